@@ -1,0 +1,123 @@
+"""Which method a call resolves to: tables from the inside out, in each by plum's specificity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.errors import AmbiguousMethod
+from overlay.location import caller
+from overlay.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.table import Method, MethodTable
+from overlay.target import INPLACE, describe
+
+__all__ = ["Call", "by_types", "by_values", "candidates", "resolve"]
+
+Chain = tuple[Method, ...]
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of a call as dispatch sees them: positional first, then keywords.
+
+    matches: whether a plum signature accepts them. shown: how to print them.
+    """
+
+    count: int
+    names: tuple[str, ...]
+    matches: Callable[[Any], bool]
+    first: Any
+    shown: str
+
+
+def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+    """A call with these values (the interpreter's view)."""
+    values = (*args, *kwargs.values())
+    shown = [shown_hint(type(v)) for v in args]
+    shown += [f"{k}: {shown_hint(type(v))}" for k, v in kwargs.items()]
+    return Call(
+        count=len(args),
+        names=tuple(kwargs),
+        matches=lambda signature: signature.match(values),
+        first=type(args[0]) if args else None,
+        shown=", ".join(shown),
+    )
+
+
+def by_types(types: Sequence[Any], names: Sequence[str] = ()) -> Call:
+    """A call with values of these types, of which the last are given by these keywords."""
+    asked = plum_signature(types, NO_VARARGS, 0)
+    return Call(
+        count=len(types) - len(names),
+        names=tuple(names),
+        matches=lambda signature: asked <= signature,
+        first=types[0] if types else None,
+        shown=", ".join(map(shown_hint, types)),
+    )
+
+
+def candidates(table: MethodTable, target: Any, first: Any) -> tuple[Method, ...]:
+    """The methods of a table that a call of ``target`` may reach. ``first`` is the type of the
+    first argument: ``a += b`` reaches ``operator.add`` where a's type has no ``__iadd__``."""
+    methods = table.find(target)
+    if not methods and id(target) in INPLACE:
+        plain, dunder = INPLACE[id(target)]
+        if not hasattr(first, dunder):
+            return table.find(plain)
+    return methods
+
+
+def resolve(
+    tables: Sequence[MethodTable], target: Any, call: Call, after: Chain = ()
+) -> Method | None:
+    """The method for a call, or None for the base.
+
+    tables: innermost first. after: the methods that ``call_next`` has already been through,
+    the last of them being the one that asks; the search goes on below it.
+    Raises AmbiguousMethod where no method of a table is the most specific.
+    """
+    start = tables.index(after[-1].table) if after else 0
+    for table in tables[start:]:
+        matching = [
+            (method, signature)
+            for method in candidates(table, target, call.first)
+            if method not in after
+            and (signature := method.signature(call.count, call.names)) is not None
+            and call.matches(signature)
+        ]
+        if after and table is after[-1].table:
+            matching = _below(after[-1], matching, call)
+        if matching:
+            return _most_specific(table, target, call, matching)
+    return None
+
+
+def _below(method: Method, matching: list[tuple[Method, Any]], call: Call) -> list[
+    tuple[Method, Any]
+]:
+    """Those that are not strictly more specific than ``method``."""
+    own = method.signature(call.count, call.names)
+    if own is None:
+        return matching
+    return [(m, s) for m, s in matching if not (s <= own and not own <= s)]
+
+
+def _most_specific(
+    table: MethodTable, target: Any, call: Call, matching: list[tuple[Method, Any]]
+) -> Method:
+    minimal = [
+        (m, s) for m, s in matching if not any(t <= s and not s <= t for _, t in matching)
+    ]
+    if len(minimal) > 1:
+        top = max(m.precedence for m, _ in minimal)
+        minimal = [(m, s) for m, s in minimal if m.precedence == top]
+    if len(minimal) == 1:
+        return minimal[0][0]
+    raise AmbiguousMethod(
+        f"table {table.name!r} has {len(minimal)} equally specific methods for "
+        f"{describe(target)}({call.shown})",
+        where=caller(),
+        notes=[("candidate", repr(m)) for m, _ in minimal],
+        help="add a method for exactly these types, or give one of them a precedence",
+    )

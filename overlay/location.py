@@ -1,0 +1,50 @@
+"""Where things are in the user's files, for messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
+
+
+def is_ours(path: str) -> bool:
+    """Whether a code object's file belongs to this distribution's packages."""
+    return path.startswith(_OURS)
+
+
+def shown(path: str, line: int | None) -> str:
+    """``file:line``, relative to the working directory where that is shorter."""
+    if os.path.isabs(path):
+        relative = os.path.relpath(path)
+        path = path if relative.startswith(os.pardir) else relative
+    return path if line is None else f"{path}:{line}"
+
+
+def location_of(thing: object) -> str:
+    """``file:line`` of a callable's definition, or its module where it has no Python code."""
+    function = getattr(thing, "py_func", thing)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType):
+        return shown(code.co_filename, code.co_firstlineno)
+    return str(getattr(function, "__module__", None) or type(function).__name__)
+
+
+def caller() -> str | None:
+    """``file:line`` of the innermost frame that is not ours."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is None else shown(frame.f_code.co_filename, frame.f_lineno)
+
+
+def name_of(thing: object) -> str:
+    """A callable's name as a reader would write it."""
+    if isinstance(thing, str):
+        return thing
+    name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+    return name if isinstance(name, str) else repr(thing)

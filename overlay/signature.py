@@ -1,0 +1,288 @@
+"""What an annotation means: one meaning for the interpreter, for plum and for numba.
+
+An annotation is translated once to a plum hint; specificity and matching are plum's own.
+The translation is where our meaning differs from plum's:
+
+- ``int`` also accepts ``numpy.int64`` and booleans, ``bool`` also accepts ``numpy.bool_``:
+  compiled code cannot tell them apart;
+- ``numpy.ndarray[tuple[int, int], numpy.dtype[numpy.float64]]`` and ``NDArray[numpy.float64]``
+  match by dtype and number of dimensions;
+- element-typed containers whose elements would only be sampled (``list[int]``,
+  ``tuple[int, ...]``) are refused.
+
+Return annotations play no part.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import inspect
+import operator
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.errors import OverlayError
+from overlay.location import location_of, name_of
+
+if typing.TYPE_CHECKING:
+    import plum
+
+__all__ = ["Parameter", "Parameters", "array_type", "key_of", "shown_hint", "translate"]
+
+UNIONS = (typing.Union, types.UnionType)
+EMPTY = inspect.Parameter.empty
+
+
+# ---- arrays -------------------------------------------------------------------------------
+
+
+class _ArrayMeta(type):
+    """Metaclass of the array types: an instance is an array of this dtype and ndim."""
+
+    dtype: type | None
+    ndim: int | None
+
+    def __instancecheck__(cls, value: object) -> bool:
+        numpy = sys.modules.get("numpy")
+        return (
+            numpy is not None
+            and isinstance(value, numpy.ndarray)
+            and (cls.dtype is None or value.dtype.type is cls.dtype)
+            and (cls.ndim is None or value.ndim == cls.ndim)
+        )
+
+
+@functools.cache
+def array_type(dtype: type | None, ndim: int | None) -> type:
+    """The type of arrays of this scalar type and number of dimensions (None: any).
+
+    A subclass of ``numpy.ndarray`` whose instance check looks at the value, and whose bases
+    are the less specific array types, so that plum orders them as it orders classes.
+    """
+    import numpy
+
+    if dtype is None and ndim is None:
+        return numpy.ndarray
+    bases: tuple[type, ...] = (numpy.ndarray,)
+    if dtype is not None and ndim is not None:
+        bases = (array_type(dtype, None), array_type(None, ndim))
+    shape = "..." if ndim is None else ", ".join([":"] * ndim)
+    name = f"{'ndarray' if dtype is None else dtype.__name__}[{shape}]"
+    return _ArrayMeta(name, bases, {"dtype": dtype, "ndim": ndim})
+
+
+def _array_hint(hint: Any, refuse: Callable[[str], OverlayError]) -> type:
+    import numpy
+
+    shape, dtype = (*typing.get_args(hint), Any)[:2]
+    scalar = (*typing.get_args(dtype), Any)[0]
+    if scalar is Any or scalar is numpy.generic:
+        scalar = None
+    elif not (isinstance(scalar, type) and issubclass(scalar, numpy.generic)):
+        raise refuse("the dtype of an array annotation is numpy.dtype[<numpy scalar type>]")
+    dims = typing.get_args(shape)
+    ndim = None if shape is Any or not dims or dims[-1] is Ellipsis else len(dims)
+    return array_type(scalar, ndim)
+
+
+# ---- translation --------------------------------------------------------------------------
+
+
+def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
+    """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise."""
+    if hint is EMPTY or hint is Any:
+        return Any
+    if hint is None or hint is type(None):
+        return type(None)
+    if isinstance(hint, (int, float, str, list, tuple)) or hint is Ellipsis:
+        raise refuse(f"{hint!r} is not a type")
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        if hint is int:
+            return int | numpy.int64 | numpy.bool_
+        if hint is bool:
+            return bool | numpy.bool_
+        if typing.get_origin(hint) is numpy.ndarray:
+            return _array_hint(hint, refuse)
+    numba = sys.modules.get("numba")
+    if numba is not None and (
+        isinstance(hint, numba.types.Type)
+        or (isinstance(hint, type) and issubclass(hint, numba.types.Type))
+    ):
+        raise refuse("numba types say nothing about values; use the Python or numpy type")
+    origin = typing.get_origin(hint)
+    if origin is None:
+        return hint
+    if origin is typing.Literal:
+        return hint
+    if origin is typing.Annotated:
+        return translate(typing.get_args(hint)[0], refuse)
+    if origin in UNIONS:
+        return functools.reduce(operator.or_, (translate(a, refuse) for a in typing.get_args(hint)))
+    if origin is tuple:
+        arguments = typing.get_args(hint)
+        if Ellipsis in arguments:
+            raise refuse("the elements of tuple[X, ...] cannot be checked at every call; use tuple")
+        return tuple[tuple(translate(a, refuse) for a in arguments)]  # type: ignore[misc]
+    if isinstance(origin, type) and issubclass(origin, collections.abc.Iterable):
+        raise refuse(f"the elements of {shown_hint(hint)} cannot be checked at every call")
+    return hint
+
+
+def shown_hint(hint: Any) -> str:
+    """An annotation as its author would write it."""
+    if hint is EMPTY or hint is Any:
+        return "Any"
+    if hint is type(None) or hint is None:
+        return "None"
+    if isinstance(hint, type) and typing.get_origin(hint) is None:
+        return hint.__name__
+    return str(hint).replace("typing.", "")
+
+
+# ---- parameters ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One positional parameter of a method: its name, annotation, and whether it is required."""
+
+    name: str
+    hint: Any
+    required: bool
+    by_name: bool
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a method accepts, read once from its signature. Dispatch uses the positional part."""
+
+    positional: tuple[Parameter, ...]
+    varargs: Any
+    keyword_only: Mapping[str, bool]
+    var_keyword: bool
+    unresolved: str | None = None
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], where: str) -> Parameters:
+        """Read them; an OverlayError where there is no signature to read."""
+        python = getattr(function, "py_func", function)
+        try:
+            signature = inspect.signature(python)
+        except (TypeError, ValueError) as error:
+            raise OverlayError(
+                f"cannot read the signature of {name_of(function)}",
+                where=where,
+                help="give a Python function whose parameters are annotated",
+            ) from error
+        hints, unresolved = _resolved_hints(python)
+        parameters = signature.parameters.values()
+        return cls(
+            positional=tuple(
+                Parameter(
+                    p.name,
+                    hints.get(p.name, p.annotation),
+                    p.default is EMPTY,
+                    p.kind is p.POSITIONAL_OR_KEYWORD,
+                )
+                for p in parameters
+                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            ),
+            varargs=next(
+                (hints.get(p.name, p.annotation) for p in parameters if p.kind is p.VAR_POSITIONAL),
+                None,
+            )
+            if any(p.kind is p.VAR_POSITIONAL for p in parameters)
+            else NO_VARARGS,
+            keyword_only={
+                p.name: p.default is EMPTY for p in parameters if p.kind is p.KEYWORD_ONLY
+            },
+            var_keyword=any(p.kind is p.VAR_KEYWORD for p in parameters),
+            unresolved=unresolved,
+        )
+
+    def bind(self, count: int, names: Sequence[str]) -> tuple[Any, ...] | None:
+        """The annotations that ``count`` positional arguments and these keywords meet, or None
+        where the call does not fit. Keywords that name no positional parameter meet ``Any``."""
+        if count > len(self.positional) and self.varargs is NO_VARARGS:
+            return None
+        given = {p.name: p for p in self.positional[count:] if p.by_name}
+        if any(p.required and p.name not in names for p in self.positional[count:]):
+            return None
+        if any(required and name not in names for name, required in self.keyword_only.items()):
+            return None
+        hints = [p.hint for p in self.positional[:count]]
+        hints += [self.varargs] * (count - len(hints))
+        for name in names:
+            if name in given:
+                hints.append(given[name].hint)
+            elif name in self.keyword_only or self.var_keyword:
+                hints.append(Any)
+            else:
+                return None
+        return tuple(hints)
+
+    def uses_varargs(self, count: int) -> bool:
+        """Whether a call with ``count`` positional arguments leaves this open-ended."""
+        return self.varargs is not NO_VARARGS and count >= len(self.positional)
+
+    def __str__(self) -> str:
+        shown = [shown_hint(p.hint) + ("" if p.required else " = ...") for p in self.positional]
+        if self.varargs is not NO_VARARGS:
+            shown.append("*" + shown_hint(self.varargs))
+        return "(" + ", ".join(shown) + ")"
+
+
+def _resolved_hints(function: Callable[..., Any]) -> tuple[dict[str, Any], str | None]:
+    """Annotations with names looked up, and why one of them could not be."""
+    try:
+        return typing.get_type_hints(function, include_extras=True), None
+    except NameError as error:
+        return {}, f"{error} (an annotation that is never defined)"
+    except TypeError:
+        return {}, None
+
+
+class _NoVarargs:
+    def __repr__(self) -> str:
+        return "NO_VARARGS"
+
+
+NO_VARARGS: Any = _NoVarargs()
+
+
+def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> plum.Signature:
+    """The plum signature for translated hints."""
+    from plum import Missing, Signature
+
+    rest = Missing if varargs is NO_VARARGS else varargs
+    return Signature(*hints, varargs=rest, precedence=precedence)
+
+
+# ---- cache keys ---------------------------------------------------------------------------
+
+
+def key_of(value: Any) -> Any:
+    """What dispatch may depend on for this value where array annotations take part."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        return type(value), value.dtype, value.ndim
+    return type(value)
+
+
+def refusal(function: Callable[..., Any], target: object) -> Callable[[str], OverlayError]:
+    """Makes the error for an annotation of ``function`` that cannot be honoured."""
+
+    def refuse(reason: str) -> OverlayError:
+        return OverlayError(
+            f"cannot honour the signature of {name_of(function)} for {name_of(target)}: {reason}",
+            where=location_of(function),
+            help="annotate with classes, unions, Literal, tuple[X, Y], or array types",
+        )
+
+    return refuse

@@ -1,0 +1,308 @@
+"""Method tables: methods keyed by target and signature."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from overlay.errors import MethodNotFound, OverlayError
+from overlay.location import caller, location_of, name_of
+from overlay.signature import NO_VARARGS, Parameters, plum_signature, refusal, translate
+from overlay.target import canonical, checked_name, describe, key_of_target, lookup
+
+__all__ = ["LOCK", "Listener", "Method", "MethodTable"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Changes of tables, and whatever an engine computes from tables, happen under this lock.
+LOCK = threading.RLock()
+_serials = itertools.count()
+
+
+class Listener(Protocol):
+    """Something that keeps results computed from tables, and drops them when one changes."""
+
+    def table_changed(self, target: Any) -> None:
+        """Methods of ``target`` were added, replaced or removed."""
+        ...
+
+
+class Method:
+    """One implementation of a target for one signature.
+
+    function: what was registered. For a generated method it takes the argument *types* and
+    returns the implementation.
+    where: ``file:line`` of the function.
+    """
+
+    def __init__(
+        self,
+        table: MethodTable,
+        target: Any,
+        function: Callable[..., Any],
+        precedence: int,
+        generated: bool,
+    ) -> None:
+        self.table = table
+        self.target = target
+        self.function = function
+        self.precedence = precedence
+        self.generated = generated
+        self.where = location_of(function)
+        self._parameters = Parameters.of(function, self.where)
+        self._signatures: dict[Hashable, Any] = {}
+        if not self._parameters.unresolved:
+            _ = self.shape
+
+    def __repr__(self) -> str:
+        return f"{describe(self.target)}{self._parameters}   {self.where}"
+
+    def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
+        """The function to run for arguments of these types: a generated method makes it."""
+        if not self.generated:
+            return self.function
+        made = self.function(*types)
+        if not callable(made):
+            raise OverlayError(
+                f"the generated method {self!r} returned {made!r}, which is not callable",
+                where=self.where,
+                help="return the function that implements the target for these types",
+            )
+        return made
+
+    @property
+    def parameters(self) -> Parameters:
+        """What it accepts; read again where an annotation was not defined at first."""
+        if self._parameters.unresolved:
+            self._parameters = Parameters.of(self.function, self.where)
+            if self._parameters.unresolved:
+                raise refusal(self.function, self.target)(self._parameters.unresolved)
+        return self._parameters
+
+    def _translate(self, hint: Any) -> Any:
+        if hint is NO_VARARGS:
+            return hint
+        return translate(hint, refusal(self.function, self.target))
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What makes two methods of one target the same signature."""
+        parameters = self.parameters
+        return (
+            tuple((self._translate(p.hint), p.required) for p in parameters.positional),
+            self._translate(parameters.varargs),
+        )
+
+    def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
+        """The plum signature that a call of this shape meets, or None where it does not fit.
+
+        count: number of positional arguments; names: the keywords given besides.
+        """
+        key = count, tuple(names), "numpy" in sys.modules
+        if key not in self._signatures:
+            self._signatures[key] = self._make_signature(count, names)
+        return self._signatures[key]
+
+    def _make_signature(self, count: int, names: Sequence[str]) -> Any | None:
+        hints = self.parameters.bind(count, names)
+        if hints is None:
+            return None
+        open_ended = not names and self.parameters.uses_varargs(count)
+        return plum_signature(
+            [self._translate(hint) for hint in hints],
+            self._translate(self.parameters.varargs) if open_ended else NO_VARARGS,
+            self.precedence,
+        )
+
+
+class MethodTable:
+    """A table of methods keyed by target and signature.
+
+    A table is a value: it is passed around and composed by contexts; there is no global one.
+    Every change takes effect at the next call in every context that holds the table.
+
+    >>> import math
+    >>> from overlay import Context, MethodTable
+    >>> degrees = MethodTable("degrees")
+    >>> @degrees.overlay(math.sin)
+    ... def sin(x: float) -> float:
+    ...     return call_next(x * math.pi / 180)
+    >>> from overlay import call_next
+    >>> round(Context(degrees)(math.sin, 30.0), 12)
+    0.5
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.serial = next(_serials)
+        self._methods: dict[Hashable, list[Method]] = {}
+        self._targets: dict[Hashable, Any] = {}
+        self._pending: dict[str, list[Method]] = {}
+        self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+    def __repr__(self) -> str:
+        return f"<MethodTable {self.name!r}: {len(self)} methods for {len(self._targets)} targets>"
+
+    # ---- adding and removing ----
+
+    def overlay(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
+        """Decorator: add a method for ``target`` (same signature: replace it).
+
+        target: a Python function, builtin, class, ``Class.method``, ``operator.*`` function,
+        numpy ufunc, numba dispatcher, plum function, or ``"module:name"`` of one that is not
+        imported yet. precedence: breaks ties between equally specific methods, higher wins.
+        Returns the function unchanged. Raises OverlayError where the target cannot be called
+        or the signature cannot be honoured.
+        """
+        return self._adder(target, precedence, generated=False)
+
+    def generated(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
+        """Decorator: add a generated method, a function from argument types to implementation.
+
+        It is called once for each combination of types that reaches it, natively.
+        """
+        return self._adder(target, precedence, generated=True)
+
+    def _adder(self, target: Any, precedence: int, *, generated: bool) -> Callable[[F], F]:
+        target = self._settled(checked_name(target) if isinstance(target, str) else target)
+
+        def add(function: F) -> F:
+            if not callable(function):
+                raise OverlayError(
+                    f"the method of {describe(target)} is not callable: {function!r}",
+                    where=caller(),
+                    help="decorate a function",
+                )
+            self._add(Method(self, target, function, precedence, generated))
+            return function
+
+        return add
+
+    def _settled(self, target: Any) -> Any:
+        """The object a target stands for, or its name while the module is not imported."""
+        if not isinstance(target, str):
+            return canonical(target)
+        found = lookup(target)
+        module, _, path = target.partition(":")
+        if found is None and module in sys.modules:
+            near = difflib.get_close_matches(path, dir(sys.modules[module]), 3)
+            raise OverlayError(
+                f"module {module} has no {path!r} to overlay",
+                where=caller(),
+                notes=[("closest", ", ".join(near))] if near else [],
+                help="check the spelling; the name is looked up when the module is imported",
+            )
+        return target if found is None else found
+
+    def _add(self, method: Method) -> None:
+        with LOCK:
+            if isinstance(method.target, str):
+                self._put(self._pending.setdefault(method.target, []), method)
+                return
+            key = key_of_target(method.target)
+            self._targets[key] = method.target
+            methods = list(self._methods.get(key, ()))
+            self._put(methods, method)
+            self._methods[key] = methods
+            self._changed(method.target)
+
+    @staticmethod
+    def _put(methods: list[Method], method: Method) -> None:
+        for i, old in enumerate(methods):
+            if not old._parameters.unresolved and old.shape == method.shape:
+                methods[i] = method
+                return
+        methods.append(method)
+
+    def remove(self, target: Any, *types: Any) -> None:
+        """Remove the methods of ``target``, or the one with exactly these annotations.
+
+        Raises MethodNotFound where there is none.
+        """
+        target = self._settled(target)
+        with LOCK:
+            key = key_of_target(target)
+            old = self._methods.get(key, [])
+            kept = [m for m in old if types and not self._has_types(m, types)]
+            if len(kept) == len(old):
+                shown = f"({', '.join(map(name_of, types))})" if types else ""
+                raise MethodNotFound(
+                    f"table {self.name!r} has no method {describe(target)}{shown} to remove",
+                    where=caller(),
+                    notes=[("closest", repr(m)) for m in old[:3]],
+                    help="table.methods(target) lists what is there",
+                )
+            if kept:
+                self._methods[key] = kept
+            else:
+                del self._methods[key], self._targets[key]
+            self._changed(target)
+
+    @staticmethod
+    def _has_types(method: Method, types: Sequence[Any]) -> bool:
+        hints = tuple(p.hint for p in method.parameters.positional)
+        return hints == tuple(types)
+
+    # ---- looking ----
+
+    def methods(self, target: Any = None) -> tuple[Method, ...]:
+        """The methods of one target, or of all, in the order in which they were added."""
+        with LOCK:
+            if target is None:
+                held: Iterable[list[Method]] = (*self._methods.values(), *self._pending.values())
+                return tuple(itertools.chain.from_iterable(held))
+            if isinstance(target, str):
+                self.settle()
+                target = lookup(target) or target
+                if isinstance(target, str):
+                    return tuple(self._pending.get(target, ()))
+            return self.find(canonical(target))
+
+    def find(self, target: Any) -> tuple[Method, ...]:
+        """The methods of a target, told apart by identity."""
+        return tuple(self._methods.get(key_of_target(target), ()))
+
+    def targets(self) -> tuple[Any, ...]:
+        """Every target that is imported by now."""
+        self.settle()
+        return tuple(self._targets.values())
+
+    def __contains__(self, target: Any) -> bool:
+        return bool(self.methods(target))
+
+    def __len__(self) -> int:
+        return len(self.methods())
+
+    # ---- changing ----
+
+    @property
+    def pending(self) -> bool:
+        """Whether some target was named but its module is not imported yet."""
+        return bool(self._pending)
+
+    def settle(self) -> None:
+        """Find the targets that were named before their module was imported."""
+        if not self._pending:
+            return
+        with LOCK:
+            for name in list(self._pending):
+                found = lookup(name)
+                if found is None:
+                    continue
+                for method in self._pending.pop(name):
+                    method.target = found
+                    self._add(method)
+
+    def listen(self, listener: Listener) -> None:
+        """Tell ``listener`` of every change; it is held weakly."""
+        with LOCK:
+            self._listeners.add(listener)
+
+    def _changed(self, target: Any) -> None:
+        for listener in list(self._listeners):
+            listener.table_changed(target)

@@ -1,0 +1,135 @@
+"""Targets: the callables that are overlaid, and how they are told apart.
+
+A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import sys
+import types
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from overlay.errors import OverlayError
+from overlay.location import caller, name_of
+
+__all__ = ["INPLACE", "as_positional", "canonical", "describe", "key_of_target", "lookup"]
+
+POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+# operator.iadd -> operator.add, and so on: what `a += b` falls back to where a has no __iadd__
+# (keyed by identity)
+INPLACE: dict[int, tuple[Callable[..., Any], str]] = {
+    id(getattr(operator, f"i{name}")): (
+        getattr(operator, f"{name}_" if name in ("and", "or") else name),
+        f"__i{name}__",
+    )
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"),
+        *("lshift", "rshift", "and", "or", "xor", "matmul"),
+    )
+}
+
+
+def canonical(target: Any) -> Any:
+    """The object that stands for a target: the function below a class's bound method, else
+    the target itself; an OverlayError where it is not something that can be called."""
+    if isinstance(target, types.MethodType):
+        if not isinstance(target.__self__, type):
+            raise OverlayError(
+                f"a method bound to one object cannot be overlaid: {target!r}",
+                where=caller(),
+                help="target the class's function instead, as in Class.method",
+            )
+        return target.__func__
+    if isinstance(target, (staticmethod, classmethod)):
+        return target.__func__
+    if not callable(target):
+        raise OverlayError(
+            f"cannot overlay {target!r}: it is not callable",
+            where=caller(),
+            help="target a function, builtin, class, operator.* function, or 'module:name'",
+        )
+    return target
+
+
+def key_of_target(target: Any) -> Hashable:
+    """What tells a target from every other while it is alive."""
+    key = getattr(type(target), "__overlay_key__", None)
+    return id(target) if key is None else key.__get__(target)()
+
+
+def lookup(name: str) -> Any | None:
+    """The object that ``"module:qualified.name"`` stands for, or None while it is not imported."""
+    module, _, path = name.partition(":")
+    if module not in sys.modules:
+        return None
+    found: Any = sys.modules[module]
+    for part in path.split("."):
+        found = inspect.getattr_static(found, part, None) if isinstance(found, type) else getattr(
+            found, part, None
+        )
+        if found is None:
+            return None
+    return canonical(found)
+
+
+def checked_name(name: str) -> str:
+    """``name`` itself; an OverlayError unless it reads ``module:name``."""
+    module, colon, path = name.partition(":")
+    if not (module and colon and path) or not all(p.isidentifier() for p in path.split(".")):
+        raise OverlayError(
+            f"{name!r} does not name a target",
+            where=caller(),
+            help="write 'package.module:name', such as 'scipy.special:erf'",
+        )
+    return name
+
+
+def signature_of(target: Any) -> inspect.Signature | None:
+    """A target's own signature, or None where it has none to read (many C functions)."""
+    try:
+        return inspect.signature(getattr(target, "py_func", target))
+    except (TypeError, ValueError):
+        return None
+
+
+def as_positional(
+    signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same call with as much as possible given by position, as the target would bind it.
+
+    A keyword after a gap fills the gap with the target's own defaults. Where there is no
+    signature, or the call does not fit it, the call comes back as it is.
+    """
+    same = args, dict(kwargs)
+    if not kwargs or signature is None:
+        return same
+    try:
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return same
+    parameters = signature.parameters
+    names = [n for n, p in parameters.items() if p.kind in (p.POSITIONAL_ONLY, POSITIONAL)]
+    given = [name for name in names if name in bound]
+    if not given or len(args) > len(names):
+        return same
+    moved = names[: names.index(given[-1]) + 1]
+    values = [bound.get(name, parameters[name].default) for name in moved]
+    if any(value is inspect.Parameter.empty for value in values):
+        return same
+    return tuple(values), {k: v for k, v in kwargs.items() if k not in moved}
+
+
+def describe(target: Any) -> str:
+    """A target's name for messages: ``math.sin``, ``Task.work``, ``operator.add``."""
+    if isinstance(target, str):
+        return target
+    name = name_of(target)
+    module = getattr(target, "__module__", None)
+    module = {"_operator": "operator"}.get(module or "", module)
+    if module in (None, "builtins", "__main__") or not isinstance(module, str):
+        return name
+    return f"{module}.{name}" if isinstance(target, types.BuiltinFunctionType) else name
