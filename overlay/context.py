@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
@@ -198,6 +199,16 @@ class Stack:
         if stack is None:
             stack = self._pushed.setdefault(context, Stack((*self.contexts, context)))
         return stack
+
+
+@contextlib.contextmanager
+def entered(stack: Stack | None) -> Iterator[None]:
+    """For the block, these contexts are in force."""
+    token = _current.set(stack)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 # ---- what code inside a context can say ---------------------------------------------------

@@ -275,6 +275,18 @@ def key_of(value: Any) -> Any:
     return type(value)
 
 
+def depends_on(hint: Any) -> str:
+    """Whether matching a translated hint looks at a value's ``"type"``, ``"array"`` or ``"value"``."""
+    from plum import is_faithful
+
+    parts = typing.get_args(hint) if typing.get_origin(hint) in UNIONS else (hint,)
+    kinds = {
+        "array" if isinstance(part, _ArrayMeta) else "type" if is_faithful(part) else "value"
+        for part in parts
+    }
+    return "value" if "value" in kinds else "array" if "array" in kinds else "type"
+
+
 def refusal(function: Callable[..., Any], target: object) -> Callable[[str], OverlayError]:
     """Makes the error for an annotation of ``function`` that cannot be honoured."""
 

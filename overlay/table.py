@@ -12,7 +12,14 @@ from typing import Any, Protocol, TypeVar
 
 from overlay.errors import MethodNotFound, OverlayError
 from overlay.location import caller, location_of, name_of
-from overlay.signature import NO_VARARGS, Parameters, plum_signature, refusal, translate
+from overlay.signature import (
+    NO_VARARGS,
+    Parameters,
+    depends_on,
+    plum_signature,
+    refusal,
+    translate,
+)
 from overlay.target import canonical, checked_name, describe, key_of_target, lookup
 
 __all__ = ["LOCK", "Listener", "Method", "MethodTable"]
@@ -97,6 +104,17 @@ class Method:
             tuple((self._translate(p.hint), p.required) for p in parameters.positional),
             self._translate(parameters.varargs),
         )
+
+    @property
+    def depends_on(self) -> str:
+        """What decides whether arguments match: their ``"type"``, for arrays dtype and
+        dimensions (``"array"``), or the ``"value"`` itself."""
+        parameters = self.parameters
+        hints = [p.hint for p in parameters.positional]
+        if parameters.varargs is not NO_VARARGS:
+            hints.append(parameters.varargs)
+        kinds = {depends_on(self._translate(hint)) for hint in hints}
+        return "value" if "value" in kinds else "array" if "array" in kinds else "type"
 
     def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
         """The plum signature that a call of this shape meets, or None where it does not fit.

@@ -1,0 +1,5 @@
+"""The Python engine: ordinary code, written by anyone, under a context."""
+
+from overlay.python.engine import PythonEngine
+
+__all__ = ["PythonEngine"]

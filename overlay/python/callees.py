@@ -1,0 +1,225 @@
+"""The callee map: what is called in a context in place of each callable of the program.
+
+Callables are told apart by identity and exact type; no ``__hash__`` or ``__eq__`` of the
+program runs. What is kept is kept under ``id`` together with the object itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from collections.abc import Callable
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any
+
+from overlay.context import Context, call_next, current_context
+from overlay.location import is_ours
+from overlay.python import plum_functions
+from overlay.table import LOCK
+from overlay.target import key_of_target
+
+if TYPE_CHECKING:
+    from overlay.python.dispatcher import Dispatcher
+    from overlay.python.engine import Link, PythonEngine
+
+__all__ = ["Callees"]
+
+DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
+
+# C functions that call some of their arguments: by position, and by name.
+CALLBACKS: dict[int, tuple[Any, tuple[int, ...], tuple[str, ...]]] = {
+    id(function): (function, positions, names)
+    for function, positions, names in (
+        (map, (0,), ()),
+        (filter, (0,), ()),
+        (functools.reduce, (0,), ()),
+        (sorted, (), ("key",)),
+        (min, (), ("key",)),
+        (max, (), ("key",)),
+        (list.sort, (), ("key",)),
+        (iter, (0,), ()),
+        (itertools.accumulate, (1,), ("func",)),
+        (itertools.dropwhile, (0,), ()),
+        (itertools.filterfalse, (0,), ()),
+        (itertools.groupby, (1,), ("key",)),
+        (itertools.starmap, (0,), ()),
+        (itertools.takewhile, (0,), ()),
+    )
+}
+
+
+class Callees:
+    """The callee map of one engine, for code that belongs to one link of a method chain.
+
+    link: the target and methods that ``call_next`` goes on from, or None outside methods.
+    """
+
+    def __init__(self, engine: PythonEngine, link: Link | None) -> None:
+        self.engine = engine
+        self.link = link
+        self.known: dict[int, tuple[Any, Any]] = {}
+
+    def find(self, callee: Any, arity: int | None) -> tuple[Any, bool]:
+        """What to call in place of ``callee``, and whether the site may keep it."""
+        entry = self.known.get(id(callee))
+        if entry is not None and entry[0] is callee:
+            return self._for_arity(entry[1], arity), True
+        if type(callee) is MethodType:
+            return self._bound(callee), False
+        with LOCK:
+            self.engine.settle()
+            found, keep = self._map(callee)
+            if keep:
+                self.known[id(callee)] = callee, found
+        return self._for_arity(found, arity), keep
+
+    def __getitem__(self, callee: Any) -> Any:
+        """What to call in place of ``callee``."""
+        return self.find(callee, None)[0]
+
+    @staticmethod
+    def _for_arity(found: Any, arity: int | None) -> Any:
+        dispatcher: Dispatcher | None = getattr(found, "__overlay_dispatcher__", None)
+        return found if dispatcher is None else dispatcher.for_arity(arity)
+
+    def _bound(self, method: MethodType) -> Any:
+        if self.engine.overlaid:
+            plum_function = plum_functions.of_bound(method)
+            if plum_function is not None:
+                return MethodType(self[plum_function], method.__self__)
+        function = method.__func__
+        mapped = self.find(function, None)[0]
+        return method if mapped is function else MethodType(mapped, method.__self__)
+
+    # ---- by kind ----
+
+    def _map(self, callee: Any) -> tuple[Any, bool]:
+        if key_of_target(callee) in self.engine.overlaid:
+            return self.engine.dispatcher(callee).generic, True
+        return self.base(callee)
+
+    def base(self, callee: Any) -> tuple[Any, bool]:
+        """What to call where no method applies: the callee with its body in the context."""
+        kind = type(callee)
+        if kind is FunctionType:
+            return self._function(callee)
+        if kind is BuiltinFunctionType or kind in DESCRIPTORS:
+            return self._builtin(callee)
+        if kind is MethodWrapperType:
+            return self._method_wrapper(callee), False
+        if isinstance(callee, type):
+            return self._class(callee), True
+        if kind is functools.partial:
+            mapped = self[callee.func]
+            if mapped is callee.func:
+                return callee, False
+            return functools.partial(mapped, *callee.args, **callee.keywords), False
+        if kind is staticmethod:
+            return self[callee.__func__], False
+        if kind is Context:
+            return functools.partial(self.engine.enter_inner, callee), False
+        if plum_functions.is_function(callee):
+            return plum_functions.Resolved(callee, self), True
+        compiled = _numba_dispatcher(callee)
+        if compiled:
+            return self.engine.compiled(callee), True
+        return self._instance(callee), False
+
+    def _function(self, function: FunctionType) -> tuple[Any, bool]:
+        if function is call_next:
+            return (self.engine.next_of(self.link) if self.link else function), True
+        if function is current_context:
+            return self.engine.context_getter, True
+        if is_ours(function.__code__.co_filename):
+            return function, True
+        static = function.__closure__ is None or "<locals>" not in function.__qualname__
+        return self.engine.twin(function), static
+
+    def _builtin(self, function: Any) -> tuple[Any, bool]:
+        owner = getattr(function, "__self__", None)
+        if owner is not None and type(owner) is list and function.__name__ == "sort":
+            return functools.partial(self[list.sort], owner), False
+        if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
+            return self._with_callbacks(function), True
+        return function, owner is None or type(owner) is ModuleType
+
+    def _with_callbacks(self, function: Any) -> Callable[..., Any]:
+        _, positions, names = CALLBACKS[id(function)]
+
+        def with_callbacks(*args: Any, **kwargs: Any) -> Any:
+            mapped = list(args)
+            for position in positions:
+                if position < len(mapped) and callable(mapped[position]):
+                    mapped[position] = self[mapped[position]]
+            for name in names:
+                if callable(kwargs.get(name)):
+                    kwargs[name] = self[kwargs[name]]
+            return function(*mapped, **kwargs)
+
+        return with_callbacks
+
+    def _method_wrapper(self, wrapper: Any) -> Any:
+        """``super().__call__`` in a metaclass, and other slots bound to an object."""
+        owner = wrapper.__self__
+        if wrapper.__name__ == "__call__" and isinstance(owner, type):
+            return self._constructor(owner)
+        if wrapper.__name__ == "__call__" and type(owner) is FunctionType:
+            return self[owner]
+        return wrapper
+
+    # ---- classes and instances ----
+
+    def _class(self, cls: type) -> Any:
+        if id(cls) in CALLBACKS:
+            return self._with_callbacks(cls)
+        call = _type_attribute(type(cls), "__call__")
+        if type(call) is FunctionType:
+            return MethodType(self[call], cls)
+        return self._constructor(cls) if call is type.__call__ else cls
+
+    def _constructor(self, cls: type) -> Any:
+        """``type.__call__`` with ``__new__`` and ``__init__`` looked up anew at each call."""
+        if type(cls.__new__) is not FunctionType and type(cls.__init__) is not FunctionType:
+            return cls
+
+        def construct(*args: Any, **kwargs: Any) -> Any:
+            new = self[cls.__new__](cls, *args, **kwargs)
+            kind = type(new)
+            if any(base is cls for base in kind.__mro__):
+                result = self[kind.__init__](new, *args, **kwargs)
+                if result is not None:
+                    shown = type(result).__name__
+                    raise TypeError(f"__init__() should return None, not '{shown}'")
+            return new
+
+        return construct
+
+    def _instance(self, instance: Any) -> Any:
+        call = _type_attribute(type(instance), "__call__")
+        if type(call) is not FunctionType:
+            return instance
+        mapped = self[call]
+        return instance if mapped is call else MethodType(mapped, instance)
+
+
+def _type_attribute(kind: type, name: str) -> Any:
+    """An attribute as the interpreter's slots look it up: on the type, no descriptors run."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
+
+
+def _numba_dispatcher(callee: Any) -> bool:
+    numba = sys.modules.get("numba.core.dispatcher")
+    return numba is not None and isinstance(callee, numba.Dispatcher)

@@ -1,0 +1,113 @@
+"""Dispatchers: what stands in the callee map for a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from overlay.dispatch import by_values, resolve
+from overlay.signature import key_of
+from overlay.table import LOCK
+from overlay.target import INPLACE, as_positional, signature_of
+
+if TYPE_CHECKING:
+    from overlay.python.engine import Link, PythonEngine
+
+__all__ = ["Dispatcher"]
+
+Memo = dict[Any, Callable[..., Any]]
+
+
+class Dispatcher:
+    """Resolves the calls of one target, or of ``call_next`` below one link of its chain.
+
+    What a call resolves to is kept under the types of its arguments (for arrays: with dtype
+    and number of dimensions), unless a signature depends on values.
+    """
+
+    def __init__(self, engine: PythonEngine, target: Any, link: Link | None = None) -> None:
+        self.engine = engine
+        self.target = target
+        self.link = link
+        self.signature = signature_of(target)
+        self.memo: Memo = {}  # tuple of keys -> implementation
+        self.single: Memo = {}  # key of the only argument -> implementation
+        self.keyed_by = self._keyed_by()
+        self.generic = self._make_generic()
+        self._by_arity = {1: self._make_single(), 2: self._make_double()}
+        for function in (self.generic, *self._by_arity.values()):
+            function.__dict__["__overlay_dispatcher__"] = self
+
+    def for_arity(self, arity: int | None) -> Callable[..., Any]:
+        """The fastest form for calls with this many positional arguments and no others."""
+        return self._by_arity.get(arity or 0, self.generic)
+
+    def forget(self) -> None:
+        """Resolve anew from the next call on."""
+        self.memo.clear()
+        self.single.clear()
+        self.keyed_by = self._keyed_by()
+
+    def _keyed_by(self) -> Callable[[Any], Any] | None:
+        targets = [self.target]
+        if id(self.target) in INPLACE:
+            targets.append(INPLACE[id(self.target)][0])
+        methods = [m for t in self.engine.tables for target in targets for m in t.find(target)]
+        kinds = {method.depends_on for method in methods}
+        if "value" in kinds:
+            return None
+        return key_of if "array" in kinds else type
+
+    def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The implementation for these arguments, as positional as they can be."""
+        with LOCK:
+            link = self.link
+            after = () if link is None else link.methods
+            method = resolve(self.engine.tables, self.target, by_values(args, kwargs), after)
+            if method is None:
+                found = self.engine.callees.base(self.target)[0]
+            else:
+                found = self.engine.implementation(self.target, method, after, args)
+            if self.keyed_by is not None and not kwargs:
+                keys = tuple(map(self.keyed_by, args))
+                self.memo[keys] = found
+                if len(keys) == 1:
+                    self.single[keys[0]] = found
+            return found
+
+    def _make_generic(self) -> Callable[..., Any]:
+        memo = self.memo
+
+        def dispatch(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                args, kwargs = as_positional(self.signature, args, kwargs)
+            found = None
+            if not kwargs and (key := self.keyed_by) is not None:
+                found = memo.get(tuple(map(key, args)))
+            if found is None:
+                found = self.select(args, kwargs)
+            return found(*args, **kwargs)
+
+        return dispatch
+
+    def _make_single(self) -> Callable[..., Any]:
+        single = self.single
+
+        def dispatch(a: Any, /) -> Any:
+            found = None
+            if self.keyed_by is type:
+                found = single.get(type(a))
+            return self.select((a,), {})(a) if found is None else found(a)
+
+        return dispatch
+
+    def _make_double(self) -> Callable[..., Any]:
+        memo = self.memo
+
+        def dispatch(a: Any, b: Any, /) -> Any:
+            found = None
+            if self.keyed_by is type:
+                found = memo.get((type(a), type(b)))
+            return self.select((a, b), {})(a, b) if found is None else found(a, b)
+
+        return dispatch

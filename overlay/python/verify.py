@@ -1,0 +1,71 @@
+"""Checks of code objects: a wrong stack depth or exception table is a crash, not an exception."""
+
+from __future__ import annotations
+
+import dis
+import sys
+from types import CodeType
+from typing import Any
+
+__all__ = ["BadCode", "verify"]
+
+
+class BadCode(AssertionError):
+    """A code object that the interpreter must not run."""
+
+
+def verify(code: CodeType) -> int:
+    """Walk all paths of ``code`` and of its nested code; the deepest stack that was seen.
+
+    Raises BadCode where the stack is popped empty, differs in depth between two ways to the
+    same instruction, is deeper than ``co_stacksize``, or where an exception handler's depth
+    is more than there is.
+    """
+    instructions = {i.offset: i for i in dis.get_instructions(code, show_caches=False)}
+    order = sorted(instructions)
+    following = dict(zip(order, order[1:], strict=False))
+    entries: list[Any] = dis.Bytecode(code).exception_entries
+    depths: dict[int, int] = {}
+    work = [(order[0], 0)]
+    while work:
+        offset, depth = work.pop()
+        if offset in depths:
+            _expect(depths[offset] == depth, code, offset, f"depth {depth}, was {depths[offset]}")
+            continue
+        depths[offset] = depth
+        ins = instructions[offset]
+        for entry in entries:
+            if entry.start <= offset < entry.end:
+                _expect(entry.depth <= depth, code, offset, f"handler depth {entry.depth} > {depth}")
+                work.append((entry.target, entry.depth + 1 + bool(entry.lasti)))
+        for target, effect in _ways(ins, following.get(offset)):
+            _expect(depth + effect >= 0, code, offset, f"{ins.opname} pops an empty stack")
+            work.append((target, depth + effect))
+        _expect(depth <= code.co_stacksize, code, offset, f"deeper than {code.co_stacksize}")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            verify(constant)
+    return max(depths.values())
+
+
+FINAL = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
+
+
+def _ways(ins: dis.Instruction, after: int | None) -> list[tuple[int, int]]:
+    """Where control goes after an instruction, each with the change of depth."""
+    jumps = ins.opcode in dis.hasjrel or ins.opcode in dis.hasjabs
+    arg = ins.arg if ins.opcode >= dis.HAVE_ARGUMENT else None
+    ways = []
+    if jumps:
+        ways.append((int(ins.argval), dis.stack_effect(ins.opcode, arg, jump=True)))
+    unconditional = jumps and ins.opname.startswith("JUMP_") and "IF" not in ins.opname
+    if ins.opname not in FINAL and not unconditional and after is not None:
+        # dis leaves out what is sent to a generator when it starts
+        started = ins.opname == "RETURN_GENERATOR" and sys.version_info < (3, 13)
+        ways.append((after, dis.stack_effect(ins.opcode, arg, jump=False) + started))
+    return ways
+
+
+def _expect(holds: bool, code: CodeType, offset: int, what: str) -> None:
+    if not holds:
+        raise BadCode(f"{code.co_qualname} at {offset}: {what}")
