@@ -69,28 +69,39 @@ def candidates(table: MethodTable, target: Any, first: Any) -> tuple[Method, ...
 
 
 def resolve(
-    tables: Sequence[MethodTable], target: Any, call: Call, after: Chain = ()
+    tables: Sequence[MethodTable],
+    target: Any,
+    call: Call,
+    after: Chain = (),
+    otherwise: Call | None = None,
 ) -> Method | None:
     """The method for a call, or None for the base.
 
     tables: innermost first. after: the methods that ``call_next`` has already been through,
     the last of them being the one that asks; the search goes on below it.
+    otherwise: another reading of the same call, for the tables in which ``call`` matches nothing.
     Raises AmbiguousMethod where no method of a table is the most specific.
     """
     start = tables.index(after[-1].table) if after else 0
     for table in tables[start:]:
-        matching = [
-            (method, signature)
-            for method in candidates(table, target, call.first)
-            if method not in after
-            and (signature := method.signature(call.count, call.names)) is not None
-            and call.matches(signature)
-        ]
-        if after and table is after[-1].table:
-            matching = _below(after[-1], matching, call)
-        if matching:
-            return _most_specific(table, target, call, matching)
+        for reading in (call,) if otherwise is None else (call, otherwise):
+            matching = _matching(table, target, reading, after)
+            if matching:
+                return _most_specific(table, target, reading, matching)
     return None
+
+
+def _matching(
+    table: MethodTable, target: Any, call: Call, after: Chain
+) -> list[tuple[Method, Any]]:
+    found = [
+        (method, signature)
+        for method in candidates(table, target, call.first)
+        if method not in after
+        and (signature := method.signature(call.count, call.names)) is not None
+        and call.matches(signature)
+    ]
+    return _below(after[-1], found, call) if after and table is after[-1].table else found
 
 
 def _below(method: Method, matching: list[tuple[Method, Any]], call: Call) -> list[

@@ -24,13 +24,13 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
 from overlay.location import location_of, name_of
 
-if typing.TYPE_CHECKING:
-    import plum
+if TYPE_CHECKING:
+    from plum import Signature
 
 __all__ = ["Parameter", "Parameters", "array_type", "key_of", "shown_hint", "translate"]
 
@@ -256,12 +256,12 @@ class _NoVarargs:
 NO_VARARGS: Any = _NoVarargs()
 
 
-def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> plum.Signature:
+def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signature:
     """The plum signature for translated hints."""
-    from plum import Missing, Signature
+    import plum
 
-    rest = Missing if varargs is NO_VARARGS else varargs
-    return Signature(*hints, varargs=rest, precedence=precedence)
+    rest = plum.Missing if varargs is NO_VARARGS else varargs
+    return plum.Signature(*hints, varargs=rest, precedence=precedence)
 
 
 # ---- cache keys ---------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
+    CodeType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from overlay.python.dispatcher import Dispatcher
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["Callees"]
+__all__ = ["Callees", "copied"]
 
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 
@@ -68,20 +69,34 @@ class Callees:
         self.engine = engine
         self.link = link
         self.known: dict[int, tuple[Any, Any]] = {}
+        self.codes: dict[int, tuple[CodeType, dict[str, Any], CodeType]] = {}
 
     def find(self, callee: Any, arity: int | None) -> tuple[Any, bool]:
         """What to call in place of ``callee``, and whether the site may keep it."""
         entry = self.known.get(id(callee))
         if entry is not None and entry[0] is callee:
             return self._for_arity(entry[1], arity), True
-        if type(callee) is MethodType:
+        kind = type(callee)
+        if kind is MethodType:
             return self._bound(callee), False
+        if kind is FunctionType and id(callee) not in self.engine.overlaid:
+            twin = self._closure(callee)
+            if twin is not None:
+                return twin, False
         with LOCK:
             self.engine.settle()
             found, keep = self._map(callee)
             if keep:
                 self.known[id(callee)] = callee, found
         return self._for_arity(found, arity), keep
+
+    def _closure(self, function: FunctionType) -> FunctionType | None:
+        """The twin of a function whose code was rewritten before, in a closure most often."""
+        code = function.__code__
+        entry = self.codes.get(id(code))
+        if entry is None or entry[0] is not code or entry[1] is not function.__globals__:
+            return None
+        return copied(function, entry[2])
 
     def __getitem__(self, callee: Any) -> Any:
         """What to call in place of ``callee``."""
@@ -93,11 +108,11 @@ class Callees:
         return found if dispatcher is None else dispatcher.for_arity(arity)
 
     def _bound(self, method: MethodType) -> Any:
-        if self.engine.overlaid:
+        function = method.__func__
+        if type(function) is not FunctionType:
             plum_function = plum_functions.of_bound(method)
             if plum_function is not None:
                 return MethodType(self[plum_function], method.__self__)
-        function = method.__func__
         mapped = self.find(function, None)[0]
         return method if mapped is function else MethodType(mapped, method.__self__)
 
@@ -142,8 +157,15 @@ class Callees:
             return self.engine.context_getter, True
         if is_ours(function.__code__.co_filename):
             return function, True
+        twin = self.engine.twin(function)
         static = function.__closure__ is None or "<locals>" not in function.__qualname__
-        return self.engine.twin(function), static
+        if not static:
+            self.codes[id(function.__code__)] = (
+                function.__code__,
+                function.__globals__,
+                twin.__code__,
+            )
+        return twin, static
 
     def _builtin(self, function: Any) -> tuple[Any, bool]:
         owner = getattr(function, "__self__", None)
@@ -210,6 +232,16 @@ class Callees:
             return instance
         mapped = self[call]
         return instance if mapped is call else MethodType(mapped, instance)
+
+
+def copied(function: FunctionType, code: CodeType) -> FunctionType:
+    """``function`` with other code."""
+    copy = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = function.__qualname__
+    return copy
 
 
 def _type_attribute(kind: type, name: str) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.callees import Callees
+from overlay.python.callees import Callees, copied
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.rewrite import Rewriter
@@ -137,6 +137,8 @@ class PythonEngine:
 
     def _rewrite_all(self) -> None:
         self._codes.clear()
+        for callees in (self.callees, *self._linked.values()):
+            callees.codes.clear()
         for twin, (original, callees) in list(self._twins.items()):
             twin.__code__ = self._rewritten(original.__code__, original.__globals__, callees)
 
@@ -182,17 +184,13 @@ class PythonEngine:
             owner = self._link_of_code.get(id(code))
             callees = self.callees if owner is None else owner[1]
         new = self._rewritten(code, function.__globals__, callees)
-        twin = FunctionType(
-            new, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-        )
-        twin.__kwdefaults__ = function.__kwdefaults__
-        twin.__qualname__ = function.__qualname__
+        twin = copied(function, new)
         if function.__closure__ is None:
             self._twins[twin] = function, callees
         return twin
 
-    def _rewritten(self, code: CodeType, globals: dict[str, Any], callees: Callees) -> CodeType:
-        key = id(code), id(globals), id(callees)
+    def _rewritten(self, code: CodeType, namespace: dict[str, Any], callees: Callees) -> CodeType:
+        key = id(code), id(namespace), id(callees)
         entry = self._codes.get(key)
         if entry is not None and entry[0] is code:
             return entry[1]
@@ -203,7 +201,7 @@ class PythonEngine:
                 self._operator,
                 lambda nested: self._nested(nested, callees),
             )
-            new = rewriter.rewrite(code, globals)
+            new = rewriter.rewrite(code, namespace)
             self._codes[key] = code, new
         return new
 

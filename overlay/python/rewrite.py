@@ -52,18 +52,18 @@ class Rewriter:
         self.operator = operator
         self.nested = nested
 
-    def rewrite(self, code: CodeType, globals: dict[str, Any]) -> CodeType:
+    def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
         """The rewritten code: same names, lines, variables and behaviour, mapped callees."""
         source = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
         edits = Edits()
-        stacks = stacks_at_calls(source, self.emitter, globals)
+        stacks = stacks_at_calls(source, self.emitter, namespace)
         for index, ins in enumerate(source):
             if not isinstance(ins, Instr):
                 continue
             if index in stacks:
                 self.emitter.rewrite_call(index, source, stacks[index], self.new_site, edits)
             elif ins.name == "LOAD_CONST" and isinstance(ins.arg, CodeType):
-                new = self._nested(ins.arg, globals)
+                new = self._nested(ins.arg, namespace)
                 if new is not ins.arg:
                     const = Instr("LOAD_CONST", _Constant(new), location=ins.location)
                     edits.replace(index, [const])
@@ -73,8 +73,8 @@ class Rewriter:
         result._copy_attr_from(source)
         return self._finished(result.to_code(), code)
 
-    def _nested(self, code: CodeType, globals: dict[str, Any]) -> CodeType:
-        return self.rewrite(code, globals) if runs_in_place(code) else self.nested(code)
+    def _nested(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
+        return self.rewrite(code, namespace) if runs_in_place(code) else self.nested(code)
 
     def _operator(self, function: Any) -> _Constant | None:
         dispatcher = self.operator(function)
@@ -87,7 +87,7 @@ class Rewriter:
 
 
 def stacks_at_calls(
-    code: Bytecode, emitter: Emitter, globals: dict[str, Any]
+    code: Bytecode, emitter: Emitter, namespace: dict[str, Any]
 ) -> dict[int, Stack]:
     """For each call instruction, what is known of the stack before it."""
     found: dict[int, Stack] = {}
@@ -113,7 +113,7 @@ def stacks_at_calls(
                     pending.append((where[id(item.arg)], taken))
                 if item.is_final():
                     break
-                emitter.step(index, item, stack, globals)
+                emitter.step(index, item, stack, namespace)
             index += 1
     return found
 

@@ -126,7 +126,7 @@ class Emitter:
 
     # ---- reading the stack ----
 
-    def step(self, index: int, ins: Instr, stack: Stack, globals: dict[str, Any]) -> None:
+    def step(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
         """Run one instruction on the abstract stack."""
         name, arg = ins.name, ins.arg
         if name == "SWAP":
@@ -136,7 +136,7 @@ class Emitter:
         elif name == "PUSH_NULL":
             stack.append(Tag("null", index))
         elif name == "LOAD_GLOBAL":
-            self.load_global(index, ins, stack, globals)
+            self.load_global(index, ins, stack, namespace)
         elif self.is_method_load(ins):
             receiver = stack[-1]
             static = receiver is not None and receiver.kind == "static"
@@ -154,14 +154,14 @@ class Emitter:
                 stack[-1] = Tag("build class", index)
 
     def load_global(
-        self, index: int, ins: Instr, stack: Stack, globals: dict[str, Any]
+        self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]
     ) -> None:
         """Push what LOAD_GLOBAL pushes; a module or class is followed through attributes."""
         null, name = ins.arg
         if null:
             stack += self.global_call_slots(index)
         else:
-            stack.append(static_tag(index, lookup(globals, name)))
+            stack.append(static_tag(index, lookup(namespace, name)))
 
     def global_call_slots(self, index: int) -> Stack:
         """The two slots of ``LOAD_GLOBAL`` with NULL, in this version's order."""
@@ -316,11 +316,11 @@ def apply_effect(ins: Instr, stack: Stack, *, jump: bool) -> None:
     stack.extend([None] * (pushes + max(pops, 0)))
 
 
-def lookup(globals: dict[str, Any], name: str) -> Any:
+def lookup(namespace: dict[str, Any], name: str) -> Any:
     """A global or builtin, or None."""
-    if dict.__contains__(globals, name):
-        return dict.get(globals, name)
-    scope = dict.get(globals, "__builtins__", builtins)
+    if dict.__contains__(namespace, name):
+        return dict.get(namespace, name)
+    scope = dict.get(namespace, "__builtins__", builtins)
     return vars(scope).get(name) if isinstance(scope, ModuleType) else dict.get(scope, name)
 
 

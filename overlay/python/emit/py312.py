@@ -27,10 +27,10 @@ class Emitter312(Emitter):
             ins.name == "LOAD_ATTR" and ins.arg[0]
         ) or (ins.name == "LOAD_SUPER_ATTR" and ins.arg[0])
 
-    def step(self, index: int, ins: Instr, stack: Stack, globals: dict[str, Any]) -> None:
+    def step(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
         if ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]:
             stack[-3:] = [None]
-        super().step(index, ins, stack, globals)
+        super().step(index, ins, stack, namespace)
 
     def arguments(self, code: Bytecode, index: int) -> tuple[int, bool, int]:
         """Of the call at ``index``: arguments, whether some are keywords, where it begins."""

@@ -1,0 +1,141 @@
+"""Operators are targets: each operator function against the syntax that means it."""
+
+import operator
+
+import pytest
+
+from overlay import Context, MethodTable, call_next
+
+BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
+BINARY += ["lshift", "rshift", "and_", "or_", "xor"]
+COMPARE = ["lt", "le", "eq", "ne", "gt", "ge"]
+SYMBOLS = {
+    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"},
+    **{"pow": "**", "matmul": "@", "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|"},
+    **{"xor": "^", "lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">="},
+}
+
+
+class Thing:
+    def __init__(self, items=()):
+        self.items = dict(items)
+
+    def __getitem__(self, key):
+        return self.items[key]
+
+    def __setitem__(self, key, value):
+        self.items[key] = value
+
+    def __delitem__(self, key):
+        del self.items[key]
+
+
+def program(source):
+    """A function of a and b with this body."""
+    lines = "\n    ".join(source.splitlines())
+    scope = {}
+    exec(f"def f(a, b=None):\n    {lines}", scope)
+    return scope["f"]
+
+
+def overlaying(name):
+    table = MethodTable(name)
+
+    @table.overlay(getattr(operator, name))
+    def method(*operands: Thing | int | slice):
+        return (name, *operands)
+
+    return Context(table)
+
+
+@pytest.mark.parametrize("name", BINARY + COMPARE)
+def test_infix(name):
+    a, b = Thing(), Thing()
+    f = program(f"return a {SYMBOLS[name]} b")
+    assert overlaying(name)(f, a, b) == (name, a, b)
+
+
+@pytest.mark.parametrize(("name", "symbol"), [("neg", "-"), ("pos", "+"), ("invert", "~")])
+def test_prefix(name, symbol):
+    a = Thing()
+    assert overlaying(name)(program(f"return {symbol}a"), a) == (name, a)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_in_place_form(name):
+    a, b = Thing(), Thing()
+    f = program(f"a {SYMBOLS[name]}= b\nreturn a")
+    assert overlaying("i" + name.rstrip("_"))(f, a, b) == ("i" + name.rstrip("_"), a, b)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_in_place_form_falls_back_where_the_type_has_none(name):
+    a, b = Thing(), Thing()
+    f = program(f"a {SYMBOLS[name]}= b\nreturn a")
+    assert overlaying(name)(f, a, b) == (name, a, b)
+
+
+def test_in_place_form_of_a_type_that_has_it_is_not_the_plain_operator():
+    table = MethodTable("t")
+
+    @table.overlay(operator.add)
+    def add(a: list, b: list):
+        return "added"
+
+    f = program("a += b\nreturn a")
+    assert Context(table)(f, [1], [2]) == [1, 2]
+
+
+def test_subscripts():
+    a = Thing({1: 2})
+    assert overlaying("getitem")(program("return a[b]"), a, 5) == ("getitem", a, 5)
+    assert overlaying("getitem")(program("return a[1:b]"), a, 5) == ("getitem", a, slice(1, 5))
+    assert overlaying("setitem")(program("a[1] = 5\nreturn a.items"), a) == {1: 2}
+    assert overlaying("setitem")(program("a[1:2] = 5\nreturn a.items"), a) == {1: 2}
+    assert overlaying("delitem")(program("del a[1]\nreturn a.items"), a) == {1: 2}
+
+
+def test_setitem_receives_container_key_and_value():
+    table, seen = MethodTable("t"), []
+
+    @table.overlay(operator.setitem)
+    def setitem(container: Thing, key, value):
+        seen.append((key, value))
+        call_next(container, key, value)
+
+    thing = Thing()
+    Context(table)(program("a['k'] = b"), thing, "v")
+    assert seen == [("k", "v")]
+    assert thing.items == {"k": "v"}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "expected"),
+    [
+        ("is_", "return a is b", True),
+        ("is_not", "return a is not b", True),
+        ("not_", "return not a", True),
+        ("contains", "return b in a", True),
+        ("contains", "return b not in a", False),
+        ("contains", "return 1 if b in a else 2", 1),
+        ("lt", "return 1 if a < b else 2", 1),
+        ("not_", "x = not a\nreturn 1 if x else 2", 1),
+    ],
+)
+def test_results_where_python_wants_a_bool(name, source, expected):
+    result = overlaying(name)(program(source), Thing(), 3)
+    assert result == expected
+    assert type(result) is type(expected)
+
+
+def test_operators_called_as_functions_are_the_same_targets():
+    a, b = Thing(), Thing()
+    f = program("import operator\nreturn operator.add(a, b), operator.__add__(a, b)")
+    assert overlaying("add")(f, a, b) == (("add", a, b), ("add", a, b))
+
+
+def test_operators_without_a_method_keep_their_meaning_and_their_errors():
+    ctx = overlaying("add")
+    assert ctx(program("return a + b"), 1.5, 2) == 3.5
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+: 'float' and 'str'"):
+        ctx(program("return a + b"), 1.5, "x")
