@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import weakref
 from collections.abc import Callable, Iterator
@@ -26,7 +27,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _current: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
-_UNSET: Any = object()
+
+
+class _Unset(enum.Enum):
+    UNSET = enum.auto()
+
+
+_UNSET = _Unset.UNSET
 
 
 class Context:
@@ -92,8 +99,8 @@ class Context:
     def __or__(self, inner: Context) -> Context:
         """One context that shadows with ``inner`` first; its metadata and state win."""
         return Context(
-            *self._tables,
-            *(table for table in inner._tables if table not in self._tables),
+            *(table for table in self._tables if table not in inner._tables),
+            *inner._tables,
             metadata=self._metadata if inner._metadata is None else inner._metadata,
             state=self._state if inner._state is None else inner._state,
         )
@@ -101,7 +108,7 @@ class Context:
     def replace(
         self,
         *,
-        tables: tuple[MethodTable, ...] = _UNSET,
+        tables: tuple[MethodTable, ...] | _Unset = _UNSET,
         metadata: Any = _UNSET,
         state: Any = _UNSET,
     ) -> Context:

@@ -93,8 +93,19 @@ def _array_hint(hint: Any, refuse: Callable[[str], OverlayError]) -> type:
 # ---- translation --------------------------------------------------------------------------
 
 
+def _expanded(hint: Any) -> Any:
+    """A ``type X = ...`` alias (Python 3.12 on) replaced by what it stands for."""
+    alias = getattr(typing, "TypeAliasType", ())
+    if isinstance(hint, alias):
+        return _expanded(hint.__value__)
+    if isinstance(typing.get_origin(hint), alias):
+        return _expanded(typing.get_origin(hint).__value__[typing.get_args(hint)])
+    return hint
+
+
 def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
     """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise."""
+    hint = _expanded(hint)
     if hint is EMPTY or hint is Any:
         return Any
     if hint is None or hint is type(None):

@@ -164,7 +164,8 @@ class MethodTable:
         self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 
     def __repr__(self) -> str:
-        return f"<MethodTable {self.name!r}: {len(self)} methods for {len(self._targets)} targets>"
+        targets = len(self._targets) + len(self._pending)
+        return f"<MethodTable {self.name!r}: {len(self)} methods for {targets} targets>"
 
     # ---- adding and removing ----
 

@@ -1,0 +1,154 @@
+"""A context's side of the compiled engine: what it compiled, and when that is out of date."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from overlay.compiled.numba_internals import (
+    EntryDispatcher,
+    is_dispatcher,
+    options_of,
+    retire_callers,
+)
+from overlay.compiled.world import World
+from overlay.errors import NotCompilable
+from overlay.location import caller, location_of, name_of
+from overlay.table import LOCK, MethodTable
+
+if TYPE_CHECKING:
+    from overlay.context import Context
+
+__all__ = ["CompiledContext"]
+
+# What changes the value of an expression: functions without options of their own inherit it.
+INHERITED: Final = ("boundscheck", "error_model", "fastmath")
+
+
+class CompiledContext:
+    """One context as the compiled engine sees it. Made by ``Context.compiled``.
+
+    The context is compiled in a *world*: what its tables hold at one moment. A change of a table
+    ends the world; the next entry from Python compiles in a new one. Code of a past world is
+    kept as long as this object, since a thread may be running it.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
+        self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
+        self._past: list[Any] = []
+        self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
+        self._inside: dict[Context, CompiledContext] = {}
+        for table in self.tables:
+            table.listen(self)
+
+    def jit(self, function: Callable[..., Any], **options: Any) -> Any:
+        """``function`` compiled under this context: a numba dispatcher.
+
+        options: numba's own, for this function; of these ``fastmath``, ``error_model`` and
+        ``boundscheck`` also hold for the functions below it that bring no options.
+        Raises NotCompilable for what cannot be compiled at all; the first call with new types
+        raises it where a body cannot be compiled for these.
+        """
+        if isinstance(function, EntryDispatcher):
+            return self.inside(function.engine).jit(
+                function.function, **{**function.options, **options}
+            )
+        own = options_of(function) if is_dispatcher(function) else {}
+        options = _checked(function, {**own, **options})
+        entry = EntryDispatcher(self, _with_code(function), options)
+        self._entries.add(entry)
+        return entry
+
+    def world(self, options: Mapping[str, Any]) -> World:
+        """The world of this moment, for functions compiled with these options."""
+        for table in self.tables:
+            table.settle()
+        inherited = {name: options[name] for name in INHERITED if options.get(name)}
+        key = tuple((name, _frozen(value)) for name, value in sorted(inherited.items()))
+        with LOCK:
+            world = self._worlds.get(key)
+            if world is None:
+                world = self._worlds[key] = World(self, inherited)
+            return world
+
+    def holds(self, world: World) -> bool:
+        """Whether no table has changed since this world began."""
+        return any(world is held for held in self._worlds.values())
+
+    def inside(self, inner: CompiledContext) -> CompiledContext:
+        """This context with another one entered in it."""
+        if inner is self:
+            return self
+        if inner.context not in self._inside:
+            joined = self.context | inner.context
+            for table in joined.tables:
+                table.listen(self)
+            self._inside[inner.context] = joined.compiled
+        return self._inside[inner.context]
+
+    def table_changed(self, target: Any) -> None:
+        """End the present world: the next entry from Python compiles anew."""
+        if not self._worlds:
+            return
+        self._past.extend(self._worlds.values())
+        self._worlds = {}
+        for entry in list(self._entries):
+            retired = entry.retire()
+            self._past.extend(retired)
+            if entry.called_by_numba:
+                self._past.extend(retire_callers(retired))
+
+    def recompile(self) -> None:
+        """Forget what is compiled: functions that a module has rebound are read again."""
+        with LOCK:
+            self.table_changed(None)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(sorted(value)) if isinstance(value, (set, frozenset)) else value
+
+
+def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options for numba; a NotCompilable for those that this engine has no meaning for."""
+    if not callable(function):
+        raise NotCompilable(
+            f"cannot compile {function!r}: it is not callable",
+            where=caller(),
+            help="give a Python function",
+        )
+    target = options.pop("target", "cpu")
+    for asked, plain in (
+        (f"target={target!r}", target == "cpu"),
+        ("cache=True", not options.pop("cache", False)),
+        ("nopython=False", options.pop("nopython", True)),
+        ("forceobj=True", not options.pop("forceobj", False)),
+    ):
+        if not plain:
+            raise NotCompilable(
+                f"cannot compile {name_of(function)} with {asked} under a context",
+                where=caller(),
+                help="leave the option out: the code is compiled to machine code, in this process",
+            )
+    return options
+
+
+def _with_code(function: Any) -> Any:
+    """A function of which numba can read the code: the same, or one that calls it."""
+    if isinstance(function, types.FunctionType) or is_dispatcher(function):
+        return function
+    if isinstance(function, types.MethodType):
+        raise NotCompilable(
+            f"cannot compile {name_of(function)}, a method bound to an object",
+            where=location_of(function.__func__),
+            help="compile a function that takes the object as an argument",
+        )
+
+    def entry(*args: Any) -> Any:
+        return function(*args)
+
+    entry.__name__ = entry.__qualname__ = getattr(function, "__name__", "entry")
+    return entry

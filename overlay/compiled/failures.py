@@ -1,0 +1,131 @@
+"""Errors met while numba infers types, carried through its own messages to the user.
+
+numba tries a call again as it learns more types, and repeats errors as text only. So an error of
+ours travels under a number in that text, and is raised when numba gives up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import weakref
+from typing import Any, Final
+
+from overlay.errors import AmbiguousMethod, NotCompilable, OverlayError
+from overlay.location import location_of, name_of, shown
+from overlay.table import Method
+from overlay.target import describe
+
+__all__ = ["Failure", "calls_itself", "context_as_value", "converts", "failure_in", "no_meaning", "of_body", "of_entry"]
+
+NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
+COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+LONGEST_REASON: Final = 6
+
+_numbers = itertools.count(1)
+_failures: weakref.WeakValueDictionary[int, Failure] = weakref.WeakValueDictionary()
+
+
+class Failure:
+    """An error of ours on its way through numba, and the calls that led to it, innermost first."""
+
+    def __init__(self, error: OverlayError) -> None:
+        self.error = error
+        self.callers: list[str] = []
+        self.number = next(_numbers)
+        _failures[self.number] = self
+
+    def __str__(self) -> str:
+        return f"{self.error}\n[overlay failure {self.number}]"
+
+    def called_from(self, function: Any, path: str, line: int | None) -> None:
+        """Note a function through which the error passes, and the place of the call in it."""
+        row = f"{name_of(function)}   {shown(path, line)}"
+        if row not in self.callers:
+            self.callers.append(row)
+
+    def raised(self) -> OverlayError:
+        """The error to raise: a fresh copy that lists the callers."""
+        error = self.error
+        where = error.where
+        if isinstance(error, AmbiguousMethod) and self.callers:
+            where = self.callers[0].split()[-1]
+        notes = (*error.notes, *(("called from", row) for row in self.callers))
+        return type(error)(error.asked, where=where, notes=notes, help=error.help)
+
+
+def failure_in(text: str) -> Failure | None:
+    """The failure that one of numba's messages speaks of."""
+    found = NUMBERED.search(text)
+    return _failures.get(int(found[1])) if found else None
+
+
+def of_body(method: Method, function: Any, types: str, reason: str) -> NotCompilable:
+    """numba cannot compile a method's body, or the function that a generated method returned."""
+    return NotCompilable(
+        f"the method of {describe(method.target)} in table {method.table.name!r} cannot be "
+        f"compiled for ({types})",
+        where=location_of(function),
+        notes=[("numba", line) for line in shortened(reason)],
+        help="write the method in the Python that numba knows, or run it interpreted: ctx(f, ...)",
+    )
+
+
+def of_entry(function: Any, reason: str) -> NotCompilable:
+    """numba cannot compile a function, for a reason that has nothing to do with a method."""
+    return NotCompilable(
+        f"{name_of(function)} cannot be compiled",
+        where=location_of(function),
+        notes=[("numba", line) for line in shortened(reason)],
+        help="numba cannot compile it without a context either; run it interpreted: ctx(f, ...)",
+    )
+
+
+def calls_itself(method: Method, function: Any, types: str) -> OverlayError:
+    """A method reaches its own target with the same types again."""
+    return OverlayError(
+        f"the method of {describe(method.target)} in table {method.table.name!r} calls "
+        f"{describe(method.target)}({types}), which is the same method again, for ever",
+        where=location_of(function),
+        help="to go on to what lies below say call_next(...), or nonoverlay(f)(...) for no "
+        "overlay at all; a recursion that ends belongs in a helper function",
+    )
+
+
+def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
+    """No method accepts a call, and numba cannot compile the target itself."""
+    return NotCompilable(
+        f"no method accepts {describe(target)}({types}), and numba cannot compile "
+        f"{describe(target)} itself",
+        notes=[("closest", repr(method)) for method in nearest[:3]],
+        help="add a method for these types",
+    )
+
+
+def context_as_value() -> NotCompilable:
+    """The context in force is used for something else than its metadata."""
+    return NotCompilable(
+        "compiled code can read current_context().metadata, and nothing else of a context",
+        help="write current_context().metadata where it is used",
+    )
+
+
+def converts(target: Any, returned: str) -> NotCompilable:
+    """plum would convert the result of a method to its return annotation."""
+    return NotCompilable(
+        f"{describe(target)} gives a {returned}, which plum converts to the return annotation of "
+        "the method; compiled code does not convert",
+        where=location_of(target),
+        help="return what the annotation says",
+    )
+
+
+def shortened(reason: str) -> list[str]:
+    """The first telling lines of one of numba's messages."""
+    lines = (line.strip() for line in COLOUR.sub("", reason).splitlines())
+    telling = [
+        line
+        for line in lines
+        if line and not line.startswith(("During:", "Failed in nopython mode", "<source", "^"))
+    ]
+    return telling[:LONGEST_REASON]

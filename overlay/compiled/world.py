@@ -1,0 +1,327 @@
+"""A world: what the tables of a context hold at one moment, and the code compiled under it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import types as python_types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from overlay.compiled import plum_functions
+from overlay.compiled.numba_internals import (
+    EntryDispatcher,
+    InnerDispatcher,
+    MakesBase,
+    Native,
+    ReadsContext,
+    Type,
+    WorldTyping,
+    body_registered_as_jitable,
+    callee_type,
+    is_dispatcher,
+    knows,
+    options_of,
+    type_of_constant,
+)
+from overlay.compiled.numba_passes import compiler_for
+from overlay.compiled.types import alternatives, hint_of, is_literal
+from overlay.context import Context, call_next, current_context, nonoverlay
+from overlay.dispatch import Call, by_types, candidates, resolve
+from overlay.errors import NotCompilable
+from overlay.table import Method
+from overlay.target import INPLACE, as_positional, describe, key_of_target, signature_of
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+
+__all__ = ["Body", "Callee", "Outcome", "World", "bare"]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What ``call_next`` goes on from in a method's body: the target that was called, and the
+    methods gone through so far, this one last."""
+
+    target: Any
+    methods: tuple[Method, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return key_of_target(self.target), self.methods
+
+
+class Callee:
+    """Stands in compiled code for a target: which method a call enters is found by its types."""
+
+    def __init__(self, world: World, target: Any, after: tuple[Method, ...] = ()) -> None:
+        self.world = world
+        self.target = target
+        self.after = after
+        self.signature: inspect.Signature | None = signature_of(target)
+        self._numba_type_ = callee_type(self)
+
+    def __repr__(self) -> str:
+        return f"<overlaid {describe(self.target)}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self!r} stands for a target in compiled code only")
+
+    def positional(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same call with as much as possible given by position."""
+        return as_positional(self.signature, tuple(args), kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a call resolves to.
+
+    callee: an InnerDispatcher, or what numba knows by itself (Native).
+    method: the method entered, or None for the base.
+    result: the annotation that plum would convert the result to, or Any.
+    """
+
+    callee: Any
+    method: Method | None = None
+    result: Any = Any
+
+
+class World:
+    """Resolves calls as the tables of one context say at one moment, and keeps what numba
+    compiled so."""
+
+    def __init__(self, engine: CompiledContext, options: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.tables = engine.tables
+        self.options = dict(options)
+        self.typing = WorldTyping(self)
+        self._stand_ins: dict[int, tuple[Any, Any]] = {}
+        self._callees: dict[Any, Callee] = {}
+        self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
+        self._outcomes: dict[Any, Outcome] = {}
+        self._calls: dict[tuple[int, int, int], Any] = {}
+        self._kept: list[Any] = []
+
+    @property
+    def metadata(self) -> Any:
+        """What ``current_context().metadata`` is in this world."""
+        return self.engine.context.metadata
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is the world of ``nonoverlay``, in no context."""
+        return self.engine is bare().engine
+
+    def keep(self, thing: Any) -> None:
+        """Keep alive what only messages of numba refer to."""
+        self._kept.append(thing)
+
+    # ---- what stands for a callable of the program ----
+
+    def stand_in(self, value: Any, body: Body | None = None) -> Any | None:
+        """What compiled code holds in place of a callable that the program mentions, or None
+        where numba's own meaning is the right one.
+
+        body: the method's body in which it is mentioned.
+        """
+        if value is call_next:
+            if body is None:
+                call_next()
+            assert body is not None
+            return self.callee(body.target, body.methods)
+        known = self._stand_ins.get(id(value))
+        if known is None:
+            known = self._stand_ins[id(value)] = (value, self._make_stand_in(value))
+        return known[1]
+
+    def _make_stand_in(self, value: Any) -> Any | None:
+        if isinstance(value, (InnerDispatcher, Callee, Native)):
+            return None
+        if isinstance(value, EntryDispatcher):
+            world = self.engine.inside(value.engine).world(value.options)
+            return world.stand_in(value.function)
+        if value is nonoverlay:
+            return MakesBase()
+        if isinstance(value, nonoverlay):
+            return bare().base(value.function)
+        if value is current_context:
+            return ReadsContext()
+        if self.overlays(value) or plum_functions.is_function(value):
+            return self.callee(value)
+        found = self.base(value)
+        return None if isinstance(found, Native) else found
+
+    def overlays(self, value: Any) -> bool:
+        """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
+        targets = (value, INPLACE[id(value)][0]) if id(value) in INPLACE else (value,)
+        return any(table.find(target) for table in self.tables for target in targets)
+
+    def method_target(self, receiver: Type, attribute: str) -> Any | None:
+        """The target that ``receiver.attribute(...)`` calls, where some table has methods for it."""
+        hint = hint_of(receiver)
+        cls = typing.get_origin(hint) or hint
+        if not isinstance(cls, type) or not any(map(len, self.tables)):
+            return None
+        found = inspect.getattr_static(cls, attribute, None)
+        return found if callable(found) and self.overlays(found) else None
+
+    def callee(self, target: Any, after: tuple[Method, ...] = ()) -> Callee:
+        """What stands for a target of which ``after`` are the methods gone through."""
+        key = key_of_target(target), after
+        found = self._callees.get(key)
+        if found is None:
+            found = self._callees[key] = Callee(self, target, after)
+        return found
+
+    def base(self, value: Any) -> Any:
+        """What stands for a callable that no method is looked up for: its body compiled in
+        this world, or what numba knows of it."""
+        jitable = body_registered_as_jitable(value)
+        if jitable is not None:
+            return self.dispatcher(jitable)
+        if is_dispatcher(value):
+            return self.dispatcher(value)
+        if has_code(value) and not knows(value):
+            return self.dispatcher(value)
+        return Native(value)
+
+    def dispatcher(
+        self, function: Any, body: Body | None = None, options: Mapping[str, Any] | None = None
+    ) -> InnerDispatcher:
+        """The dispatcher that compiles a Python function, or that of a numba dispatcher, in
+        this world. options: those of an entry from Python."""
+        if isinstance(function, InnerDispatcher):
+            return function
+        is_entry = options is not None
+        key = id(function), None if body is None else body.key, is_entry
+        found = self._dispatchers.get(key)
+        if found is None:
+            if options is None:
+                options = options_of(function) if is_dispatcher(function) else self.options
+            pipeline = compiler_for(self, body)
+            made = InnerDispatcher(self, function, body, options, is_entry, pipeline)
+            found = self._dispatchers[key] = (function, made)
+        return found[1]
+
+    def entry(
+        self, function: Any, options: Mapping[str, Any], given: int, count: int
+    ) -> InnerDispatcher:
+        """The dispatcher for an entry from Python: of ``function``, or where that is a target
+        itself, of a call of it with the first ``given`` of ``count`` parameters."""
+        stand_in = self.stand_in(function)
+        if not isinstance(stand_in, Callee):
+            return self.dispatcher(function, None, options)
+        key = id(function), given, count
+        if key not in self._calls:
+            self._calls[key] = _calling(function, given, count)
+        return self.dispatcher(self._calls[key], None, options)
+
+    # ---- what a call resolves to ----
+
+    def outcome(self, callee: Callee, args: Sequence[Type], kwargs: Mapping[str, Type]) -> Outcome:
+        """What a call of ``callee`` with arguments of these numba types enters.
+
+        Raises AmbiguousMethod, and what a generated method raises.
+        """
+        key = callee, tuple(args), tuple(kwargs.items())
+        found = self._outcomes.get(key)
+        if found is None:
+            given, named = callee.positional(args, kwargs)
+            arguments = [as_type(t) for t in (*given, *named.values())]
+            found = self._outcomes[key] = self._resolve(callee, arguments, tuple(named))
+        return found
+
+    def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
+        method = self._method(callee, args, names)
+        for actual in itertools.product(*map(alternatives, args)):
+            if list(actual) != args and self._method(callee, actual, names) is not method:
+                raise NotCompilable(
+                    f"{describe(callee.target)}({', '.join(map(str, args))}) is one method or "
+                    "another by a value that may be None when the program runs",
+                    notes=[("candidate", repr(method))] if method else (),
+                    help="test for None before the call",
+                )
+        if method is None:
+            return self._base_outcome(callee, args, names)
+        implementation = self._implementation(method, args, names)
+        if not (has_code(implementation) or is_dispatcher(implementation)):
+            return Outcome(Native(implementation), method)
+        body = Body(callee.target, (*callee.after, method))
+        return Outcome(self.dispatcher(implementation, body), method)
+
+    @staticmethod
+    def _implementation(method: Method, args: Sequence[Type], names: tuple[str, ...]) -> Any:
+        if not method.generated:
+            return method.function
+        plain, _ = readings(args, names)
+        is_plain = plain.matches(method.signature(plain.count, plain.names))
+        return method.implementation([hint_of(t, numpy=not is_plain) for t in args])
+
+    def _method(
+        self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
+    ) -> Method | None:
+        """The method for arguments of these types, by the resolver of both engines."""
+        literal = any(map(is_literal, args)) and self._has_literals(callee.target)
+        plain, numpy = readings(args, names, literal)
+        return resolve(self.tables, callee.target, plain, callee.after, otherwise=numpy)
+
+    def _has_literals(self, target: Any) -> bool:
+        return any(
+            method.depends_on == "value"
+            for table in self.tables
+            for method in candidates(table, target, None)
+        )
+
+    def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
+        if not plum_functions.is_function(callee.target):
+            return Outcome(self.base(callee.target))
+        count = len(args) - len(names)
+        method, result = plum_functions.resolved(
+            callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
+        )
+        return Outcome(self.base(method), None, result)
+
+    def accepts(self, outcome: Outcome, returned: Type) -> bool:
+        """Whether plum would return a result of this type as it is."""
+        return outcome.result is Any or plum_functions.is_result(hint_of(returned), outcome.result)
+
+
+def has_code(function: Any) -> bool:
+    """Whether it is a Python function."""
+    return isinstance(function, python_types.FunctionType)
+
+
+def as_type(argument: Any) -> Type:
+    """The numba type of an argument: a type, or the value of a default."""
+    return argument if isinstance(argument, Type) else type_of_constant(argument)
+
+
+def readings(
+    args: Sequence[Type], names: Sequence[str], literal: bool = False
+) -> tuple[Call, Call]:
+    """A call read with Python's scalar types, and read with numpy's."""
+    plain, numpy = (
+        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names)
+        for n in (False, True)
+    )
+    return plain, numpy
+
+
+def _calling(target: Any, given: int, count: int) -> Any:
+    """A Python function of ``count`` parameters that calls ``target`` with the first ``given``."""
+    names = [f"a{i}" for i in range(count)]
+    source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
+    namespace: dict[str, Any] = {"target": target}
+    exec(source, namespace)
+    return namespace["entry"]
+
+
+@functools.cache
+def bare() -> World:
+    """The world of ``nonoverlay``: no tables, so it never ends."""
+    return Context().compiled.world({})

@@ -1,0 +1,98 @@
+"""Every rewritten code object is one that the interpreter may run."""
+
+import importlib
+import operator
+import types
+
+import pytest
+
+from overlay import UnsupportedPython
+from overlay.python.emit import SUPPORTED, emitter
+from overlay.python.rewrite import Rewriter
+from overlay.python.verify import BadCode, verify
+
+MODULES = ["statistics", "dataclasses", "asyncio.tasks", "contextlib", "enum", "pickle"]
+
+
+class Identity:
+    """A site that maps every callee to itself."""
+
+    def __init__(self, arity):
+        self.key = self.to = None
+
+    def __getitem__(self, callee):
+        return callee
+
+
+def codes_in(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_in(constant)
+
+
+def all_operators(function):
+    return function
+
+
+def no_operators(function):
+    return None
+
+
+@pytest.mark.parametrize("operators", [no_operators, all_operators])
+@pytest.mark.parametrize("name", MODULES)
+def test_stack_depths_and_exception_tables_are_sound(name, operators):
+    module = importlib.import_module(name)
+    with open(module.__file__, encoding="utf-8") as file:
+        code = compile(file.read(), module.__file__, "exec")
+    rewriter = Rewriter(emitter(), Identity, operators, lambda nested: nested)
+    for each in codes_in(code):
+        new = rewriter.rewrite(each, module.__dict__)
+        assert verify(new) >= verify(each)
+        assert kept(new) == kept(each)
+
+
+def kept(code):
+    """What rewriting leaves as it is."""
+    lines = {line for *_, line in code.co_lines() if line}
+    return code.co_name, code.co_qualname, code.co_filename, code.co_flags, code.co_argcount, lines
+
+
+def test_rewritten_code_does_what_the_code_did():
+    rewriter = Rewriter(emitter(), Identity, all_operators, lambda nested: nested)
+
+    def program(values):
+        total, text = 0, ""
+        for value in values:
+            try:
+                total += 10 // value
+            except ZeroDivisionError:
+                text += "zero"
+            else:
+                text = f"{text}{value in (1, 2)}"
+            finally:
+                total = -total
+        with open(__file__, encoding="utf-8") as file:
+            first = file.readline()[:3]
+        return total, text, first, [v for v in values if not v], values[1:2]
+
+    twin = types.FunctionType(
+        rewriter.rewrite(program.__code__, globals()), globals(), "program", None, None
+    )
+    assert twin([1, 0, 3]) == program([1, 0, 3])
+
+
+def test_the_verifier_finds_a_stack_that_is_too_small():
+    def program(a, b):
+        return operator.add(a, operator.add(b, a))
+
+    assert verify(program.__code__) <= program.__code__.co_stacksize
+    with pytest.raises(BadCode, match="deeper than 1"):
+        verify(program.__code__.replace(co_stacksize=1))
+
+
+def test_an_unknown_python_is_refused():
+    assert all(emitter(version) for version in SUPPORTED if version == SUPPORTED[0])
+    with pytest.raises(UnsupportedPython, match="not supported on Python 3.99") as caught:
+        emitter((3, 99))
+    assert "supported: 3.11, 3.12, 3.13" in str(caught.value)

@@ -1,0 +1,156 @@
+"""Tables and contexts as values."""
+
+import math
+import operator
+
+import pytest
+import typeguard
+
+from overlay import Context, MethodNotFound, MethodTable, OverlayError
+
+
+def sin(x: float):
+    return x
+
+
+def test_overlay_returns_the_function_unchanged():
+    assert MethodTable("t").overlay(math.sin)(sin) is sin
+
+
+def test_looking_at_a_table():
+    table = MethodTable("approx")
+    table.overlay(math.sin)(sin)
+    table.overlay("not_imported_yet:f")(sin)
+    assert len(table) == 2
+    assert math.sin in table
+    assert math.cos not in table
+    assert "not_imported_yet:f" in table
+    assert [m.function for m in table.methods()] == [sin, sin]
+    (method,) = table.methods(math.sin)
+    assert repr(method).startswith("math.sin(float)   ")
+    assert "test_table.py:" in repr(method)
+    assert repr(table) == "<MethodTable 'approx': 2 methods for 2 targets>"
+
+
+def test_the_same_signature_replaces():
+    table = MethodTable("t")
+    table.overlay(math.sin)(sin)
+    table.overlay(math.sin)(lambda x: None)
+    table.overlay(math.sin, precedence=3)(sin)
+    assert [m.precedence for m in table.methods()] == [3, 0]
+
+
+def test_removing_what_is_not_there_names_what_is():
+    table = MethodTable("t")
+    table.overlay(math.sin)(sin)
+    with pytest.raises(MethodNotFound, match=r"no method math.sin\(int\) to remove") as caught:
+        table.remove(math.sin, int)
+    assert "closest: math.sin(float)" in str(caught.value)
+    with pytest.raises(MethodNotFound, match=r"no method math.cos to remove"):
+        table.remove(math.cos)
+
+
+@pytest.mark.parametrize("target", [3, None, [math.sin]])
+def test_an_overlay_on_something_not_callable_is_refused(target):
+    with pytest.raises(OverlayError, match="it is not callable") as caught:
+        MethodTable("t").overlay(target)
+    assert "test_table.py:" in str(caught.value)
+    assert "help: target a function" in str(caught.value)
+
+
+def test_a_method_bound_to_one_object_is_refused():
+    with pytest.raises(OverlayError, match="bound to one object"):
+        MethodTable("t").overlay(Context().wrap)
+
+
+def test_a_method_that_is_not_callable_is_refused():
+    with (
+        pytest.raises(OverlayError, match="the method of math.sin is not callable: 3"),
+        typeguard.suppress_type_checks(),
+    ):
+        MethodTable("t").overlay(math.sin)(3)
+
+
+def test_generated_methods_make_the_implementation_from_types():
+    table, made = MethodTable("t"), []
+
+    @table.generated(operator.add)
+    def add(a: float, b: float):
+        made.append((a, b))
+        return lambda x, y: x * y
+
+    ctx = Context(table)
+    assert ctx(lambda: [operator.add(float(i), 5.0) for i in range(3)]) == [0.0, 5.0, 10.0]
+    assert made == [(float, float)]
+
+
+def test_a_generated_method_that_makes_nothing_to_call_is_told_so():
+    table = MethodTable("t")
+
+    @table.generated(operator.add)
+    def add(a: float, b: float):
+        return 3
+
+    with pytest.raises(OverlayError, match="returned 3, which is not callable"):
+        Context(table)(operator.add, 1.0, 2.0)
+
+
+def test_later_tables_shadow_earlier_ones():
+    def method(answer):
+        table = MethodTable(answer)
+        table.overlay(math.sin)(eval(f"lambda x: {answer!r}"))
+        return table
+
+    one, two = method("one"), method("two")
+    assert Context(one, two)(math.sin, 1.0) == "two"
+    assert (Context(two) | Context(one))(math.sin, 1.0) == "one"
+    assert (Context(one, two) | Context(one))(math.sin, 1.0) == "one"
+
+
+def test_the_innermost_table_with_a_match_wins_over_a_more_specific_one_further_out():
+    outer, inner = MethodTable("outer"), MethodTable("inner")
+
+    @outer.overlay(math.sin)
+    def narrow(x: float):
+        return "narrow"
+
+    @inner.overlay(math.sin)
+    def wide(x: object):
+        return "wide"
+
+    assert Context(outer, inner)(math.sin, 1.0) == "wide"
+
+
+def test_contexts_are_immutable_values():
+    table = MethodTable("t")
+    ctx = Context(table, metadata=("m", 1), state=[])
+    with pytest.raises(AttributeError):
+        ctx.metadata = 2
+    other = ctx.replace(metadata="other")
+    assert (other.tables, other.metadata, other.state) == ((table,), "other", ctx.state)
+    assert (ctx | Context()).metadata == ("m", 1)
+    assert (ctx | other).metadata == "other"
+    assert repr(ctx) == "<Context t, metadata=('m', 1)>"
+
+
+def test_bad_contexts_are_refused():
+    with pytest.raises(OverlayError, match="must be hashable"):
+        Context(metadata=[1])
+    with (
+        pytest.raises(OverlayError, match="holds method tables"),
+        typeguard.suppress_type_checks(),
+    ):
+        Context(Context())
+
+
+def test_wrap_keeps_what_describes_a_function():
+    def documented(x: float) -> float:
+        """Its words."""
+        return x
+
+    import inspect
+
+    wrapped = Context().wrap(documented)
+    assert wrapped.__name__ == "documented"
+    assert wrapped.__doc__ == "Its words."
+    assert inspect.signature(wrapped) == inspect.signature(documented)
