@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 from overlay.context import Context, call_next, current_context
 from overlay.location import is_ours
 from overlay.python import plum_functions
+from overlay.python.forms import Forms, forms_of, with_forms
 from overlay.table import LOCK
 from overlay.target import key_of_target
 
 if TYPE_CHECKING:
-    from overlay.python.dispatcher import Dispatcher
     from overlay.python.engine import Link, PythonEngine
 
 __all__ = ["Callees", "copied"]
@@ -68,14 +68,14 @@ class Callees:
     def __init__(self, engine: PythonEngine, link: Link | None) -> None:
         self.engine = engine
         self.link = link
-        self.known: dict[int, tuple[Any, Any]] = {}
+        self.known: dict[int, tuple[Any, Any, Forms | None]] = {}
         self.codes: dict[int, tuple[CodeType, dict[str, Any], CodeType]] = {}
 
     def find(self, callee: Any, arity: int | None) -> tuple[Any, bool]:
         """What to call in place of ``callee``, and whether the site may keep it."""
         entry = self.known.get(id(callee))
         if entry is not None and entry[0] is callee:
-            return self._for_arity(entry[1], arity), True
+            return entry[1] if entry[2] is None else entry[2](arity), True
         kind = type(callee)
         if kind is MethodType:
             return self._bound(callee), False
@@ -87,8 +87,9 @@ class Callees:
             self.engine.settle()
             found, keep = self._map(callee)
             if keep:
-                self.known[id(callee)] = callee, found
-        return self._for_arity(found, arity), keep
+                self.known[id(callee)] = callee, found, forms_of(found)
+        forms = forms_of(found)
+        return found if forms is None else forms(arity), keep
 
     def _closure(self, function: FunctionType) -> FunctionType | None:
         """The twin of a function whose code was rewritten before, in a closure most often."""
@@ -101,11 +102,6 @@ class Callees:
     def __getitem__(self, callee: Any) -> Any:
         """What to call in place of ``callee``."""
         return self.find(callee, None)[0]
-
-    @staticmethod
-    def _for_arity(found: Any, arity: int | None) -> Any:
-        dispatcher: Dispatcher | None = getattr(found, "__overlay_dispatcher__", None)
-        return found if dispatcher is None else dispatcher.for_arity(arity)
 
     def _bound(self, method: MethodType) -> Any:
         function = method.__func__
@@ -188,7 +184,9 @@ class Callees:
                     kwargs[name] = self[kwargs[name]]
             return function(*mapped, **kwargs)
 
-        return with_callbacks
+        if positions:
+            return with_callbacks
+        return with_forms(with_callbacks, lambda n: with_callbacks if n is None else function)
 
     def _method_wrapper(self, wrapper: Any) -> Any:
         """``super().__call__`` in a metaclass, and other slots bound to an object."""

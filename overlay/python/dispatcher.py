@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from overlay.dispatch import by_values, resolve
+from overlay.python.forms import with_forms
 from overlay.signature import key_of
 from overlay.table import LOCK
 from overlay.target import INPLACE, as_positional, signature_of
@@ -36,7 +37,7 @@ class Dispatcher:
         self.generic = self._make_generic()
         self._by_arity = {1: self._make_single(), 2: self._make_double()}
         for function in (self.generic, *self._by_arity.values()):
-            function.__dict__["__overlay_dispatcher__"] = self
+            with_forms(function, self.for_arity)
 
     def for_arity(self, arity: int | None) -> Callable[..., Any]:
         """The fastest form for calls with this many positional arguments and no others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Site"]
 
 _NOTHING = object()
+_MANY = object()
 
 
 class Site:
@@ -22,20 +24,33 @@ class Site:
     learns one callee, the first that can be kept, and no other.
     """
 
-    __slots__ = ("__weakref__", "arity", "callees", "key", "learnt", "to")
+    __slots__ = ("__weakref__", "arity", "callees", "key", "known", "learnt", "to")
 
     def __init__(self, callees: Callees, arity: int | None) -> None:
         self.callees = callees
+        self.known = callees.known
         self.arity = arity
         self.key: Any = _NOTHING
         self.to: Callable[..., Any] | None = None
         self.learnt: Any = _NOTHING
 
     def __getitem__(self, callee: Any) -> Any:
+        if self.learnt is not _NOTHING and self.learnt is not callee:
+            bound = type(callee) is MethodType
+            function = callee.__func__ if bound else callee
+            entry = self.known.get(id(function))
+            if entry is not None and entry[0] is function:
+                found = entry[1] if entry[2] is None else entry[2](self.arity)
+                return MethodType(found, callee.__self__) if bound else found
+        return self._learn(callee)
+
+    def _learn(self, callee: Any) -> Any:
         found, keep = self.callees.find(callee, self.arity)
-        if keep and (self.learnt is _NOTHING or self.learnt is callee):
+        if self.learnt is _NOTHING and (keep or type(callee) is MethodType):
+            # what cannot be kept as a key still says that this site has more than one callee
+            self.learnt = callee if keep else _MANY
+        if keep and self.learnt is callee:
             self.to = found
-            self.learnt = callee
             self.key = callee
         return found
 

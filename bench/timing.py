@@ -1,0 +1,47 @@
+"""Fair comparisons: the variants of a job run interleaved, in one process, in one run."""
+
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+
+def machine() -> str:
+    """One line on what the figures were measured on."""
+    return f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}"
+
+
+def interleaved(
+    variants: Mapping[str, Callable[[], object]], rounds: int = 9
+) -> dict[str, list[float]]:
+    """Seconds of each run of each variant, the variants taking turns."""
+    times: dict[str, list[float]] = {name: [] for name in variants}
+    for run in variants.values():
+        run()
+    for _ in range(rounds):
+        for name, run in variants.items():
+            start = time.perf_counter()
+            run()
+            times[name].append(time.perf_counter() - start)
+    return times
+
+
+def ratio(times: dict[str, list[float]], one: str, to: str) -> float:
+    """Of the fastest runs."""
+    return min(times[one]) / min(times[to])
+
+
+def spread(seconds: list[float]) -> float:
+    """How far the median lies above the fastest run, as a share of it."""
+    return statistics.median(seconds) / min(seconds) - 1
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Rows as aligned columns; the first row is the head."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths)))
+        for row in rows
+    ]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
