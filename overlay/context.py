@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import cached_property
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, TypeVar
 
 from overlay.dispatch import by_types, resolve
@@ -26,6 +27,7 @@ __all__ = ["Context", "Stack", "call_next", "current_context", "nonoverlay"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_WRAPPED = "__overlay_wrapped__"
 _current: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
 
 
@@ -151,6 +153,7 @@ class Context:
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
             return self(f, *args, **kwargs)
 
+        wrapped.__dict__[_WRAPPED] = self, f
         return wrapped
 
     def jit(self, f: Callable[P, R], /, **options: Any) -> Callable[P, R]:
@@ -206,6 +209,11 @@ class Stack:
         if stack is None:
             stack = self._pushed.setdefault(context, Stack((*self.contexts, context)))
         return stack
+
+
+def wrapped_in(function: FunctionType) -> tuple[Context, Callable[..., Any]] | None:
+    """The context and function that ``ctx.wrap`` joined, or None for any other function."""
+    return function.__dict__.get(_WRAPPED)
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.context import Context, call_next, current_context
+from overlay.context import Context, call_next, current_context, wrapped_in
 from overlay.location import is_ours
 from overlay.python import plum_functions
 from overlay.python.forms import Forms, forms_of, with_forms
@@ -48,7 +48,6 @@ CALLBACKS: dict[int, tuple[Any, tuple[int, ...], tuple[str, ...]]] = {
         (min, (), ("key",)),
         (max, (), ("key",)),
         (list.sort, (), ("key",)),
-        (iter, (0,), ()),
         (itertools.accumulate, (1,), ("func",)),
         (itertools.dropwhile, (0,), ()),
         (itertools.filterfalse, (0,), ()),
@@ -152,7 +151,10 @@ class Callees:
         if function is current_context:
             return self.engine.context_getter, True
         if is_ours(function.__code__.co_filename):
-            return function, True
+            wrapped = wrapped_in(function)
+            if wrapped is None:
+                return function, True
+            return functools.partial(self.engine.enter_inner, *wrapped), False
         twin = self.engine.twin(function)
         static = function.__closure__ is None or "<locals>" not in function.__qualname__
         if not static:

@@ -191,13 +191,16 @@ def test_nested_contexts_stack_in_another_thread_too():
     one, two = Context(table_of("outer", int)), Context(table_of("inner", int))
     results = []
 
+    wrapped = two.wrap(target)
+
     def work():
         results.append(two(target, 1))
+        results.append(wrapped(1))
 
     thread = threading.Thread(target=one.wrap(work))
     thread.start()
     thread.join()
-    assert results == [["inner:int", "outer:int", "base", 1]]
+    assert results == [["inner:int", "outer:int", "base", 1]] * 2
 
 
 def test_current_context_is_the_innermost_in_force():
