@@ -71,7 +71,9 @@ class Rewriter:
                 self.emitter.rewrite_operator(index, source, self._operator, edits)
         result = Bytecode(edits.apply(list(source)))
         result._copy_attr_from(source)
-        return self._finished(result.to_code(), code)
+        # The depths of exception regions are kept: rewriting does not change them, and where
+        # they are computed anew, nested handlers that only raise come out wrong.
+        return self._finished(result.to_code(compute_exception_stack_depths=False), code)
 
     def _nested(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
         return self.rewrite(code, namespace) if runs_in_place(code) else self.nested(code)

@@ -61,10 +61,12 @@ UNARY: dict[str, Callable[..., Any]] = {
 
 class Guarded(NamedTuple):
     """An exception region of one instruction inside emitted code: ``body`` raises only where
-    the fast path does not apply, and ``handler`` then runs with one more slot on the stack."""
+    the fast path does not apply, and ``handler`` then runs with one more slot on the stack,
+    which is ``depth`` deep before."""
 
     body: Instr
     handler: Label
+    depth: int
 
 
 class Edits:
@@ -109,11 +111,11 @@ class Edits:
 def _guard(out: list[Item], region: TryBegin | None, guarded: Guarded) -> TryBegin | None:
     if region is not None:
         out.append(TryEnd(region))
-    inner = TryBegin(guarded.handler, False)
+    inner = TryBegin(guarded.handler, False, guarded.depth)
     out += [inner, guarded.body, TryEnd(inner)]
     if region is None:
         return None
-    again = TryBegin(region.target, region.push_lasti)
+    again = region.copy()
     out.append(again)
     return again
 

@@ -61,7 +61,8 @@ class Emitter312(Emitter):
         if producer is not None and producer.kind in PRODUCERS and not edits.once(producer.index):
             return
         if kind == "method" and first is not None:
-            self.rewrite_method(first.index, code, new_site(None), edits)
+            depth = len(stack) - count - 1
+            self.rewrite_method(first.index, code, depth, new_site(None), edits)
         elif kind == "static method" and first is not None:
             load = code[first.index]
             null = [Instr("PUSH_NULL", location=at), Instr("SWAP", 2, location=at)]
@@ -76,8 +77,10 @@ class Emitter312(Emitter):
         elif second is None or second.kind != "build class":
             edits.insert(start, self.map_deep(count + 1, new_site(arity), at))
 
-    def rewrite_method(self, index: int, code: Bytecode, site: Any, edits: Edits) -> None:
-        """Map what a method load pushes. Which of the two layouts it is shows by identity: the
+    def rewrite_method(
+        self, index: int, code: Bytecode, depth: int, site: Any, edits: Edits
+    ) -> None:
+        """Map what a method load pushes; the stack is ``depth`` deep before it. Which of the two layouts it is shows by identity: the
         second slot is the receiver. A local that may stay unbound catches the one exception,
         an attribute that is its own owner, since no instruction may look at a NULL."""
         load = code[index]
@@ -101,7 +104,7 @@ class Emitter312(Emitter):
             op("SWAP", 3),
             op("POP_TOP"),
             op("STORE_FAST", self.TEMPORARY),
-            Guarded(op(self.LOAD_CHECKED, self.TEMPORARY), own),
+            Guarded(op(self.LOAD_CHECKED, self.TEMPORARY), own, depth),
             op("DELETE_FAST", self.TEMPORARY),
             *self.map_top(site, at),
             op("SWAP", 2),

@@ -82,6 +82,27 @@ def test_rewritten_code_does_what_the_code_did():
     assert twin([1, 0, 3]) == program([1, 0, 3])
 
 
+def test_nested_handlers_that_only_raise_keep_their_stack_depth():
+    def program(f, g):
+        try:
+            f()
+        except ValueError:
+            try:
+                try:
+                    raise
+                finally:
+                    raise
+            except ValueError:
+                pass
+        return g()
+
+    rewriter = Rewriter(emitter(), Identity, no_operators, lambda nested: nested)
+    code = rewriter.rewrite(program.__code__, globals())
+    verify(code)
+    twin = types.FunctionType(code, globals(), "program", None, None)
+    assert twin(lambda: int("x"), lambda: "after") == "after"
+
+
 def test_the_verifier_finds_a_stack_that_is_too_small():
     def program(a, b):
         return operator.add(a, operator.add(b, a))

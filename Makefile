@@ -1,0 +1,56 @@
+# Every target makes the environment that it needs first: Python is all that must be there.
+PYTHON ?= python3
+VERSIONS := 3.11 3.12 3.13
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+WORKERS ?= auto
+PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test test-all check format bench clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
+
+venv: $(READY)  ## the environment, in .venv
+
+$(READY): pyproject.toml constraints.txt
+	@echo "preparing $(VENV) (about a minute the first time)"
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit(1)' \
+		|| { echo "needs Python 3.11 or later: make PYTHON=/path/to/python"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
+		-c constraints.txt -e '.[dev,demo,bench]'
+	@touch $@
+
+demo: $(READY)  ## overlays and inverses on real code, in about three minutes
+	@$(BIN)/python demo.py
+
+test: $(READY)  ## the tests, the README's and the docstrings' examples among them
+	@$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+test-all:  ## the tests on each Python in VERSIONS that is there
+	@status=0; for version in $(VERSIONS); do \
+		python=$$(sh scripts/find_python.sh $$version) \
+			|| { echo "skipped: no Python $$version here"; continue; }; \
+		echo "Python $$version"; \
+		$(MAKE) --no-print-directory test VENV=.venv-$$version PYTHON=$$python || status=1; \
+	done; exit $$status
+
+check: $(READY)  ## format, lint, types, and the imports between the packages
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@$(BIN)/lint-imports --no-logo
+
+format: $(READY)  ## rewrite the files as "check" wants them
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+bench: $(READY)  ## the benchmarks, one after the other
+	@for file in $(wildcard bench/*.py); do echo "$$file"; $(BIN)/python $$file || exit 1; done
+
+clean:  ## remove all that these targets made
+	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

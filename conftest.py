@@ -1,0 +1,35 @@
+"""What every test run has: checked annotations, hypothesis profiles, and documents as tests."""
+
+import os
+
+import typeguard
+from hypothesis import settings
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.parsers.rest import DocTestParser
+
+# ---- our own annotations hold while the tests run -----------------------------------------
+
+# numba compiles functions of these modules, and cannot compile the calls that typeguard puts
+# into them. (Those call globals() and locals(): no parameter of ours may have these names.)
+NOT_CHECKED = (
+    "primitives.arithmetic",
+    "primitives.exponential",
+    "primitives.modular",
+    "primitives.trigonometric",
+)
+typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
+# names imported under TYPE_CHECKING cannot be looked up at run time
+typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE
+
+# ---- hypothesis: no deadline, since a compilation is not slowness --------------------------
+
+settings.register_profile("dev", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# ---- README, docs and docstrings run as tests ----------------------------------------------
+
+_documents = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md")
+_docstrings = Sybil(parsers=[DocTestParser()], pattern="*.py")
+pytest_collect_file = (_documents + _docstrings).pytest()
