@@ -6,7 +6,7 @@ import contextlib
 import enum
 import functools
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextvars import ContextVar
 from functools import cached_property
 from types import FunctionType
@@ -217,7 +217,7 @@ def wrapped_in(function: FunctionType) -> tuple[Context, Callable[..., Any]] | N
 
 
 @contextlib.contextmanager
-def entered(stack: Stack | None) -> Iterator[None]:
+def entered(stack: Stack | None) -> Generator[None]:
     """For the block, these contexts are in force."""
     token = _current.set(stack)
     try:

@@ -104,9 +104,9 @@ def _matching(
     return _below(after[-1], found, call) if after and table is after[-1].table else found
 
 
-def _below(method: Method, matching: list[tuple[Method, Any]], call: Call) -> list[
-    tuple[Method, Any]
-]:
+def _below(
+    method: Method, matching: list[tuple[Method, Any]], call: Call
+) -> list[tuple[Method, Any]]:
     """Those that are not strictly more specific than ``method``."""
     own = method.signature(call.count, call.names)
     if own is None:
@@ -117,9 +117,7 @@ def _below(method: Method, matching: list[tuple[Method, Any]], call: Call) -> li
 def _most_specific(
     table: MethodTable, target: Any, call: Call, matching: list[tuple[Method, Any]]
 ) -> Method:
-    minimal = [
-        (m, s) for m, s in matching if not any(t <= s and not s <= t for _, t in matching)
-    ]
+    minimal = [(m, s) for m, s in matching if not any(t <= s and not s <= t for _, t in matching)]
     if len(minimal) > 1:
         top = max(m.precedence for m, _ in minimal)
         minimal = [(m, s) for m, s in minimal if m.precedence == top]

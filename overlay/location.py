@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from types import CodeType, FrameType
+from typing import Any
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
@@ -25,7 +26,7 @@ def shown(path: str, line: int | None) -> str:
 
 def location_of(thing: object) -> str:
     """``file:line`` of a callable's definition, or its module where it has no Python code."""
-    function = getattr(thing, "py_func", thing)
+    function: Any = getattr(thing, "py_func", thing)
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     code = getattr(function, "__code__", None)

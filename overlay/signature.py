@@ -18,7 +18,6 @@ from __future__ import annotations
 import collections.abc
 import functools
 import inspect
-import operator
 import sys
 import types
 import typing
@@ -47,8 +46,8 @@ class _ArrayMeta(type):
     dtype: type | None
     ndim: int | None
 
-    def __instancecheck__(cls, value: object) -> bool:
-        numpy = sys.modules.get("numpy")
+    def __instancecheck__(cls, value: Any) -> bool:
+        numpy: Any = sys.modules.get("numpy")
         return (
             numpy is not None
             and isinstance(value, numpy.ndarray)
@@ -79,11 +78,12 @@ def array_type(dtype: type | None, ndim: int | None) -> type:
 def _array_hint(hint: Any, refuse: Callable[[str], OverlayError]) -> type:
     import numpy
 
+    generic: type = numpy.generic
     shape, dtype = (*typing.get_args(hint), Any)[:2]
-    scalar = (*typing.get_args(dtype), Any)[0]
-    if scalar is Any or scalar is numpy.generic:
+    scalar: Any = (*typing.get_args(dtype), Any)[0]
+    if scalar is Any or scalar is generic:
         scalar = None
-    elif not (isinstance(scalar, type) and issubclass(scalar, numpy.generic)):
+    elif not (isinstance(scalar, type) and issubclass(scalar, generic)):
         raise refuse("the dtype of an array annotation is numpy.dtype[<numpy scalar type>]")
     dims = typing.get_args(shape)
     ndim = None if shape is Any or not dims or dims[-1] is Ellipsis else len(dims)
@@ -91,6 +91,10 @@ def _array_hint(hint: Any, refuse: Callable[[str], OverlayError]) -> type:
 
 
 # ---- translation --------------------------------------------------------------------------
+
+
+def _union(one: Any, other: Any) -> Any:
+    return one | other
 
 
 def _expanded(hint: Any) -> Any:
@@ -134,7 +138,7 @@ def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
     if origin is typing.Annotated:
         return translate(typing.get_args(hint)[0], refuse)
     if origin in UNIONS:
-        return functools.reduce(operator.or_, (translate(a, refuse) for a in typing.get_args(hint)))
+        return functools.reduce(_union, (translate(a, refuse) for a in typing.get_args(hint)))
     if origin is tuple:
         arguments = typing.get_args(hint)
         if Ellipsis in arguments:
@@ -287,7 +291,7 @@ def key_of(value: Any) -> Any:
 
 
 def depends_on(hint: Any) -> str:
-    """Whether matching a translated hint looks at a value's ``"type"``, ``"array"`` or ``"value"``."""
+    """What matching a translated hint looks at: ``"type"``, ``"array"`` or ``"value"``."""
     from plum import is_faithful
 
     parts = typing.get_args(hint) if typing.get_origin(hint) in UNIONS else (hint,)

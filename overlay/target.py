@@ -44,7 +44,7 @@ def canonical(target: Any) -> Any:
                 help="target the class's function instead, as in Class.method",
             )
         return target.__func__
-    if isinstance(target, (staticmethod, classmethod)):
+    if type(target) in (staticmethod, classmethod):
         return target.__func__
     if not callable(target):
         raise OverlayError(
@@ -57,7 +57,8 @@ def canonical(target: Any) -> Any:
 
 def key_of_target(target: Any) -> Hashable:
     """What tells a target from every other while it is alive."""
-    key = getattr(type(target), "__overlay_key__", None)
+    kind: Any = type(target)
+    key = getattr(kind, "__overlay_key__", None)
     return id(target) if key is None else key.__get__(target)()
 
 
@@ -68,8 +69,10 @@ def lookup(name: str) -> Any | None:
         return None
     found: Any = sys.modules[module]
     for part in path.split("."):
-        found = inspect.getattr_static(found, part, None) if isinstance(found, type) else getattr(
-            found, part, None
+        found = (
+            inspect.getattr_static(found, part, None)
+            if isinstance(found, type)
+            else getattr(found, part, None)
         )
         if found is None:
             return None
@@ -128,8 +131,8 @@ def describe(target: Any) -> str:
     if isinstance(target, str):
         return target
     name = name_of(target)
-    module = getattr(target, "__module__", None)
-    module = {"_operator": "operator"}.get(module or "", module)
+    module: Any = getattr(target, "__module__", None)
+    module = "operator" if module == "_operator" else module
     if module in (None, "builtins", "__main__") or not isinstance(module, str):
         return name
     return f"{module}.{name}" if isinstance(target, types.BuiltinFunctionType) else name

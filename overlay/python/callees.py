@@ -38,24 +38,22 @@ __all__ = ["Callees", "copied"]
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 
 # C functions that call some of their arguments: by position, and by name.
-CALLBACKS: dict[int, tuple[Any, tuple[int, ...], tuple[str, ...]]] = {
-    id(function): (function, positions, names)
-    for function, positions, names in (
-        (map, (0,), ()),
-        (filter, (0,), ()),
-        (functools.reduce, (0,), ()),
-        (sorted, (), ("key",)),
-        (min, (), ("key",)),
-        (max, (), ("key",)),
-        (list.sort, (), ("key",)),
-        (itertools.accumulate, (1,), ("func",)),
-        (itertools.dropwhile, (0,), ()),
-        (itertools.filterfalse, (0,), ()),
-        (itertools.groupby, (1,), ("key",)),
-        (itertools.starmap, (0,), ()),
-        (itertools.takewhile, (0,), ()),
-    )
-}
+_CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
+    (map, (0,), ()),
+    (filter, (0,), ()),
+    (functools.reduce, (0,), ()),
+    (sorted, (), ("key",)),
+    (min, (), ("key",)),
+    (max, (), ("key",)),
+    (list.sort, (), ("key",)),
+    (itertools.accumulate, (1,), ("func",)),
+    (itertools.dropwhile, (0,), ()),
+    (itertools.filterfalse, (0,), ()),
+    (itertools.groupby, (1,), ("key",)),
+    (itertools.starmap, (0,), ()),
+    (itertools.takewhile, (0,), ()),
+]
+CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}
 
 
 class Callees:
@@ -75,7 +73,7 @@ class Callees:
         entry = self.known.get(id(callee))
         if entry is not None and entry[0] is callee:
             return entry[1] if entry[2] is None else entry[2](arity), True
-        kind = type(callee)
+        kind: Any = type(callee)
         if kind is MethodType:
             return self._bound(callee), False
         if kind is FunctionType and id(callee) not in self.engine.overlaid:
@@ -120,7 +118,7 @@ class Callees:
 
     def base(self, callee: Any) -> tuple[Any, bool]:
         """What to call where no method applies: the callee with its body in the context."""
-        kind = type(callee)
+        kind: Any = type(callee)
         if kind is FunctionType:
             return self._function(callee)
         if kind is BuiltinFunctionType or kind in DESCRIPTORS:
@@ -166,8 +164,8 @@ class Callees:
         return twin, static
 
     def _builtin(self, function: Any) -> tuple[Any, bool]:
-        owner = getattr(function, "__self__", None)
-        if owner is not None and type(owner) is list and function.__name__ == "sort":
+        owner: Any = getattr(function, "__self__", None)
+        if type(owner) is list and function.__name__ == "sort":
             return functools.partial(self[list.sort], owner), False
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
             return self._with_callbacks(function), True
@@ -216,7 +214,7 @@ class Callees:
 
         def construct(*args: Any, **kwargs: Any) -> Any:
             new = self[cls.__new__](cls, *args, **kwargs)
-            kind = type(new)
+            kind: Any = type(new)
             if any(base is cls for base in kind.__mro__):
                 result = self[kind.__init__](new, *args, **kwargs)
                 if result is not None:
@@ -227,7 +225,8 @@ class Callees:
         return construct
 
     def _instance(self, instance: Any) -> Any:
-        call = _type_attribute(type(instance), "__call__")
+        kind: Any = type(instance)
+        call = _type_attribute(kind, "__call__")
         if type(call) is not FunctionType:
             return instance
         mapped = self[call]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Link", "PythonEngine"]
 
-_INPLACE_OF = {id(plain): key for key, (plain, _) in INPLACE.items()}
+_INPLACE_OF: dict[Any, int] = {id(plain): key for key, (plain, _) in INPLACE.items()}
 _OPERATORS = {id(f): f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)}
 # how often a method must stand in the last frames of a RecursionError to be named in it
 _FRAMES, _REPEATS = 40, 5
@@ -228,7 +228,7 @@ class PythonEngine:
 
     def explain_recursion(self, error: RecursionError) -> None:
         """Add a note where a method that calls its own target ran out of stack."""
-        trace, frames = error.__traceback__, []
+        trace, frames = error.__traceback__, list[CodeType]()
         while trace is not None:
             frames.append(trace.tb_frame.f_code)
             trace = trace.tb_next

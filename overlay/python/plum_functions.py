@@ -42,9 +42,9 @@ class Resolved:
         self.callees = callees
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        import plum
+        from plum import convert
 
         _ = self.function.methods  # registers what is pending
         method, return_type = self.function.resolve_method(args)
         result = self.callees[method](*args, **kwargs)
-        return result if return_type is Any else plum.convert(result, return_type)
+        return result if return_type is Any else convert(result, return_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import sys
 from types import CodeType
 from typing import Any
@@ -23,8 +24,9 @@ def verify(code: CodeType) -> int:
     """
     instructions = {i.offset: i for i in dis.get_instructions(code, show_caches=False)}
     order = sorted(instructions)
-    following = dict(zip(order, order[1:], strict=False))
-    entries: list[Any] = dis.Bytecode(code).exception_entries
+    following = dict(itertools.pairwise(order))
+    listing: Any = dis.Bytecode(code)
+    entries: list[Any] = listing.exception_entries
     depths: dict[int, int] = {}
     work = [(order[0], 0)]
     while work:
@@ -36,7 +38,9 @@ def verify(code: CodeType) -> int:
         ins = instructions[offset]
         for entry in entries:
             if entry.start <= offset < entry.end:
-                _expect(entry.depth <= depth, code, offset, f"handler depth {entry.depth} > {depth}")
+                _expect(
+                    entry.depth <= depth, code, offset, f"handler depth {entry.depth} > {depth}"
+                )
                 work.append((entry.target, entry.depth + 1 + bool(entry.lasti)))
         for target, effect in _ways(ins, following.get(offset)):
             _expect(depth + effect >= 0, code, offset, f"{ins.opname} pops an empty stack")
@@ -55,7 +59,7 @@ def _ways(ins: dis.Instruction, after: int | None) -> list[tuple[int, int]]:
     """Where control goes after an instruction, each with the change of depth."""
     jumps = ins.opcode in dis.hasjrel or ins.opcode in dis.hasjabs
     arg = ins.arg if ins.opcode >= dis.HAVE_ARGUMENT else None
-    ways = []
+    ways: list[tuple[int, int]] = []
     if jumps:
         ways.append((int(ins.argval), dis.stack_effect(ins.opcode, arg, jump=True)))
     unconditional = jumps and ins.opname.startswith("JUMP_") and "IF" not in ins.opname

@@ -155,9 +155,7 @@ class Emitter:
             elif name == "LOAD_BUILD_CLASS":
                 stack[-1] = Tag("build class", index)
 
-    def load_global(
-        self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]
-    ) -> None:
+    def load_global(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
         """Push what LOAD_GLOBAL pushes; a module or class is followed through attributes."""
         null, name = ins.arg
         if null:
@@ -276,9 +274,7 @@ class Emitter:
             build = [Instr("BUILD_SLICE", 2, location=at)]
             self._store(index, dispatcher(operator.setitem), at, edits, build)
 
-    def rewrite_not(
-        self, index: int, code: Bytecode, function: Any | None, edits: Edits
-    ) -> None:
+    def rewrite_not(self, index: int, code: Bytecode, function: Any | None, edits: Edits) -> None:
         """Edit ``not x``, whose result stays a bool."""
         at = code[index].location
         self._plain(index, function, 1, at, edits, self.as_bool(at))

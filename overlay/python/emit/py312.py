@@ -23,9 +23,9 @@ class Emitter312(Emitter):
     TEMPORARY = ".method"
 
     def is_method_load(self, ins: Instr) -> bool:
-        return (
-            ins.name == "LOAD_ATTR" and ins.arg[0]
-        ) or (ins.name == "LOAD_SUPER_ATTR" and ins.arg[0])
+        return (ins.name == "LOAD_ATTR" and ins.arg[0]) or (
+            ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]
+        )
 
     def step(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
         if ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]:
@@ -80,9 +80,12 @@ class Emitter312(Emitter):
     def rewrite_method(
         self, index: int, code: Bytecode, depth: int, site: Any, edits: Edits
     ) -> None:
-        """Map what a method load pushes; the stack is ``depth`` deep before it. Which of the two layouts it is shows by identity: the
-        second slot is the receiver. A local that may stay unbound catches the one exception,
-        an attribute that is its own owner, since no instruction may look at a NULL."""
+        """Map what a method load pushes; the stack is ``depth`` deep before it.
+
+        Which of the two layouts it is shows by identity: the second slot is the receiver. A
+        local that may stay unbound catches the one exception, an attribute that is its own
+        owner, since no instruction may look at a NULL.
+        """
         load = code[index]
         at = load.location
 

@@ -88,9 +88,7 @@ class Emitter313(Emitter):
     def negated(self, at: InstrLocation | None) -> list[Instr]:
         return [Instr("TO_BOOL", location=at), Instr("UNARY_NOT", location=at)]
 
-    def rewrite_not(
-        self, index: int, code: Bytecode, function: Any | None, edits: Edits
-    ) -> None:
+    def rewrite_not(self, index: int, code: Bytecode, function: Any | None, edits: Edits) -> None:
         before = previous(code, index)
         if before is not None and code[before].name == "TO_BOOL" and function is not None:
             edits.replace(before, [])

@@ -222,7 +222,7 @@ def test_reached(name):
 
 @pytest.mark.parametrize("name", REACHED)
 def test_nothing_changes_outside(name):
-    function, expected = REACHED[name]
+    function, _ = REACHED[name]
     ctx(function)
     assert math.sin is imported_sin
     assert math.sin(1.0) == pytest.approx(0.8414709848)

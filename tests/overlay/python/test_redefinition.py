@@ -49,14 +49,7 @@ def test_while_the_code_is_running():
     def running():
         seen = [math.sin(1.0)]
         for answer in ("one", "two"):
-
-            def method(x: float, answer=answer):
-                return answer
-
-            method.__defaults__ = None
-            table.overlay(math.sin)(
-                eval(f"lambda x: {answer!r}")  # noqa: S307
-            )
+            table.overlay(math.sin)(eval(f"lambda x: {answer!r}"))
             seen.append(math.sin(1.0))
         table.remove(math.sin)
         return [*seen, math.sin(1.0)]
