@@ -171,7 +171,7 @@ def draw(found, shelf):
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(8, 4.8), layout="constrained")
     colours = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(found)))
     for angles, colour in zip(sorted(found, key=hand), colours, strict=True):
         x, y = joints(angles)
@@ -180,7 +180,7 @@ def draw(found, shelf):
     axes.axhline(shelf, color="black", lw=1, ls="--", zorder=0)
     axes.plot(0, 0, "s", color="black", ms=9)
     axes.annotate("shelf", (2.25, shelf), (0, 4), textcoords="offset points", ha="right")
-    axes.set(aspect="equal", xlim=(-2.3, 2.3), ylim=(-1.6, 2.1), xlabel="x", ylabel="height")
+    axes.set(aspect="equal", xlim=(-2.3, 2.3), ylim=(-0.3, 1.9), xlabel="x", ylabel="height")
     axes.set_title(f"{len(found)} arms whose hand touches the shelf")
     axes.spines[["top", "right"]].set_visible(False)
     PICTURE.parent.mkdir(exist_ok=True)

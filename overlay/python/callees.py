@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.context import Context, call_next, current_context, wrapped_in
 from overlay.location import is_ours
-from overlay.python import plum_functions
+from overlay.python import dynamic_code, plum_functions
 from overlay.python.forms import Forms, forms_of, with_forms
 from overlay.table import LOCK
 from overlay.target import key_of_target
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Callees", "copied"]
 
+LRU_CACHE: Any = type(functools.lru_cache(len))
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 
 # C functions that call some of their arguments: by position, and by name.
@@ -132,6 +133,10 @@ class Callees:
             if mapped is callee.func:
                 return callee, False
             return functools.partial(mapped, *callee.args, **callee.keywords), False
+        if kind is LRU_CACHE:
+            # a cache of its own: results found here must not be met outside
+            cached = functools.lru_cache(**callee.cache_parameters())
+            return cached(self[callee.__wrapped__]), True
         if kind is staticmethod:
             return self[callee.__func__], False
         if kind is Context:
@@ -164,7 +169,13 @@ class Callees:
         return twin, static
 
     def _builtin(self, function: Any) -> tuple[Any, bool]:
+        if function is exec or function is eval:
+            return dynamic_code.running(function, self), True
         owner: Any = getattr(function, "__self__", None)
+        if type(owner) is LRU_CACHE:
+            return getattr(self[owner], function.__name__), False
+        if getattr(function, "__objclass__", None) is LRU_CACHE:
+            return lambda cached, *args: function(self[cached], *args), True
         if type(owner) is list and function.__name__ == "sort":
             return functools.partial(self[list.sort], owner), False
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:

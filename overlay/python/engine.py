@@ -140,7 +140,7 @@ class PythonEngine:
         for callees in (self.callees, *self._linked.values()):
             callees.codes.clear()
         for twin, (original, callees) in list(self._twins.items()):
-            twin.__code__ = self._rewritten(original.__code__, original.__globals__, callees)
+            twin.__code__ = self.rewritten(original.__code__, original.__globals__, callees)
 
     # ---- methods ----
 
@@ -183,13 +183,13 @@ class PythonEngine:
         if callees is None:
             owner = self._link_of_code.get(id(code))
             callees = self.callees if owner is None else owner[1]
-        new = self._rewritten(code, function.__globals__, callees)
+        new = self.rewritten(code, function.__globals__, callees)
         twin = copied(function, new)
         if function.__closure__ is None:
             self._twins[twin] = function, callees
         return twin
 
-    def _rewritten(self, code: CodeType, namespace: dict[str, Any], callees: Callees) -> CodeType:
+    def rewritten(self, code: CodeType, namespace: dict[str, Any], callees: Callees) -> CodeType:
         key = id(code), id(namespace), id(callees)
         entry = self._codes.get(key)
         if entry is not None and entry[0] is code:

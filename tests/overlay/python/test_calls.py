@@ -158,6 +158,33 @@ def deep(n, x):
     return deep(n - 1, x) if n else math.sin(x)
 
 
+@functools.lru_cache(maxsize=8)
+def cached(x):
+    return helper(x)
+
+
+class Caching:
+    @functools.lru_cache  # noqa: B019
+    def method(self, x):
+        return helper(x)
+
+
+@functools.singledispatch
+def single(x):
+    return None
+
+
+@single.register
+def single_float(x: float):
+    return helper(x)
+
+
+def executed(x):
+    scope = {"math": math, "x": x}
+    exec("y = math.sin(x)", scope)
+    return scope["y"]
+
+
 S = ("sin", 1.0)
 REACHED = {
     "attribute of a module": (lambda: math.sin(1.0), S),
@@ -207,6 +234,13 @@ REACHED = {
     "min and max": (lambda: (min([2.0, 1.0], key=math.sin), max(2.0, 1.0, key=helper)), (1.0, 2.0)),
     "reduce": (lambda: functools.reduce(lambda a, x: math.sin(x), [0.0, 1.0]), S),
     "starmap": (lambda: list(itertools.starmap(math.sin, [(1.0,)])), [S]),
+    "cached function": (lambda: cached(1.0), S),
+    "cached method": (lambda c=Caching(): c.method(1.0), S),
+    "singledispatch": (lambda: single(1.0), S),
+    "exec": (lambda: executed(1.0), S),
+    "eval": (lambda: eval(" math.sin(1.0)"), S),
+    "eval of local names": (lambda: (lambda f, x: eval("f(x)"))(math.sin, 1.0), S),
+    "exec of compiled code": (lambda: eval(compile("helper(1.0)", "<text>", "eval")), S),
     "walrus": (lambda: (y := math.sin(1.0)) and y, S),
     "formatted": (lambda: f"{math.sin(1.0)}", str(S)),
 }
@@ -308,6 +342,39 @@ def test_exceptions_pass_unchanged_and_leave_nothing_behind():
         ctx(fails)
     assert caught.value.__context__ is None
     assert current_context() is None
+
+
+def test_results_cached_in_a_context_stay_there():
+    cached.cache_clear()
+    outside = cached(1.0)
+    assert ctx(lambda: cached(1.0)) == S
+    assert cached(1.0) == outside
+    assert cached.cache_info().hits == 1
+
+    def uses():
+        cached(1.0)
+        cached(1.0)
+        before = cached.cache_info().hits
+        cached.cache_clear()
+        return before >= 2, cached.cache_info().hits
+
+    assert ctx(uses) == (True, 0)
+    assert cached.cache_info().hits == 1
+
+
+def test_exec_keeps_its_meaning():
+    def program():
+        x = 1
+        exec("x = 2; y = 3")
+        scope = {}
+        exec("def f(): return z\nz = 5", scope)
+        with pytest.raises(TypeError):
+            exec(5)
+        with pytest.raises(SyntaxError):
+            eval("1 +")
+        return x, eval("x + 1"), scope["f"](), sorted(k for k in scope if k != "__builtins__")
+
+    assert ctx(program) == program() == (1, 2, 5, ["f", "z"])
 
 
 def test_a_traceback_shows_the_users_lines():
