@@ -173,41 +173,49 @@ class Context:
 
     @cached_property
     def _alone(self) -> Stack:
-        return Stack((self,))
+        return Stack(self)
+
+    @cached_property
+    def stacks(self) -> weakref.WeakKeyDictionary[Stack, Stack]:
+        """By the stack that this context was entered in: the stack inside."""
+        return weakref.WeakKeyDictionary()
 
 
 class Stack:
-    """The contexts in force, outermost first, as entered one inside the other."""
+    """The tables in force, as contexts were entered one inside the other.
 
-    def __init__(self, contexts: tuple[Context, ...]) -> None:
-        self.contexts = contexts
-        self._pushed: weakref.WeakKeyDictionary[Context, Stack] = weakref.WeakKeyDictionary()
+    tables: innermost first, each once. context: the innermost context.
+    """
 
-    @property
-    def context(self) -> Context:
-        """The innermost context."""
-        return self.contexts[-1]
-
-    @cached_property
-    def tables(self) -> tuple[MethodTable, ...]:
-        """All tables, innermost first, each once."""
-        inside_out = (t for c in reversed(self.contexts) for t in reversed(c.tables))
-        return tuple(dict.fromkeys(inside_out))
+    def __init__(self, context: Context, outside: tuple[MethodTable, ...] = ()) -> None:
+        self.context = context
+        self.tables = tuple(dict.fromkeys((*reversed(context.tables), *outside)))
 
     @cached_property
     def python(self) -> PythonEngine:
         """The Python engine for these tables."""
         from overlay.python import PythonEngine
 
-        return PythonEngine(self)
+        engine = PythonEngine(self)
+        weakref.finalize(self, engine.release).atexit = False
+        return engine
+
+    @cached_property
+    def joined(self) -> Context:
+        """One context with all these tables."""
+        if len(self.tables) == len(self.context.tables):
+            return self.context
+        return self.context.replace(tables=tuple(reversed(self.tables)))
 
     def push(self, context: Context) -> Stack:
-        """These contexts with one more inside; entering the innermost again changes nothing."""
+        """These tables with those of one more context inside; entering the innermost again
+        changes nothing."""
         if context is self.context:
             return self
-        stack = self._pushed.get(context)
+        # Held by the inner context and, weakly, by this stack: gone when either is gone.
+        stack = context.stacks.get(self)
         if stack is None:
-            stack = self._pushed.setdefault(context, Stack((*self.contexts, context)))
+            stack = context.stacks.setdefault(self, Stack(context, self.tables))
         return stack
 
 

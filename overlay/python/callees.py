@@ -84,6 +84,7 @@ class Callees:
         with LOCK:
             self.engine.settle()
             found, keep = self._map(callee)
+            keep = keep and not self.engine.released
             if keep:
                 self.known[id(callee)] = callee, found, forms_of(found)
         forms = forms_of(found)
@@ -152,7 +153,7 @@ class Callees:
         if function is call_next:
             return (self.engine.next_of(self.link) if self.link else function), True
         if function is current_context:
-            return self.engine.context_getter, True
+            return self.engine.current, True
         if is_ours(function.__code__.co_filename):
             wrapped = wrapped_in(function)
             if wrapped is None:
@@ -160,7 +161,7 @@ class Callees:
             return functools.partial(self.engine.enter_inner, *wrapped), False
         twin = self.engine.twin(function)
         static = function.__closure__ is None or "<locals>" not in function.__qualname__
-        if not static:
+        if not static and not self.engine.released:
             self.codes[id(function.__code__)] = (
                 function.__code__,
                 function.__globals__,
@@ -175,7 +176,11 @@ class Callees:
         if type(owner) is LRU_CACHE:
             return getattr(self[owner], function.__name__), False
         if getattr(function, "__objclass__", None) is LRU_CACHE:
-            return lambda cached, *args: function(self[cached], *args), True
+
+            def of_own_cache(cached: Any, *args: Any) -> Any:
+                return function(self[cached], *args)
+
+            return of_own_cache, True
         if type(owner) is list and function.__name__ == "sort":
             return functools.partial(self[list.sort], owner), False
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:

@@ -69,7 +69,7 @@ class Dispatcher:
                 found = self.engine.callees.base(self.target)[0]
             else:
                 found = self.engine.implementation(self.target, method, after, args)
-            if self.keyed_by is not None and not kwargs:
+            if self.keyed_by is not None and not kwargs and not self.engine.released:
                 keys = tuple(map(self.keyed_by, args))
                 self.memo[keys] = found
                 if len(keys) == 1:

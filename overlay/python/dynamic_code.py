@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import __future__
 
+import functools
 import inspect
+import operator
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -17,9 +19,9 @@ __all__ = ["MODES", "running"]
 
 # mode in which a string is compiled
 MODES = {exec: "exec", eval: "eval"}
-_FUTURES = 0
-for _name in __future__.all_feature_names:
-    _FUTURES |= getattr(__future__, _name).compiler_flag
+_FUTURES = functools.reduce(
+    operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
+)
 
 
 def running(native: Callable[..., Any], callees: Callees) -> Callable[..., Any]:

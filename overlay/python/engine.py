@@ -52,11 +52,18 @@ class PythonEngine:
 
     It listens to its tables: a change takes effect at the next call, also of code that is
     running; a first overlay of an operator takes effect at the next call of a function.
+
+    Rewritten code holds its sites, and they the engine, and code objects take no part in garbage
+    collection. So the engine must not keep the stack alive, and when the stack is gone it drops
+    all that it has kept, and keeps nothing more: a generator that is still running goes on,
+    slower, and the engine goes with it.
     """
 
     def __init__(self, stack: Stack) -> None:
-        self.context: Context = stack.context
         self._stack = weakref.ref(stack)
+        self._context = weakref.ref(stack.context)
+        self._as_context = stack.context.metadata, stack.context.state
+        self.released = False
         self.tables = stack.tables
         self.emitter = emitter()
         self.callees = Callees(self, None)
@@ -70,15 +77,39 @@ class PythonEngine:
             weakref.WeakKeyDictionary()
         )
         self.overlaid: set[Any] = set()
-        context = self.context
-        self.context_getter = lambda: context
         with LOCK:
             for table in self.tables:
                 table.listen(self)
             self.settle()
             self._refresh()
 
+    def release(self) -> None:
+        """Drop all that was kept; the stack is gone."""
+        with LOCK:
+            self.released = True
+            for site in list(self._sites):
+                site.release()
+            for callees in (self.callees, *self._linked.values()):
+                callees.known.clear()
+                callees.codes.clear()
+            for kept in (self._codes, self._method_of_code, self._dispatchers):
+                kept.clear()
+
     # ---- entering ----
+
+    @property
+    def stack(self) -> Stack:
+        """The stack, or one like it where it is gone."""
+        from overlay.context import Stack
+
+        return self._stack() or Stack(self.current(), self.tables)
+
+    def current(self) -> Context:
+        """What ``current_context()`` gives in code of this engine."""
+        from overlay.context import Context
+
+        metadata, state = self._as_context
+        return self._context() or Context(*reversed(self.tables), metadata=metadata, state=state)
 
     def enter(self, function: Any) -> Any:
         """What to call in place of ``function`` at the start of a run."""
@@ -88,23 +119,12 @@ class PythonEngine:
         """A context called inside this one: its tables go on top of these."""
         from overlay.context import entered
 
-        stack = self._stack()
-        with entered(stack):
+        with entered(self.stack):
             return context(*args, **kwargs)
 
     def compiled(self, dispatcher: Any) -> Any:
         """A numba dispatcher, compiled anew under these tables."""
-        return self.context_of_all().jit(dispatcher)
-
-    def context_of_all(self) -> Context:
-        """One context with all tables of the stack."""
-        from overlay.context import Context
-
-        stack = self._stack()
-        if stack is not None and len(stack.contexts) > 1:
-            metadata, state = self.context.metadata, self.context.state
-            return Context(*reversed(self.tables), metadata=metadata, state=state)
-        return self.context
+        return self.stack.joined.jit(dispatcher)
 
     # ---- changes of tables ----
 
@@ -149,7 +169,9 @@ class PythonEngine:
         key = key_of_target(target) if link is None else link.key()
         found = self._dispatchers.get(key)
         if found is None:
-            found = self._dispatchers[key] = Dispatcher(self, target, link)
+            found = Dispatcher(self, target, link)
+            if not self.released:
+                self._dispatchers[key] = found
         return found
 
     def next_of(self, link: Link) -> Callable[..., Any]:
@@ -166,7 +188,8 @@ class PythonEngine:
         if type(function) is not FunctionType:
             return callees[function]
         twin = self.twin(function, callees)
-        self._method_of_code[id(twin.__code__)] = twin.__code__, method
+        if not self.released:
+            self._method_of_code[id(twin.__code__)] = twin.__code__, method
         return twin
 
     def _callees_of(self, link: Link) -> Callees:
@@ -202,7 +225,8 @@ class PythonEngine:
                 lambda nested: self._nested(nested, callees),
             )
             new = rewriter.rewrite(code, namespace)
-            self._codes[key] = code, new
+            if not self.released:
+                self._codes[key] = code, new
         return new
 
     def _site(self, callees: Callees, arity: int | None) -> Site:

@@ -54,6 +54,12 @@ class Site:
             self.key = callee
         return found
 
+    def release(self) -> None:
+        """Keep nothing, now or later."""
+        self.learnt = _MANY
+        self.key = _NOTHING
+        self.to = None
+
     def forget(self, callee: Any) -> None:
         """Look ``callee`` up again at the next call."""
         if self.learnt is callee:

@@ -1,7 +1,9 @@
 """call_next, nonoverlay, nesting, and what current_context says."""
 
+import gc
 import math
 import threading
+import weakref
 
 import pytest
 
@@ -203,6 +205,22 @@ def test_nested_contexts_stack_in_another_thread_too():
     assert results == [["inner:int", "outer:int", "base", 1]] * 2
 
 
+def test_nothing_of_a_dropped_context_stays():
+    def made_and_dropped():
+        table = table_of("temporary", int)
+        inner, outer = Context(table), Context(table_of("other", int))
+        outer(lambda: inner(target, 1))
+        lasting(lambda: inner(target, 1))
+        inner(lambda: lasting(target, 1))
+        return [weakref.ref(thing) for thing in (inner, outer, table)]
+
+    lasting = Context(table_of("lasting", int))
+    dropped = made_and_dropped()
+    for _ in range(3):  # what a context has kept is dropped after the context itself
+        gc.collect()
+    assert [ref() for ref in dropped] == [None, None, None]
+
+
 def test_current_context_is_the_innermost_in_force():
     one, two = Context(metadata="one"), Context(metadata="two", state=[])
 
@@ -232,3 +250,22 @@ def test_a_generator_keeps_its_context_when_it_outlives_it():
     assert next(made) == ("overlaid", ctx)
     assert next(made) == ("overlaid", ctx)
     assert current_context() is None
+
+
+def test_a_generator_goes_on_when_its_context_is_dropped():
+    table = MethodTable("t")
+
+    @table.overlay(math.sin)
+    def sin(x: float):
+        return "overlaid"
+
+    def generator():
+        while True:
+            yield math.sin(1.0), current_context().metadata, Context()(lambda: math.sin(1.0))
+
+    ctx = Context(table, metadata="kept")
+    made = ctx(generator)
+    first = next(made)
+    del ctx
+    gc.collect()
+    assert next(made) == next(made) == first == ("overlaid", "kept", "overlaid")
