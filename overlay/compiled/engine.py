@@ -5,21 +5,15 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from overlay.compiled.numba_internals import (
-    EntryDispatcher,
-    is_dispatcher,
-    options_of,
-    retire_callers,
-)
-from overlay.compiled.world import World
+from overlay.compiled.numba_dispatchers import EntryDispatcher, retire_callers
+from overlay.compiled.numba_types import is_dispatcher, options_of
+from overlay.compiled.world import Body, World
+from overlay.context import Context
 from overlay.errors import NotCompilable
 from overlay.location import caller, location_of, name_of
-from overlay.table import LOCK, MethodTable
-
-if TYPE_CHECKING:
-    from overlay.context import Context
+from overlay.table import LOCK, Method, MethodTable
 
 __all__ = ["CompiledContext"]
 
@@ -35,13 +29,15 @@ class CompiledContext:
     kept as long as this object, since a thread may be running it.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, is_bare: bool = False) -> None:
         self.context = context
+        self.is_bare = is_bare
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[Any] = []
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
         self._inside: dict[Context, CompiledContext] = {}
+        self._bare: list[CompiledContext] = []
         for table in self.tables:
             table.listen(self)
 
@@ -58,10 +54,25 @@ class CompiledContext:
                 function.function, **{**function.options, **options}
             )
         own = options_of(function) if is_dispatcher(function) else {}
-        options = _checked(function, {**own, **options})
-        entry = EntryDispatcher(self, _with_code(function), options)
-        self._entries.add(entry)
+        return self._entry(function, _checked(function, {**own, **options}), None)
+
+    def jit_method(self, function: Any, target: Any, methods: tuple[Method, ...]) -> Any:
+        """A method's ``@njit`` function compiled under this context, for an engine that enters it
+        from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
+        return self._entry(function, options_of(function), Body(target, methods))
+
+    def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
+        entry = EntryDispatcher(self, _with_code(function), options, body)
+        with LOCK:
+            self._entries.add(entry)
         return entry
+
+    @property
+    def bare(self) -> CompiledContext:
+        """Where ``nonoverlay`` compiles: no context and no tables."""
+        if not self._bare:
+            self._bare.append(CompiledContext(Context(), is_bare=True))
+        return self._bare[0]
 
     def world(self, options: Mapping[str, Any]) -> World:
         """The world of this moment, for functions compiled with these options."""
@@ -106,6 +117,8 @@ class CompiledContext:
         """Forget what is compiled: functions that a module has rebound are read again."""
         with LOCK:
             self.table_changed(None)
+            for engine in (*self._inside.values(), *self._bare):
+                engine.recompile()
 
 
 def _frozen(value: Any) -> Any:

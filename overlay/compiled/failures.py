@@ -16,7 +16,17 @@ from overlay.location import location_of, name_of, shown
 from overlay.table import Method
 from overlay.target import describe
 
-__all__ = ["Failure", "calls_itself", "context_as_value", "converts", "failure_in", "no_meaning", "of_body", "of_entry"]
+__all__ = [
+    "Failure",
+    "calls_itself",
+    "context_as_value",
+    "converts",
+    "failure_in",
+    "no_meaning",
+    "of_body",
+    "of_entry",
+    "outside_method",
+]
 
 NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -31,7 +41,7 @@ class Failure:
 
     def __init__(self, error: OverlayError) -> None:
         self.error = error
-        self.callers: list[str] = []
+        self.callers: list[tuple[str, str]] = []
         self.number = next(_numbers)
         _failures[self.number] = self
 
@@ -40,7 +50,7 @@ class Failure:
 
     def called_from(self, function: Any, path: str, line: int | None) -> None:
         """Note a function through which the error passes, and the place of the call in it."""
-        row = f"{name_of(function)}   {shown(path, line)}"
+        row = name_of(function), shown(path, line)
         if row not in self.callers:
             self.callers.append(row)
 
@@ -48,9 +58,10 @@ class Failure:
         """The error to raise: a fresh copy that lists the callers."""
         error = self.error
         where = error.where
-        if isinstance(error, AmbiguousMethod) and self.callers:
-            where = self.callers[0].split()[-1]
-        notes = (*error.notes, *(("called from", row) for row in self.callers))
+        if self.callers and (where is None or isinstance(error, AmbiguousMethod)):
+            where = self.callers[0][1]
+        rows = [("called from", f"{name}   {at}") for name, at in self.callers]
+        notes = (*error.notes, *rows)
         return type(error)(error.asked, where=where, notes=notes, help=error.help)
 
 
@@ -77,7 +88,7 @@ def of_entry(function: Any, reason: str) -> NotCompilable:
         f"{name_of(function)} cannot be compiled",
         where=location_of(function),
         notes=[("numba", line) for line in shortened(reason)],
-        help="numba cannot compile it without a context either; run it interpreted: ctx(f, ...)",
+        help="this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)",
     )
 
 
@@ -99,6 +110,14 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
         f"{describe(target)} itself",
         notes=[("closest", repr(method)) for method in nearest[:3]],
         help="add a method for these types",
+    )
+
+
+def outside_method() -> OverlayError:
+    """``call_next`` is mentioned where there is no method to go on from."""
+    return OverlayError(
+        "call_next() was called outside a method that a context runs",
+        help="call it directly in the body of a function registered by @table.overlay(...)",
     )
 
 

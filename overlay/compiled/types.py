@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numba import types
 
+from overlay.compiled.numba_types import class_of_instances
 from overlay.signature import array_type
 
 __all__ = ["alternatives", "hint_of", "is_literal"]
@@ -97,7 +98,7 @@ def hint_of(ty: types.Type, *, numpy: bool = False, literal: bool = False) -> An
     if isinstance(ty, types.Array):
         return array_type(_dtype(ty.dtype), ty.ndim)
     if isinstance(ty, types.ClassInstanceType):
-        return _user_class(ty)
+        return class_of_instances(ty)
     if isinstance(ty, (types.EnumMember, types.IntEnumMember)):
         return ty.instance_class
     return next((cls for kind, cls in CLASSES if isinstance(ty, kind)), Unspellable)
@@ -114,9 +115,3 @@ def _dtype(ty: types.Type) -> type | None:
     if ty in SCALARS:
         return SCALARS[ty]
     return next((cls for kind, cls in DTYPES if isinstance(ty, kind)), None)
-
-
-def _user_class(ty: types.Type) -> type:
-    from overlay.compiled.numba_internals import class_of_instances
-
-    return class_of_instances(ty)

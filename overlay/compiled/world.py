@@ -9,27 +9,26 @@ import types as python_types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from overlay.compiled import plum_functions
-from overlay.compiled.numba_internals import (
-    EntryDispatcher,
-    InnerDispatcher,
+from overlay.compiled import failures, plum_functions
+from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
+from overlay.compiled.numba_passes import compiler_for
+from overlay.compiled.numba_types import (
+    CalleeType,
     MakesBase,
     Native,
     ReadsContext,
     Type,
-    WorldTyping,
     body_registered_as_jitable,
-    callee_type,
     is_dispatcher,
     knows,
     options_of,
     type_of_constant,
 )
-from overlay.compiled.numba_passes import compiler_for
+from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.types import alternatives, hint_of, is_literal
-from overlay.context import Context, call_next, current_context, nonoverlay
+from overlay.context import call_next, current_context, nonoverlay
 from overlay.dispatch import Call, by_types, candidates, resolve
 from overlay.errors import NotCompilable
 from overlay.table import Method
@@ -38,7 +37,11 @@ from overlay.target import INPLACE, as_positional, describe, key_of_target, sign
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
 
-__all__ = ["Body", "Callee", "Outcome", "World", "bare"]
+# Said to numba in so many words: it would take what is left unsaid from whichever caller is the
+# first to have a function compiled.
+DEFAULTS: Final = {"error_model": "python", "fastmath": False}
+
+__all__ = ["Body", "Callee", "Outcome", "World"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +65,23 @@ class Callee:
         self.target = target
         self.after = after
         self.signature: inspect.Signature | None = signature_of(target)
-        self._numba_type_ = callee_type(self)
+        self._numba_type_ = CalleeType(self)
 
     def __repr__(self) -> str:
         return f"<overlaid {describe(self.target)}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self!r} stands for a target in compiled code only")
+
+    @property
+    def arity(self) -> int | None:
+        """How many arguments the target takes, where that is one number."""
+        if self.signature is None:
+            return None
+        parameters = self.signature.parameters.values()
+        kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        fixed = all(p.kind in kinds and p.default is p.empty for p in parameters)
+        return len(parameters) if fixed else None
 
     def positional(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -104,7 +117,7 @@ class World:
         self._callees: dict[Any, Callee] = {}
         self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
         self._outcomes: dict[Any, Outcome] = {}
-        self._calls: dict[tuple[int, int, int], Any] = {}
+        self._calls: dict[Any, Any] = {}
         self._kept: list[Any] = []
 
     @property
@@ -114,8 +127,13 @@ class World:
 
     @property
     def is_bare(self) -> bool:
-        """Whether it is the world of ``nonoverlay``, in no context."""
-        return self.engine is bare().engine
+        """Whether it is a world of ``nonoverlay``, in no context."""
+        return self.engine.is_bare
+
+    @functools.cached_property
+    def bare(self) -> World:
+        """The world of ``nonoverlay`` for code of this one."""
+        return self if self.is_bare else self.engine.bare.world(self.options)
 
     def keep(self, thing: Any) -> None:
         """Keep alive what only messages of numba refer to."""
@@ -131,8 +149,7 @@ class World:
         """
         if value is call_next:
             if body is None:
-                call_next()
-            assert body is not None
+                raise failures.outside_method()
             return self.callee(body.target, body.methods)
         known = self._stand_ins.get(id(value))
         if known is None:
@@ -146,9 +163,10 @@ class World:
             world = self.engine.inside(value.engine).world(value.options)
             return world.stand_in(value.function)
         if value is nonoverlay:
-            return MakesBase()
+            return MakesBase(self.bare)
         if isinstance(value, nonoverlay):
-            return bare().base(value.function)
+            function = value.function
+            return self.bare.stand_in(function) or Native(function)
         if value is current_context:
             return ReadsContext()
         if self.overlays(value) or plum_functions.is_function(value):
@@ -162,7 +180,7 @@ class World:
         return any(table.find(target) for table in self.tables for target in targets)
 
     def method_target(self, receiver: Type, attribute: str) -> Any | None:
-        """The target that ``receiver.attribute(...)`` calls, where some table has methods for it."""
+        """The target that ``receiver.attribute(...)`` calls, where it is overlaid."""
         hint = hint_of(receiver)
         cls = typing.get_origin(hint) or hint
         if not isinstance(cls, type) or not any(map(len, self.tables)):
@@ -188,7 +206,17 @@ class World:
             return self.dispatcher(value)
         if has_code(value) and not knows(value):
             return self.dispatcher(value)
+        if isinstance(value, python_types.MethodDescriptorType):
+            return self.bare.dispatcher(self._attribute_call(value.__name__))
         return Native(value)
+
+    def _attribute_call(self, name: str) -> Any:
+        """A function that calls a method that is written in C, of its first argument."""
+        if name not in self._calls:
+            namespace: dict[str, Any] = {}
+            exec(f"def call(receiver, *args): return receiver.{name}(*args)", namespace)
+            self._calls[name] = namespace["call"]
+        return self._calls[name]
 
     def dispatcher(
         self, function: Any, body: Body | None = None, options: Mapping[str, Any] | None = None
@@ -201,25 +229,29 @@ class World:
         key = id(function), None if body is None else body.key, is_entry
         found = self._dispatchers.get(key)
         if found is None:
-            if options is None:
-                options = options_of(function) if is_dispatcher(function) else self.options
+            own = options_of(function) if is_dispatcher(function) else {}
+            options = {**DEFAULTS, **self.options, **own, **(options or {})}
             pipeline = compiler_for(self, body)
             made = InnerDispatcher(self, function, body, options, is_entry, pipeline)
             found = self._dispatchers[key] = (function, made)
         return found[1]
 
-    def entry(
-        self, function: Any, options: Mapping[str, Any], given: int, count: int
-    ) -> InnerDispatcher:
-        """The dispatcher for an entry from Python: of ``function``, or where that is a target
+    def entry(self, entry: EntryDispatcher, given: int, count: int) -> InnerDispatcher:
+        """The dispatcher for an entry from Python: of its function, or where that is a target
         itself, of a call of it with the first ``given`` of ``count`` parameters."""
-        stand_in = self.stand_in(function)
-        if not isinstance(stand_in, Callee):
-            return self.dispatcher(function, None, options)
-        key = id(function), given, count
-        if key not in self._calls:
-            self._calls[key] = _calling(function, given, count)
-        return self.dispatcher(self._calls[key], None, options)
+        function = entry.function
+        if entry.body is None and isinstance(self.stand_in(function), Callee):
+            key = id(function), given, count
+            if key not in self._calls:
+                self._calls[key] = _calling(function, given, count)
+            function = self._calls[key]
+        return self.dispatcher(function, entry.body, entry.options)
+
+    def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
+        """A Python function that calls a target, for what asks for a function with a body."""
+        if callee not in self._calls:
+            self._calls[callee] = _calling(callee, callee.arity, callee.arity or 0)
+        return self.dispatcher(self._calls[callee])
 
     # ---- what a call resolves to ----
 
@@ -306,22 +338,16 @@ def readings(
 ) -> tuple[Call, Call]:
     """A call read with Python's scalar types, and read with numpy's."""
     plain, numpy = (
-        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names)
-        for n in (False, True)
+        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names) for n in (False, True)
     )
     return plain, numpy
 
 
-def _calling(target: Any, given: int, count: int) -> Any:
-    """A Python function of ``count`` parameters that calls ``target`` with the first ``given``."""
-    names = [f"a{i}" for i in range(count)]
+def _calling(target: Any, given: int | None = None, count: int = 0) -> Any:
+    """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
+    with all that it is given."""
+    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
     source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
     namespace: dict[str, Any] = {"target": target}
     exec(source, namespace)
     return namespace["entry"]
-
-
-@functools.cache
-def bare() -> World:
-    """The world of ``nonoverlay``: no tables, so it never ends."""
-    return Context().compiled.world({})

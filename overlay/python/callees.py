@@ -33,7 +33,7 @@ from overlay.target import key_of_target
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["Callees", "copied"]
+__all__ = ["Callees", "copied", "is_dispatcher"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
@@ -144,8 +144,7 @@ class Callees:
             return functools.partial(self.engine.enter_inner, callee), False
         if plum_functions.is_function(callee):
             return plum_functions.Resolved(callee, self), True
-        compiled = _numba_dispatcher(callee)
-        if compiled:
+        if is_dispatcher(callee):
             return self.engine.compiled(callee), True
         return self._instance(callee), False
 
@@ -267,6 +266,10 @@ def _type_attribute(kind: type, name: str) -> Any:
     return None
 
 
-def _numba_dispatcher(callee: Any) -> bool:
-    numba = sys.modules.get("numba.core.dispatcher")
-    return numba is not None and isinstance(callee, numba.Dispatcher)
+def is_dispatcher(callee: Any) -> bool:
+    """Whether it is a function compiled by numba."""
+    if "numba" not in sys.modules:
+        return False
+    from overlay.compiled import is_dispatcher
+
+    return is_dispatcher(callee)

@@ -33,6 +33,7 @@ class Dispatcher:
         self.signature = signature_of(target)
         self.memo: Memo = {}  # tuple of keys -> implementation
         self.single: Memo = {}  # key of the only argument -> implementation
+        self.version = 0
         self.keyed_by = self._keyed_by()
         self.generic = self._make_generic()
         self._by_arity = {1: self._make_single(), 2: self._make_double()}
@@ -45,6 +46,7 @@ class Dispatcher:
 
     def forget(self) -> None:
         """Resolve anew from the next call on."""
+        self.version += 1
         self.memo.clear()
         self.single.clear()
         self.keyed_by = self._keyed_by()
@@ -60,21 +62,26 @@ class Dispatcher:
         return key_of if "array" in kinds else type
 
     def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
-        """The implementation for these arguments, as positional as they can be."""
-        with LOCK:
-            link = self.link
-            after = () if link is None else link.methods
-            method = resolve(self.engine.tables, self.target, by_values(args, kwargs), after)
-            if method is None:
-                found = self.engine.callees.base(self.target)[0]
-            else:
-                found = self.engine.implementation(self.target, method, after, args)
-            if self.keyed_by is not None and not kwargs and not self.engine.released:
-                keys = tuple(map(self.keyed_by, args))
-                self.memo[keys] = found
-                if len(keys) == 1:
-                    self.single[keys[0]] = found
-            return found
+        """The implementation for these arguments, as positional as they can be.
+
+        A generated method runs here, and may compile: no lock is held while it does.
+        """
+        version, after = self.version, () if self.link is None else self.link.methods
+        method = resolve(self.engine.tables, self.target, by_values(args, kwargs), after)
+        if method is None:
+            found = self.engine.callees.base(self.target)[0]
+        else:
+            found = self.engine.implementation(self.target, method, after, args)
+        if self.keyed_by is not None and not kwargs:
+            with LOCK:
+                if version == self.version and not self.engine.released:
+                    self._keep(tuple(map(self.keyed_by, args)), found)
+        return found
+
+    def _keep(self, keys: tuple[Any, ...], found: Callable[..., Any]) -> None:
+        self.memo[keys] = found
+        if len(keys) == 1:
+            self.single[keys[0]] = found
 
     def _make_generic(self) -> Callable[..., Any]:
         memo = self.memo

@@ -1,7 +1,6 @@
 """``exec`` and ``eval`` inside a context: the code that they run is rewritten too."""
 
 from __future__ import annotations
-
 import __future__
 
 import functools

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.callees import Callees, copied
+from overlay.python.callees import Callees, copied, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.rewrite import Rewriter
@@ -185,6 +185,8 @@ class PythonEngine:
         function = method.implementation(tuple(map(type, args)))
         link = Link(target, (*after, method))
         callees = self._callees_of(link)
+        if is_dispatcher(function):
+            return self.stack.joined.compiled.jit_method(function, target, link.methods)
         if type(function) is not FunctionType:
             return callees[function]
         twin = self.twin(function, callees)

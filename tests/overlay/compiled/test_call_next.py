@@ -1,6 +1,5 @@
 """call_next and nonoverlay mean in compiled code what they mean when interpreted."""
 
-import functools
 import math
 
 import numpy as np
@@ -182,7 +181,7 @@ def test_a_compiled_function_of_another_context_nests():
 
 
 def test_targets_are_reached_from_numbas_higher_order_functions():
-    table = MethodTable("reduce")
+    table = MethodTable("higher order")
 
     def join(a, b):
         return a + b
@@ -196,9 +195,9 @@ def test_targets_are_reached_from_numbas_higher_order_functions():
         return -x
 
     def program(a):
-        return functools.reduce(join, a), sorted([1.0, 2.0], key=math.sin)
+        return list(map(join, a, a)), sorted([1.0, 2.0], key=math.sin)
 
-    assert Context(table).jit(program)((2.0, 3.0, 4.0)) == (24.0, [2.0, 1.0])
+    assert Context(table).jit(program)((2.0, 3.0)) == ([4.0, 9.0], [2.0, 1.0])
 
 
 def test_call_next_in_an_njit_method_goes_on():

@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 from numba.experimental import jitclass
 
-from overlay import Context, MethodTable, current_context
+from overlay import Context, MethodTable, call_next, current_context
 
 table = MethodTable("calls")
 
@@ -39,7 +39,7 @@ def total(x: np.ndarray) -> float:
 
 @table.overlay(np.ndarray.mean)
 def mean(x: np.ndarray) -> float:
-    return 500.0
+    return call_next(x) + 500.0
 
 
 @table.overlay(len)
@@ -110,7 +110,7 @@ def test_array_functions_and_methods_of_arrays_are_reached():
     def program(a):
         return np.sum(a), a.mean(), a.sum()
 
-    assert both(program, np.ones(3)) == (400.0, 500.0, 3.0)
+    assert both(program, np.ones(3)) == (400.0, 501.0, 3.0)
 
 
 def test_functions_given_as_arguments_are_reached():
@@ -152,11 +152,16 @@ def test_a_function_chosen_when_the_program_runs_is_reached():
     def two(x):
         return math.sin(x) + 1
 
-    def program(x, which):
+    def of_bodies(x, which):
         chosen = one if which else two
         return chosen(x)
 
-    assert (both(program, 1.0, True), both(program, 1.0, False)) == (101.0, 102.0)
+    def of_targets(x, which):
+        chosen = math.sin if which else factorial
+        return chosen(x)
+
+    assert (both(of_bodies, 1.0, True), both(of_bodies, 1.0, False)) == (101.0, 102.0)
+    assert (both(of_targets, 1.0, True), both(of_targets, 1.0, False)) == (101.0, -1.0)
 
 
 def test_closures_comprehensions_and_generators_are_reached():
@@ -288,6 +293,11 @@ def tan_of_point(p: Point) -> float:
     return p.height() + 1
 
 
+@table.overlay(Point.scaled)
+def scaled_by_text(p: Point, by: str) -> float:
+    return p.scaled() + 1000
+
+
 @table.overlay(math.tan)
 def tan_of_named(p: Named) -> float:
     return p.x * 10
@@ -295,9 +305,16 @@ def tan_of_named(p: Named) -> float:
 
 def test_methods_of_jitclasses_and_user_classes_are_reached():
     def program(p):
-        return p.height(), p.scaled(), p.scaled(by=3), math.tan(p), math.tan(Named(p.x, 2))
+        return (
+            p.height(),
+            p.scaled(),
+            p.scaled(3),
+            p.scaled("x"),
+            math.tan(p),
+            math.tan(Named(p.x, 2)),
+        )
 
-    assert context.jit(program)(Point(1.0)) == (101.0, 202.0, 303.0, 102.0, 10.0)
+    assert context.jit(program)(Point(1.0)) == (101.0, 202.0, 303.0, 1202.0, 102.0, 10.0)
 
 
 def test_parallel_loops_are_reached():

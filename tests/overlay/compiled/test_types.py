@@ -338,7 +338,7 @@ def test_the_differences_between_the_engines_are_those_of_the_list():
     with pytest.raises(OverflowError):
         context(exponential, 1000.0)
     assert context.jit(exponential)(1000.0) == math.inf
-    with pytest.raises(ValueError, match="math domain error|nonnegative"):
+    with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
         context(root, -1.0)
     assert math.isnan(context.jit(root)(-1.0))
 
@@ -357,15 +357,17 @@ def test_the_differences_between_the_engines_are_those_of_the_list():
         return 3
 
     def unified(n):
-        x = n
-        for _ in range(2):
+        x, first = n, -1
+        for i in range(2):
+            if i == 0:
+                first = numbered(x)
             x = x + 0.5
-        return numbered(n if n > 0 else 0.5), x
+        return first
 
     def promoted(n):
         return numbered(n + 1)
 
     differing = Context(table)
-    assert (differing(unified, 1)[0], differing.jit(unified)(1)[0]) == (1, 3)
+    assert (differing(unified, 1), differing.jit(unified)(1)) == (1, 3)
     assert (differing(numbered, 0.5), differing.jit(numbered)(0.5)) == (0, 3)
     assert (differing(promoted, np.uint8(1)), differing.jit(promoted)(np.uint8(1))) == (2, 1)

@@ -1,0 +1,279 @@
+"""Dispatchers: what compiles a function of the program in a world, and what Python calls."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types as python_types
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numba.core import errors, sigutils, types, utils
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.descriptors import TargetDescriptor
+from numba.core.dispatcher import Dispatcher
+from numba.core.funcdesc import qualifying_prefix
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.typing.templates import Signature, signature
+
+from overlay.compiled import failures
+from overlay.compiled.numba_types import (
+    Refused,
+    Type,
+    is_dispatcher,
+    localised,
+    numba_typing,
+    refused,
+    shown_types,
+)
+from overlay.compiled.numba_typing import WorldTyping
+from overlay.table import LOCK
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.world import Body, World
+
+__all__ = ["EntryDispatcher", "InnerDispatcher", "retire_callers"]
+
+
+class _Descriptor(TargetDescriptor):
+    """A world's typing before numba's own code generation."""
+
+    options = cpu_target.options
+
+    def __init__(self, typing: WorldTyping) -> None:
+        super().__init__("cpu")
+        self._typing = typing
+
+    @property
+    def typing_context(self) -> Any:
+        return self._typing
+
+    @property
+    def target_context(self) -> Any:
+        return cpu_target.target_context
+
+
+class InnerDispatcher(Dispatcher):
+    """Compiles one function of the program in one world.
+
+    body: what ``call_next`` means in it. is_entry: whether Python calls the compiled code.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        function: Any,
+        body: Body | None,
+        options: Mapping[str, Any],
+        is_entry: bool,
+        pipeline: type,
+    ) -> None:
+        self.targetdescr = _Descriptor(world.typing)
+        super().__init__(
+            _twin(getattr(function, "py_func", function)),
+            targetoptions={**options, "nopython": True},
+            pipeline_class=pipeline,
+        )
+        self.world = world
+        self.function = function
+        self.body = body
+        self.is_entry = is_entry
+        self.recursive: dict[Any, Any] = {}
+        if not is_entry:
+            self._compiler._customize_flags = _without_wrappers
+
+    def compile(self, sig: Any) -> Any:
+        try:
+            return super().compile(sig)
+        except errors.ForceLiteralArg:
+            raise
+        except errors.NumbaError as error:
+            failure = failures.failure_in(str(error))
+            if failure is None and self.body is not None:
+                args, _ = sigutils.normalize_signature(sig)
+                raise self._failed(str(error), args) from error
+            if failure is not None:
+                loc = getattr(error, "loc", None)
+                path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
+                failure.called_from(self.py_func, path, line)
+            raise
+
+    def _failed(self, reason: str, args: Sequence[Type]) -> Refused:
+        """The error that names the method whose body numba cannot compile."""
+        assert self.body is not None
+        method = self.body.methods[-1]
+        failed = failures.of_body(method, self.py_func, shown_types(args, {}), reason)
+        return refused(self.world, failed)
+
+    def add_overload(self, cres: Any) -> None:
+        super().add_overload(cres)
+        self._entry_points.append(cres.entry_point)
+
+    def _make_finalizer(self) -> Any:
+        # numba's refers to the code, that to this world, and that to this dispatcher
+        self._entry_points: list[Any] = []
+        return functools.partial(_forget, self._entry_points)
+
+    def get_compile_result(self, sig: Any) -> Any:
+        # a function chosen when the program runs is called through its wrapper for C
+        if self.is_entry:
+            return super().get_compile_result(sig)
+        return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
+
+    def type_of_call(self, sig: Signature) -> Type:
+        """The type of this function where it is called so, perhaps in its own body."""
+        ty = types.Dispatcher(self)
+        if sig.args in self.overloads:
+            return ty
+        func_id = self.recursive[sig.args]
+        name = qualifying_prefix(func_id.modname, func_id.func_qualname)
+        recursive = types.RecursiveCall(ty)
+        recursive.add_overloads(sig.args, name, func_id.unique_id)
+        return recursive
+
+
+def _forget(entry_points: list[Any]) -> None:
+    if utils.shutting_down():
+        return
+    for entry_point in entry_points:
+        cpu_target.target_context._defns.pop(entry_point, None)
+
+
+def _twin(function: Any) -> Any:
+    """The same function as an object of its own: numba tells recursive calls by identity."""
+    code, defaults, by_keyword = _positional(function)
+    twin = python_types.FunctionType(
+        code, function.__globals__, function.__name__, defaults, function.__closure__
+    )
+    twin.__kwdefaults__ = by_keyword
+    twin.__qualname__ = function.__qualname__
+    twin.__module__ = function.__module__
+    twin.__doc__ = function.__doc__
+    return twin
+
+
+def _positional(function: Any) -> tuple[Any, Any, Any]:
+    """Code and defaults of a function with keyword-only parameters, of which numba knows none,
+    as parameters like any other; dispatch and Python's rules have seen the call before."""
+    code, defaults, by_keyword = function.__code__, function.__defaults__, function.__kwdefaults__
+    first, count = code.co_argcount, code.co_kwonlyargcount
+    given = [n for n in code.co_varnames[first : first + count] if n in (by_keyword or {})]
+    optional_last = len(given) == count or (not defaults and given == _last(code, len(given)))
+    if not count or code.co_flags & inspect.CO_VARARGS or not optional_last:
+        return code, defaults, by_keyword
+    code = code.replace(co_argcount=first + count, co_kwonlyargcount=0)
+    return code, (*(defaults or ()), *(by_keyword[name] for name in given)), None
+
+
+def _last(code: Any, count: int) -> list[str]:
+    end = code.co_argcount + code.co_kwonlyargcount
+    return list(code.co_varnames[end - count : end])
+
+
+def _without_wrappers(flags: Any) -> Any:
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    return flags
+
+
+class EntryDispatcher(CPUDispatcher):
+    """What ``Context.jit`` gives: called from Python it costs what any numba dispatcher costs.
+
+    It holds code of the context's present world; when a table changes, it holds none.
+    """
+
+    def __init__(
+        self, engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
+    ) -> None:
+        super().__init__(
+            getattr(function, "py_func", function), targetoptions={**options, "nopython": True}
+        )
+        self.engine = engine
+        self.function = function
+        self.options = options
+        self.body = body
+        self.called_by_numba = False
+
+    def compile(self, sig: Any) -> Any:
+        given, return_type = sigutils.normalize_signature(sig)
+        args = tuple(given)
+        with global_compiler_lock, self._compiling_counter:
+            code = self.overloads.get(args)
+            while code is None:
+                world = self.engine.world(self.options)
+                made = self._compiled(world, args, return_type)
+                with LOCK:
+                    if self.engine.holds(world):
+                        code = made
+                        self._insert([a._code for a in args], code.entry_point, False)
+                        self.overloads[args] = code
+            return code.entry_point
+
+    def _compiled(self, world: World, args: tuple[Type, ...], return_type: Type | None) -> Any:
+        given = len(args)
+        while given and isinstance(args[given - 1], types.Omitted):
+            given -= 1
+        inner = world.entry(self, given, len(args))
+        local = tuple(localised(world, a) for a in args)
+        inner.compile(local if return_type is None else signature(return_type, *local))
+        return inner.overloads[local]
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        try:
+            return super()._compile_for_args(*args, **kws)
+        except errors.NumbaError as error:
+            failure = failures.failure_in(str(error))
+            if failure is not None:
+                raise failure.raised() from None
+            raise failures.of_entry(self.py_func, str(error)) from None
+
+    def _make_finalizer(self) -> Any:
+        return functools.partial(_forget, [])  # the code belongs to the world's dispatcher
+
+    def __reduce__(self) -> Any:
+        return _compiled_again, (self.engine.context, self.function, self.options)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        self.called_by_numba = True
+        return super().get_call_template(args, kws)
+
+    def recompile(self) -> None:
+        """Compile anew what was compiled: functions rebound in their modules are read again."""
+        compiled = list(self.overloads)
+        self.engine.recompile()
+        for args in compiled:
+            self.compile(args)
+
+    def retire(self) -> list[Any]:
+        """Hold no code any more; returns what it held, which a thread may be running."""
+        retired = list(self.overloads.values())
+        self._reset_overloads()
+        return retired
+
+
+def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:
+    return context.jit(function, **options)
+
+
+def retire_callers(retired: Iterable[Any]) -> list[Any]:
+    """Make plain ``@njit`` functions that call retired code compile anew; returns their code."""
+    past = {id(code.library) for code in retired}
+    found: list[Any] = []
+    if not past:
+        return found
+    for reference in list(numba_typing()._globals):
+        caller = reference() if isinstance(reference, weakref.ref) else None
+        if not is_dispatcher(caller) or isinstance(caller, (InnerDispatcher, EntryDispatcher)):
+            continue
+        codes = list(caller.overloads.values())
+        if any(_links(code.library, past) for code in codes):
+            found.extend(codes)
+            caller._reset_overloads()
+            caller._compiler._failed_cache.clear()
+    return found
+
+
+def _links(library: Any, past: set[int]) -> bool:
+    return id(library) in past or any(_links(lib, past) for lib in library._linking_libraries)

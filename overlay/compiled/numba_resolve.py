@@ -1,0 +1,255 @@
+"""*Resolve*: the pass that runs when the types are known.
+
+Each call goes to the one method, body or numba function that it enters, and each operator that a
+method was found for becomes a call. What is left is numba's own representation with no trace of
+overlays, so that code which reaches no method is what plain ``@njit`` makes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from numba.core import ir, types
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import get_definition, guard
+
+from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_types import (
+    BoundCallee,
+    CalleeType,
+    MakesBaseType,
+    Native,
+    Type,
+    Typed,
+    Unpacked,
+    refused,
+    type_of_constant,
+)
+from overlay.errors import NotCompilable
+from overlay.location import shown
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import Outcome, World
+
+__all__ = ["Resolve", "defined_before", "operands_of", "redefine"]
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class Resolve(FunctionPass):
+    """Send every call to what it enters; leave no trace where that is numba's own."""
+
+    _name = "overlay_resolve"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        resolution = _Resolution(state)
+        for block in state.func_ir.blocks.values():
+            block.body = [new for old in block.body for new in resolution.resolved(old)]
+        return True
+
+
+class _Resolution:
+    """Rewrites statements of which the types are known."""
+
+    def __init__(self, state: Any) -> None:
+        self.world: World = state.pipeline.world
+        self.func_ir = state.func_ir
+        self.typemap: dict[str, Type] = state.typemap
+        self.calltypes: dict[Any, Any] = state.calltypes
+
+    def resolved(self, statement: Any) -> list[Any]:
+        kind = type(statement)
+        if kind in STATEMENTS:
+            fn, operands = STATEMENTS[kind]
+            return self._operator(statement, fn, operands(statement)) or [statement]
+        if kind is not ir.Assign:
+            return [statement]
+        value = statement.value
+        if isinstance(value, (ir.Global, ir.FreeVar)):
+            return self._mentioned(statement)
+        if not isinstance(value, ir.Expr):
+            return [statement]
+        if value.op == "getattr":
+            return self._mentioned(statement)
+        if value.op == "call":
+            return self._call(statement, value)
+        if value.op == "static_getitem" and isinstance(value.index, Unpacked):
+            value.index = int(value.index)
+        operands = operands_of(value)
+        return (operands and self._operator(statement, value.fn, operands)) or [statement]
+
+    def _mentioned(self, assign: Any) -> list[Any]:
+        ty = self.typemap[assign.target.name]
+        if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, InnerDispatcher):
+            self._set(assign, ty.dispatcher)
+        elif isinstance(ty, BoundCallee):  # its calls take the receiver from the definition
+            return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
+        return [assign]
+
+    def _set(self, assign: Any, value: Any) -> None:
+        redefine(self.func_ir, assign, ir.Global("overlay", value, assign.loc))
+
+    # ---- operators ----
+
+    def _operator(self, statement: Any, fn: Any, operands: tuple[Any, ...]) -> list[Any] | None:
+        """The call that an operator is, where a method was found for it."""
+        if not self.world.overlays(fn):
+            return None
+        callee = self.world.callee(fn)._numba_type_
+        args = tuple(self.typemap[var.name] for var in operands)
+        outcome = callee.outcome(args, {})
+        if outcome.method is None:
+            return None
+        sig = callee.get_call_type(self.world.typing, args, {})
+        assign = statement
+        if isinstance(statement, ir.Assign):
+            self.calltypes.pop(statement.value, None)
+        else:
+            self.calltypes.pop(statement, None)
+            target = statement.target.scope.redefine("$overlay_unused", statement.loc)
+            self.typemap[target.name] = sig.return_type
+            assign = ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
+        return self._enter(assign, outcome, sig, operands)
+
+    # ---- calls ----
+
+    def _call(self, assign: Any, expr: Any) -> list[Any]:
+        ty = self.typemap[expr.func.name]
+        for var in expr.args:
+            if isinstance(self.typemap[var.name], BoundCallee):
+                raise self._unknown(expr, self.typemap[var.name], "handed on as an argument")
+        if isinstance(ty, MakesBaseType):
+            self._set(assign, Typed(self.typemap[assign.target.name]))
+            return [assign]
+        if isinstance(ty, CalleeType):
+            return self._call_of_callee(assign, ty, expr.args)
+        if isinstance(ty, BoundCallee):
+            return self._call_of_attribute(assign, ty)
+        return [assign]
+
+    def _call_of_callee(self, assign: Any, ty: CalleeType, args: Sequence[Any]) -> list[Any]:
+        expr = assign.value
+        sig = self.calltypes.pop(expr)
+        outcome = ty.outcome(*self._types(args, expr))
+        kws: Mapping[str, Any] = dict(expr.kws)
+        inserted: list[Any] = []
+        if kws and outcome.method is not None:
+            if expr.vararg is not None:
+                raise self._unknown(expr, ty, "called with both *arguments and keywords")
+            args, kws = ty.callee.positional(args, kws)
+            inserted = [self._constant(assign, a) for a in args if not isinstance(a, ir.Var)]
+            defaults = iter(inserted)
+            args = [a if isinstance(a, ir.Var) else next(defaults).target for a in args]
+        return inserted + self._enter(assign, outcome, sig, args, kws, expr.vararg)
+
+    def _call_of_attribute(self, assign: Any, ty: BoundCallee) -> list[Any]:
+        expr = assign.value
+        bound = guard(get_definition, self.func_ir, expr.func)
+        if not (isinstance(bound, ir.Expr) and bound.op == "getattr"):
+            raise self._unknown(expr, ty, "chosen when the program runs")
+        args, kws = self._types(expr.args, expr)
+        if ty.is_base(args, kws):
+            base = ir.Expr.getattr(bound.value, bound.attr, assign.loc)
+            method = self._define(assign, base, ty.base)
+            expr.func = method.target
+            return [method, assign]
+        if isinstance(ty.function, CalleeType):
+            return self._call_of_callee(assign, ty.function, (bound.value, *expr.args))
+        sig = self.calltypes.pop(expr)
+        body = ir.Global("overlay", ty.function.dispatcher, assign.loc)
+        function = self._define(assign, body, ty.function)
+        args = (bound.value, *expr.args)
+        self._become_call(assign, function, args, dict(expr.kws), expr.vararg, sig)
+        return [function, assign]
+
+    def _enter(
+        self,
+        assign: Any,
+        outcome: Outcome,
+        sig: Any,
+        args: Sequence[Any],
+        kws: Mapping[str, Any] = {},
+        vararg: Any = None,
+    ) -> list[Any]:
+        """Make ``assign`` the call of what was found."""
+        found = outcome.callee
+        if isinstance(found, Native):
+            value, ty = found.value, found._numba_type_
+        else:
+            value, ty = found, found.type_of_call(sig)
+        function = self._define(assign, ir.Global("overlay", value, assign.loc), ty)
+        self._become_call(assign, function, args, kws, vararg, sig)
+        return [function, assign]
+
+    def _become_call(
+        self, assign: Any, function: Any, args: Any, kws: Any, vararg: Any, sig: Any
+    ) -> None:
+        call = ir.Expr.call(
+            function.target, list(args), list(kws.items()), assign.loc, vararg=vararg
+        )
+        self.calltypes[call] = sig
+        redefine(self.func_ir, assign, call)
+
+    def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
+        given = tuple(self.typemap[var.name] for var in args)
+        if expr.vararg is not None:
+            given += tuple(self.typemap[expr.vararg.name].types)
+        return given, {name: self.typemap[var.name] for name, var in expr.kws}
+
+    def _constant(self, assign: Any, value: Any) -> Any:
+        return self._define(assign, ir.Const(value, assign.loc), type_of_constant(value))
+
+    def _define(self, assign: Any, value: Any, ty: Type) -> Any:
+        made = defined_before(self.func_ir, assign, value)
+        self.typemap[made.target.name] = ty
+        return made
+
+    def _unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
+        error = NotCompilable(
+            f"{ty} is {reason}, where compiled code cannot tell which method it enters",
+            where=shown(expr.loc.filename, expr.loc.line),
+            help="call it where it is named, with positional arguments",
+        )
+        return refused(self.world, error)
+
+
+# ---- representation -----------------------------------------------------------------------
+
+
+def operands_of(expr: Any) -> tuple[Any, ...]:
+    """The variables that an operator is applied to, in the order of the operator's function."""
+    return OPERANDS[expr.op](expr) if expr.op in OPERANDS else ()
+
+
+OPERANDS: Final[dict[str, Callable[[Any], tuple[Any, ...]]]] = {
+    "binop": lambda e: (e.lhs, e.rhs),
+    "inplace_binop": lambda e: (e.lhs, e.rhs),
+    "unary": lambda e: (e.value,),
+    "getitem": lambda e: (e.value, e.index),
+    "static_getitem": lambda e: () if e.index_var is None else (e.value, e.index_var),
+}
+STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
+    ir.SetItem: (operator.setitem, lambda s: (s.target, s.index, s.value)),
+    ir.StaticSetItem: (operator.setitem, lambda s: (s.target, s.index_var, s.value)),
+    ir.DelItem: (operator.delitem, lambda s: (s.target, s.index)),
+}
+
+
+def redefine(func_ir: Any, assign: Any, value: Any) -> None:
+    """Make ``assign`` assign another value."""
+    definitions = func_ir._definitions[assign.target.name]
+    definitions[:] = [value if old is assign.value else old for old in definitions] or [value]
+    assign.value = value
+
+
+def defined_before(func_ir: Any, assign: Any, value: Any) -> Any:
+    """An assignment of a constant, or of an expression, to a new variable before ``assign``."""
+    if isinstance(value, Native):
+        value = ir.Global("overlay", value, assign.loc)
+    target = assign.target.scope.redefine("$overlay", assign.loc)
+    func_ir._definitions[target.name] = [value]
+    return ir.Assign(value, target, assign.loc)

@@ -1,0 +1,335 @@
+"""What the compiled engine knows of numba's types, and the types that it adds.
+
+numba's internals are imported by the modules ``overlay/compiled/numba_*.py`` alone.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numba.core import errors, types
+from numba.core.dispatcher import Dispatcher
+from numba.core.imputils import lower_cast
+from numba.core.registry import cpu_target
+from numba.core.types.functions import WeakType
+from numba.core.typing.context import Context as TypingContext
+from numba.core.typing.templates import Signature, signature
+from numba.extending import models, register_model
+
+from overlay.compiled import failures
+from overlay.errors import OverlayError
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import Callee, Outcome, World
+
+__all__ = [
+    "BoundCallee",
+    "CalleeType",
+    "InForce",
+    "InForceType",
+    "MakesBase",
+    "MakesBaseType",
+    "Native",
+    "ReadsContext",
+    "Refused",
+    "Type",
+    "Typed",
+    "Unpacked",
+    "body_registered_as_jitable",
+    "class_of_instances",
+    "is_dispatcher",
+    "knows",
+    "localised",
+    "numba_typing",
+    "options_of",
+    "refused",
+    "shown_types",
+    "type_of_constant",
+]
+
+Type = types.Type
+
+
+def numba_typing() -> TypingContext:
+    """numba's own typing context for the CPU."""
+    return cpu_target.typing_context
+
+
+# ---- what numba knows of a value ----------------------------------------------------------
+
+
+def is_dispatcher(value: Any) -> bool:
+    """Whether it is a function compiled by numba for the CPU (``@njit``)."""
+    return isinstance(value, Dispatcher)
+
+
+def options_of(dispatcher: Any) -> dict[str, Any]:
+    """The options that a numba dispatcher was made with."""
+    return dict(dispatcher.targetoptions)
+
+
+def knows(function: Any) -> bool:
+    """Whether numba has a meaning of its own for a Python function (``@overload``)."""
+    cpu_target.target_context.refresh()
+    return numba_typing()._lookup_global(function) is not None
+
+
+def body_registered_as_jitable(function: Any) -> Any | None:
+    """The function itself where ``@register_jitable`` says that numba may compile its body."""
+    if not isinstance(function, python_types.FunctionType):
+        return None
+    found = numba_typing()._lookup_global(function)
+    for template in getattr(found, "templates", ()):
+        chooser = getattr(template, "_overload_func", None)
+        if getattr(chooser, "__qualname__", "").startswith("register_jitable."):
+            return function
+    return None
+
+
+def type_of_constant(value: Any) -> Type:
+    """The numba type of a constant."""
+    return numba_typing().resolve_value_type_prefer_literal(value)
+
+
+def class_of_instances(ty: types.ClassInstanceType) -> type:
+    """The class that ``@jitclass`` made, of which these are the instances."""
+    for reference, known in numba_typing()._globals.items():
+        if known is ty.class_type:
+            found = reference()
+            if found is not None:
+                return found
+    raise AssertionError(f"no class for {ty}")
+
+
+class Refused(errors.TypingError):
+    """An error of ours, as numba handles errors while it infers types."""
+
+
+def refused(world: World, error: OverlayError) -> Refused:
+    """Carry an error of ours through numba."""
+    failure = failures.Failure(error)
+    world.keep(failure)
+    return Refused(str(failure))
+
+
+# ---- values and types of our own ----------------------------------------------------------
+
+
+class CalleeType(WeakType, types.Callable, types.Opaque):
+    """The type of a target in compiled code: a call looks for a method first.
+
+    Types outlive the worlds that they speak of, so they refer to them weakly.
+    """
+
+    def __init__(self, callee: Callee) -> None:
+        self._store_object(callee)
+        self._codes: dict[Any, Any] = {}
+        super().__init__(repr(callee))
+
+    @property
+    def callee(self) -> Callee:
+        return self._get_object()
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        world = self.callee.world
+        outcome = self.outcome(args, kws)
+        if outcome.method is not None:
+            args, kws = self.callee.positional(args, kws)
+            args = tuple(_plain(a) for a in args)
+            kws = {name: _plain(a) for name, a in kws.items()}
+        sig = world.typing.call(outcome, tuple(args), kws, self.callee)
+        self._codes[sig.args] = outcome.callee._numba_type_
+        return sig
+
+    def outcome(self, args: Sequence[Type], kws: Mapping[str, Type]) -> Outcome:
+        """What a call with these types enters; a typing error where that cannot be said."""
+        world = self.callee.world
+        try:
+            return world.outcome(self.callee, args, dict(kws))
+        except OverlayError as error:
+            raise refused(world, error) from error
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        return self._codes[sig.args].get_impl_key(sig)
+
+    def as_dispatcher(self) -> types.Dispatcher:
+        """The type of a Python function that calls the target."""
+        return types.Dispatcher(self.callee.world.as_dispatcher(self.callee))
+
+    def unify(self, typingctx: Any, other: Type) -> Type | None:
+        functions = (types.Dispatcher, types.FunctionType, types.UndefinedFunctionType)
+        if self.callee.arity is None or not isinstance(other, (CalleeType, *functions)):
+            return None
+        theirs = other.as_dispatcher() if isinstance(other, CalleeType) else other
+        return typingctx.unify_pairs(self.as_dispatcher(), theirs)
+
+
+class BoundCallee(types.Callable, types.Opaque):
+    """The type of ``receiver.attribute`` where a call of it may enter a method or a user's body.
+
+    base: numba's own type of it, where what no method accepts is left to numba.
+    """
+
+    def __init__(self, function: Type, receiver: Type, attribute: str, base: Type | None) -> None:
+        self.function = function
+        self.receiver = receiver
+        self.attribute = attribute
+        self.base = base
+        super().__init__(f"bound({function}, {receiver})")
+
+    @property
+    def key(self) -> Any:
+        return self.function, self.receiver
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        if self.is_base(args, kws):
+            return numba_typing().resolve_function_type(self.base, tuple(args), dict(kws))
+        return self.function.get_call_type(context, (self.receiver, *args), kws)
+
+    def is_base(self, args: Sequence[Type], kws: Mapping[str, Type]) -> bool:
+        """Whether a call with these arguments is left to numba."""
+        if not isinstance(self.function, CalleeType):
+            return False
+        outcome = self.function.outcome((self.receiver, *args), kws)
+        return outcome.method is None and self.base is not None
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
+class MakesBaseType(WeakType, types.Callable, types.Opaque):
+    """The type of ``nonoverlay`` itself: called with a function, it gives what that is without
+    overlays, in ``bare``."""
+
+    def __init__(self, bare: World) -> None:
+        self._store_object(bare)
+        super().__init__("nonoverlay")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        (function,) = args
+        bare: World = self._get_object()
+        made = function
+        if isinstance(function, CalleeType):
+            target = function.callee.target
+            made = (bare.stand_in(target) or Native(target))._numba_type_
+        elif isinstance(function, types.Dispatcher):
+            dispatcher = function.dispatcher
+            source = getattr(dispatcher, "function", dispatcher)
+            made = types.Dispatcher(bare.dispatcher(source))
+        return signature(made, function)
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError("nonoverlay where it is not called at once")
+
+
+class ReadsContextType(types.Callable, types.Opaque):
+    """The type of ``current_context`` itself."""
+
+    def __init__(self) -> None:
+        super().__init__("current_context")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        raise refused(context.world, failures.context_as_value())
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError("current_context where it is not called at once")
+
+
+class InForceType(types.Opaque):
+    """The type of ``current_context()``."""
+
+    def __init__(self) -> None:
+        super().__init__("context")
+
+
+for _type in (CalleeType, BoundCallee, MakesBaseType, ReadsContextType, InForceType):
+    register_model(_type)(models.OpaqueModel)
+
+
+@lower_cast(CalleeType, types.Dispatcher)
+def _as_dispatcher(context: Any, builder: Any, fromty: Any, toty: Type, value: Any) -> Any:
+    return context.get_dummy_value()
+
+
+@lower_cast(CalleeType, types.FunctionType)
+@lower_cast(CalleeType, types.UndefinedFunctionType)
+def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any) -> Any:
+    return context.cast(builder, value, fromty.as_dispatcher(), toty)
+
+
+class Native:
+    """Stands for a callable as numba knows it by itself."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @property
+    def _numba_type_(self) -> Type:
+        return numba_typing().resolve_value_type(self.value)
+
+
+class MakesBase:
+    """Stands for ``nonoverlay`` in compiled code."""
+
+    def __init__(self, bare: World) -> None:
+        self._numba_type_ = MakesBaseType(bare)
+
+
+class ReadsContext:
+    """Stands for ``current_context`` in compiled code."""
+
+    _numba_type_ = ReadsContextType()
+
+
+class InForce:
+    """Stands for the context in force."""
+
+    _numba_type_ = InForceType()
+
+
+class Typed:
+    """Stands for a function of which only the type is known."""
+
+    def __init__(self, ty: Type) -> None:
+        self._numba_type_ = ty
+
+
+def _plain(argument: Any) -> Type:
+    """The type that a method's body is compiled for: of an argument, or of a default."""
+    ty = argument if isinstance(argument, Type) else type_of_constant(argument)
+    return types.unliteral(ty)
+
+
+class Unpacked(int):
+    """The index of an item of ``a, b = pair``: not a call of ``operator.getitem``."""
+
+
+def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:
+    """The types of a call, for messages."""
+    return ", ".join([*map(str, args), *(f"{name}={ty}" for name, ty in kws.items())])
+
+
+def localised(world: World, ty: Type) -> Type:
+    """A type with the functions in it as a world has them."""
+    if isinstance(ty, types.Dispatcher) and not isinstance(ty, types.ObjModeDispatcher):
+        stand_in = world.stand_in(ty.dispatcher)
+        return ty if stand_in is None else stand_in._numba_type_
+    if isinstance(ty, types.BaseTuple):
+        parts = [localised(world, part) for part in ty.types]
+        if parts != list(ty.types):
+            return types.BaseTuple.from_types(parts, getattr(ty, "instance_class", None))
+    return ty

@@ -1,0 +1,199 @@
+"""How numba infers types in a world.
+
+A world has a typing context of its own: a view of numba's that shares all of its tables, so that
+it costs nothing to make, and that answers differently for the callables of the program. Whatever
+is numba's own is typed, and lowered, by numba's own contexts: numba's implementations of builtins
+and numpy functions are not entered by overlays, as C functions are not when interpreted.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from numba.core import errors, types
+from numba.core.registry import cpu_target
+from numba.core.typing.context import CallStack
+from numba.core.typing.context import Context as TypingContext
+from numba.core.typing.templates import Signature, signature
+
+from overlay.compiled import failures
+from overlay.compiled.numba_types import (
+    BoundCallee,
+    CalleeType,
+    InForceType,
+    MakesBaseType,
+    Native,
+    ReadsContextType,
+    Type,
+    Unpacked,
+    localised,
+    numba_typing,
+    refused,
+    shown_types,
+    type_of_constant,
+)
+from overlay.errors import OverlayError
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import Callee, Outcome, World
+
+__all__ = ["WorldTyping", "is_written_by_numba"]
+
+# Classes that numba calls for an instruction: where the program mentions one that is overlaid,
+# something else stands in its place by now.
+WRITTEN_BY_NUMBA = (bool, slice, str, tuple)
+OURS = (CalleeType, BoundCallee, MakesBaseType, ReadsContextType, types.Dispatcher)
+
+
+def is_written_by_numba(value: Any) -> bool:
+    """Whether numba may have written a call of it for an instruction such as a branch."""
+    return any(value is written for written in WRITTEN_BY_NUMBA)
+
+
+class WorldTyping(TypingContext):
+    """numba's typing context, with the callables of the program as a world has them."""
+
+    def __init__(self, world: World) -> None:
+        cpu_target.target_context.refresh()
+        vars(self).update(vars(numba_typing()))
+        self.callstack = CallStack()
+        self.world = world
+
+    def refresh(self) -> None:
+        cpu_target.target_context.refresh()
+
+    def resolve_value_type(self, val: Any) -> Type:
+        if is_written_by_numba(val) or not callable(val):
+            return localised(self.world, numba_typing().resolve_value_type(val))
+        try:
+            stand_in = self.world.stand_in(val)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
+        if stand_in is None:
+            return numba_typing().resolve_value_type(val)
+        return stand_in._numba_type_
+
+    def resolve_getattr(self, typ: Type, attr: str) -> Type | None:
+        if isinstance(typ, types.Module):
+            value = getattr(typ.pymod, attr, None)
+            if callable(value):
+                try:
+                    return self.resolve_value_type(value)
+                except ValueError:
+                    return None
+        if isinstance(typ, InForceType):
+            raise refused(self.world, failures.context_as_value())
+        found = numba_typing().resolve_getattr(typ, attr)
+        return self._bound(typ, attr, found) or found
+
+    def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
+        target = self.world.method_target(receiver, attribute)
+        in_python = isinstance(receiver, types.ClassInstanceType)
+        if target is not None:
+            function = self.world.callee(target)._numba_type_
+            return BoundCallee(function, receiver, attribute, None if in_python else base)
+        if in_python and attribute in receiver.jit_methods:
+            method = self.resolve_value_type(receiver.jit_methods[attribute])
+            return BoundCallee(method, receiver, attribute, None)
+        return None
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if isinstance(func, OURS):
+            return func.get_call_type(self, tuple(args), dict(kws))
+        if callable(func) and not isinstance(func, Type):
+            stand_in = self.world.stand_in(func)
+            if isinstance(stand_in, (type(None), Native)):
+                return self._resolve_native(func, args, kws)
+            return stand_in._numba_type_.get_call_type(self, tuple(args), dict(kws))
+        return self._resolve_native(func, args, kws)
+
+    def _resolve_native(self, func: Any, args: Any, kws: Any) -> Any:
+        """A call of what is numba's own; it takes functions only as dispatchers."""
+        args = tuple(self._dispatcher_type(a) for a in args)
+        kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
+        return numba_typing().resolve_function_type(func, args, kws)
+
+    def _dispatcher_type(self, argument: Type) -> Type:
+        if not isinstance(argument, CalleeType):
+            return argument
+        return argument.as_dispatcher()
+
+    def resolve_setitem(self, target: Type, index: Type, value: Type) -> Any:
+        return self.resolve_function_type(operator.setitem, (target, index, value), {})
+
+    def resolve_delitem(self, target: Type, index: Type) -> Any:
+        return self.resolve_function_type(operator.delitem, (target, index), {})
+
+    def resolve_static_getitem(self, value: Type, index: Any) -> Any:
+        if self._is_overlaid(operator.getitem, value, index):
+            return None  # numba goes on to operator.getitem
+        return numba_typing().resolve_static_getitem(value, index)
+
+    def resolve_static_setitem(self, target: Type, index: Any, value: Type) -> Any:
+        if self._is_overlaid(operator.setitem, target, index, value):
+            return None
+        return numba_typing().resolve_static_setitem(target, index, value)
+
+    def _is_overlaid(self, target: Any, container: Type, index: Any, *rest: Type) -> bool:
+        if isinstance(index, Unpacked) or not self.world.overlays(target):
+            return False
+        try:
+            args = (container, type_of_constant(index), *rest)
+        except ValueError:
+            return False
+        callee = self.world.callee(target)
+        return callee._numba_type_.outcome(args, {}).method is not None
+
+    def call(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
+        """The signature of a call of what was found for it."""
+        if isinstance(outcome.callee, Native):
+            sig = self._call_of_numba(outcome.callee, args, kws, callee)
+        else:
+            sig = self._call_of_python(outcome, args, kws, callee)
+        if not self.world.accepts(outcome, sig.return_type):
+            raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
+        return sig
+
+    def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
+        try:
+            function = native._numba_type_
+        except ValueError:
+            nearest = [m for table in self.world.tables for m in table.find(callee.target)]
+            error = failures.no_meaning(callee.target, shown_types(args, kws), nearest)
+            raise refused(self.world, error) from None
+        sig = self._resolve_native(function, args, kws)
+        if sig is None:
+            raise errors.TypingError(f"Invalid use of {function} with ({shown_types(args, kws)})")
+        return sig
+
+    def _call_of_python(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
+        dispatcher = outcome.callee
+        pysig, folded = dispatcher.fold_argument_types(args, kws)
+        frame = dispatcher.world.typing.callstack.match(dispatcher.py_func, folded)
+        if frame is None:
+            return types.Dispatcher(dispatcher).get_call_type(self, args, kws)
+        if outcome.method is not None:
+            error = failures.calls_itself(
+                outcome.method, dispatcher.py_func, shown_types(args, kws)
+            )
+            raise refused(self.world, error)
+        returned = _returned_elsewhere(frame)
+        dispatcher.recursive[folded] = frame.func_id
+        return signature(returned, *folded).replace(pysig=pysig)
+
+
+def _returned_elsewhere(frame: Any) -> Type:
+    """What a function that calls itself returns where it does not, as far as is known: numba's
+    way with recursion (``TypeInferer.resolve_call``), for calls that go through a CalleeType."""
+    if getattr(frame, "resumed", False):
+        raise errors.TypingError("a recursive call says nothing of the type that it returns")
+    frame.resumed = True
+    try:
+        returned = frame.typeinfer.return_types_from_partial()
+    finally:
+        frame.resumed = False
+    if returned is None:
+        raise errors.TypingError("cannot type infer runaway recursion")
+    frame.add_return_type(returned)
+    return returned

@@ -1,0 +1,163 @@
+"""Errors of the compiled engine: our own, with file and line, and a remedy."""
+
+import math
+
+import pytest
+import typeguard
+from numba import njit
+
+from overlay import Context, MethodTable, NotCompilable, OverlayError, current_context
+
+table = MethodTable("faulty")
+
+
+@table.overlay(math.sin)
+def opens_a_file(x: float):
+    return open("x")
+
+
+@table.overlay(math.cos)
+def calls_itself(x: float):
+    return 1.0 if x < 0 else math.cos(x)
+
+
+@table.overlay(math.tan)
+def calls_itself_by_way_of_a_helper(x: float):
+    return tangent(x)
+
+
+@table.overlay(math.log)
+def meant_for_text(x: str):
+    return 1.0
+
+
+class Opaque:
+    """A class that numba cannot compile."""
+
+
+@table.overlay(Opaque)
+def make(x: int):
+    return 1.0
+
+
+def tangent(x):
+    return math.tan(x) + 1
+
+
+def helper(x):
+    return math.sin(x)
+
+
+def line_of(function):
+    return function.__code__.co_firstlineno
+
+
+def error_of(program, *args, kind=OverlayError):
+    with pytest.raises(kind) as caught:
+        Context(table).jit(program)(*args)
+    assert caught.value.help
+    return caught.value
+
+
+def test_a_body_that_cannot_be_compiled_is_named_first_and_its_callers_after():
+    def program(x):
+        return helper(x)
+
+    error = error_of(program, 1.0, kind=NotCompilable)
+    assert error.asked.startswith("the method of math.sin in table 'faulty' cannot be compiled")
+    assert error.where.endswith(f"test_errors.py:{line_of(opens_a_file)}")
+    callers = [text for label, text in error.notes if label == "called from"]
+    assert [c.split()[-1].rsplit(":")[-1] for c in callers] == [
+        str(line_of(helper) + 1),
+        str(line_of(program) + 1),
+    ]
+    assert "open" in str(error)
+    assert "\x1b" not in str(error)
+
+
+@pytest.mark.parametrize("target", [math.cos, math.tan])
+def test_a_method_that_calls_its_own_target_with_the_same_types_is_told_the_remedy(target):
+    def program(x):
+        return target(x)
+
+    error = error_of(program, 1.0)
+    assert "the same method again" in error.asked
+    assert "call_next" in error.help
+    assert "nonoverlay" in error.help
+    assert error.where.endswith(f":{line_of(table.methods(target)[0].function)}")
+
+
+def test_a_target_that_numba_does_not_know_names_the_nearest_methods():
+    def program(x):
+        return Opaque(x)
+
+    assert Context(table).jit(program)(1) == 1.0
+    error = error_of(program, 1.5, kind=NotCompilable)
+    assert error.where.endswith(f":{line_of(program) + 1}")
+    assert any(label == "closest" and "Opaque(int)" in text for label, text in error.notes)
+
+
+def test_numbas_own_refusals_name_the_function():
+    def program(x):
+        return x.no_such_attribute
+
+    error = error_of(program, 1.0, kind=NotCompilable)
+    assert error.where.endswith(f":{line_of(program)}")
+    assert "no_such_attribute" in str(error)
+
+
+def test_of_a_context_compiled_code_reads_the_metadata_alone():
+    def program():
+        return current_context().state
+
+    assert "metadata" in error_of(program, kind=NotCompilable).asked
+
+
+@pytest.mark.parametrize(
+    "options", [{"target": "cuda"}, {"cache": True}, {"forceobj": True}, {"nopython": False}]
+)
+def test_options_without_a_meaning_are_refused(options):
+    with pytest.raises(NotCompilable, match=next(iter(options))):
+        Context(table).jit(helper, **options)
+
+
+@pytest.mark.parametrize("thing", [5, "helper", MethodTable("bound").overlay])
+def test_what_cannot_be_compiled_is_refused_at_once(thing):
+    with typeguard.suppress_type_checks(), pytest.raises(NotCompilable, match="cannot compile"):
+        Context(table).jit(thing)
+
+
+def test_an_error_of_a_first_guess_of_the_types_is_no_error_of_the_program():
+    guesses = MethodTable("guesses")
+
+    def number(x):
+        return x
+
+    @guesses.overlay(number)
+    def of_int(x: int):
+        return open("x")
+
+    def program(n):
+        x = 0.5
+        for _ in range(n):
+            x = number(x) + 1
+        return x
+
+    assert Context(guesses).jit(program)(2) == 2.5
+
+
+def test_an_error_leaves_the_context_usable():
+    context = Context(table)
+
+    def program(x):
+        return math.sin(x), math.log(2.0)
+
+    with pytest.raises(NotCompilable):
+        context.jit(program)(1.0)
+    assert context.jit(program)(1) == (math.sin(1), math.log(2.0))
+
+
+def test_a_plain_njit_caller_is_told_in_numbas_way():
+    hot = Context(table).jit(helper)
+    with pytest.raises(Exception, match=r"the method of math\.sin in table 'faulty'"):
+        njit(lambda x: hot(x))(1.0)

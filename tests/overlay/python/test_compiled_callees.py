@@ -1,0 +1,84 @@
+"""Functions compiled by numba, called by interpreted code in a context."""
+
+import math
+import operator
+import threading
+
+import numba
+
+from overlay import Context, MethodTable, call_next
+
+
+@numba.njit
+def compiled_helper(x):
+    return math.sin(x) + 1.0
+
+
+def program(x):
+    return compiled_helper(x) * 2.0
+
+
+def sines():
+    table = MethodTable("t")
+
+    @table.overlay(math.sin)
+    def sin(x: float):
+        return x * 100.0
+
+    return table
+
+
+def test_a_compiled_helper_is_compiled_under_the_context():
+    ctx = Context(sines())
+    assert ctx(program, 1.0) == 202.0
+    assert program(1.0) == (math.sin(1.0) + 1.0) * 2.0
+
+
+def test_a_function_compiled_in_another_context_stacks():
+    halved = MethodTable("halved")
+
+    @halved.overlay(math.sin)
+    def sin(x: float):
+        return call_next(x) / 2.0
+
+    inner = Context(halved).jit(compiled_helper)
+    assert inner(1.0) == math.sin(1.0) / 2.0 + 1.0
+    assert Context(sines())(lambda: inner(1.0)) == 51.0
+
+
+def test_a_compiled_method_goes_on_with_call_next():
+    table = sines()
+
+    @table.overlay(math.cos)
+    @numba.njit
+    def cos(x: float):
+        return call_next(x) + math.sin(x)
+
+    assert Context(table)(lambda: math.cos(1.0)) == math.cos(1.0) + 100.0
+
+
+def test_generated_methods_that_compile_do_not_block_other_threads():
+    """Both wait inside each other's way for a lock, were one held while a method is made."""
+    table = MethodTable("t")
+    making, compiling = threading.Event(), threading.Event()
+
+    @table.generated(operator.mul)
+    def mul(a: float, b: float):
+        making.set()
+        assert compiling.wait(30)
+        made = numba.njit(lambda x, y: x + y)
+        made(1.0, 1.0)
+        return made
+
+    ctx = Context(table)
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.append(ctx(lambda: operator.mul(2.0, 3.0))), daemon=True
+    )
+    thread.start()
+    assert making.wait(30)
+    other = Context(sines()).jit(lambda x: math.sin(x))
+    compiling.set()
+    assert other(1.0) == 100.0
+    thread.join(60)
+    assert results == [5.0]
