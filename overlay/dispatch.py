@@ -12,7 +12,7 @@ from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.table import Method, MethodTable
 from overlay.target import INPLACE, describe
 
-__all__ = ["Call", "by_types", "by_values", "candidates", "resolve"]
+__all__ = ["Call", "by_types", "by_values", "reachable", "resolve"]
 
 Chain = tuple[Method, ...]
 
@@ -21,27 +21,31 @@ Chain = tuple[Method, ...]
 class Call:
     """The arguments of a call as dispatch sees them: positional first, then keywords.
 
-    matches: whether a plum signature accepts them. shown: how to print them.
+    matches: whether a plum signature accepts them. first: the type of the first, or None.
+    shown: prints their types.
     """
 
     count: int
     names: tuple[str, ...]
     matches: Callable[[Any], bool]
     first: Any
-    shown: str
+    shown: Callable[[], str]
 
 
 def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
     """A call with these values (the interpreter's view)."""
     values = (*args, *kwargs.values())
-    shown = [shown_hint(type(v)) for v in args]
-    shown += [f"{k}: {shown_hint(type(v))}" for k, v in kwargs.items()]
+
+    def shown() -> str:
+        named = (f"{name}: {shown_hint(type(value))}" for name, value in kwargs.items())
+        return ", ".join([*(shown_hint(type(value)) for value in args), *named])
+
     return Call(
         count=len(args),
         names=tuple(kwargs),
         matches=lambda signature: signature.match(values),
         first=type(args[0]) if args else None,
-        shown=", ".join(shown),
+        shown=shown,
     )
 
 
@@ -53,19 +57,15 @@ def by_types(types: Sequence[Any], names: Sequence[str] = ()) -> Call:
         names=tuple(names),
         matches=lambda signature: asked <= signature,
         first=types[0] if types else None,
-        shown=", ".join(map(shown_hint, types)),
+        shown=lambda: ", ".join(map(shown_hint, types)),
     )
 
 
-def candidates(table: MethodTable, target: Any, first: Any) -> tuple[Method, ...]:
-    """The methods of a table that a call of ``target`` may reach. ``first`` is the type of the
-    first argument: ``a += b`` reaches ``operator.add`` where a's type has no ``__iadd__``."""
-    methods = table.find(target)
-    if not methods and id(target) in INPLACE:
-        plain, dunder = INPLACE[id(target)]
-        if not hasattr(first, dunder):
-            return table.find(plain)
-    return methods
+def reachable(tables: Sequence[MethodTable], target: Any) -> list[Method]:
+    """Every method that some call of ``target`` may resolve to."""
+    plain = INPLACE.get(id(target))
+    targets = (target,) if plain is None else (target, plain[0])
+    return [method for table in tables for each in targets for method in table.find(each)]
 
 
 def resolve(
@@ -94,14 +94,22 @@ def resolve(
 def _matching(
     table: MethodTable, target: Any, call: Call, after: Chain
 ) -> list[tuple[Method, Any]]:
-    found = [
+    found = _accepting(table.find(target), call, after)
+    if not found and id(target) in INPLACE:
+        plain, dunder = INPLACE[id(target)]
+        if not hasattr(call.first, dunder):
+            found = _accepting(table.find(plain), call, after)
+    return _below(after[-1], found, call) if after and table is after[-1].table else found
+
+
+def _accepting(methods: Sequence[Method], call: Call, after: Chain) -> list[tuple[Method, Any]]:
+    return [
         (method, signature)
-        for method in candidates(table, target, call.first)
+        for method in methods
         if method not in after
         and (signature := method.signature(call.count, call.names)) is not None
         and call.matches(signature)
     ]
-    return _below(after[-1], found, call) if after and table is after[-1].table else found
 
 
 def _below(
@@ -125,7 +133,7 @@ def _most_specific(
         return minimal[0][0]
     raise AmbiguousMethod(
         f"table {table.name!r} has {len(minimal)} equally specific methods for "
-        f"{describe(target)}({call.shown})",
+        f"{describe(target)}({call.shown()})",
         where=caller(),
         notes=[("candidate", repr(m)) for m, _ in minimal],
         help="add a method for exactly these types, or give one of them a precedence",

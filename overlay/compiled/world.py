@@ -29,7 +29,7 @@ from overlay.compiled.numba_types import (
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.types import alternatives, hint_of, is_literal
 from overlay.context import call_next, current_context, nonoverlay
-from overlay.dispatch import Call, by_types, candidates, resolve
+from overlay.dispatch import Call, by_types, reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.table import Method
 from overlay.target import INPLACE, as_positional, describe, key_of_target, signature_of
@@ -303,11 +303,7 @@ class World:
         return resolve(self.tables, callee.target, plain, callee.after, otherwise=numpy)
 
     def _has_literals(self, target: Any) -> bool:
-        return any(
-            method.depends_on == "value"
-            for table in self.tables
-            for method in candidates(table, target, None)
-        )
+        return any(m.depends_on == "value" for m in reachable(self.tables, target))
 
     def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         if not plum_functions.is_function(callee.target):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from overlay.dispatch import by_values, resolve
+from overlay.dispatch import by_values, reachable, resolve
 from overlay.python.forms import with_forms
 from overlay.signature import key_of
 from overlay.table import LOCK
-from overlay.target import INPLACE, as_positional, signature_of
+from overlay.target import as_positional, signature_of
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
@@ -52,11 +52,7 @@ class Dispatcher:
         self.keyed_by = self._keyed_by()
 
     def _keyed_by(self) -> Callable[[Any], Any] | None:
-        targets = [self.target]
-        if id(self.target) in INPLACE:
-            targets.append(INPLACE[id(self.target)][0])
-        methods = [m for t in self.engine.tables for target in targets for m in t.find(target)]
-        kinds = {method.depends_on for method in methods}
+        kinds = {m.depends_on for m in reachable(self.engine.tables, self.target)}
         if "value" in kinds:
             return None
         return key_of if "array" in kinds else type

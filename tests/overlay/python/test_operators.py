@@ -86,6 +86,22 @@ def test_in_place_form_of_a_type_that_has_it_is_not_the_plain_operator():
     assert Context(table)(f, [1], [2]) == [1, 2]
 
 
+def test_in_place_form_falls_back_per_table_also_past_methods_that_do_not_match():
+    table = MethodTable("t")
+
+    @table.overlay(operator.iadd)
+    def iadd(a: str, b: str):
+        return "iadd"
+
+    @table.overlay(operator.add)
+    def add(a: int, b: int):
+        return "add"
+
+    f = program("a += b\nreturn a")
+    ctx = Context(table)
+    assert [ctx(f, 1, 2), ctx(f, "a", "b"), ctx(f, 1.5, 2)] == ["add", "iadd", 3.5]
+
+
 def test_subscripts():
     a = Thing({1: 2})
     assert overlaying("getitem")(program("return a[b]"), a, 5) == ("getitem", a, 5)
