@@ -1,0 +1,18 @@
+"""Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
+
+from inversion.errors import NoSolution, NotInvertible, OutsideDomain, WrongArguments
+from inversion.inverse import Inverse
+from inversion.invert import choose, invert
+from inversion.parameters import Parameter, ParameterSpace
+
+__all__ = [
+    "Inverse",
+    "NoSolution",
+    "NotInvertible",
+    "OutsideDomain",
+    "Parameter",
+    "ParameterSpace",
+    "WrongArguments",
+    "choose",
+    "invert",
+]

@@ -1,0 +1,175 @@
+"""Which statement is solved for which variable, and in what order.
+
+Statements are equations between unknowns. First, as long as an equation has one unknown left,
+it is solved for it. For the rest, backwards: a variable that stands in one equation only can be
+solved last, from that equation, which then no longer binds the others. This leaves no equation
+exactly where an order without a loop exists; each step takes the choice that asks least.
+Variables that no equation is solved for are free.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from inversion.program import Program, Statement, Variable
+from primitives.relation import RETURN, Mode
+
+__all__ = ["Order", "Solved", "causalise"]
+
+FORWARD, JOINTLY, INNER, INPUT, PARTLY = range(5)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A statement that is solved by one mode of its relation, for these variables."""
+
+    statement: Statement
+    mode: Mode
+    unknown: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a program is solved: free variables are chosen, the statements then solved in turn.
+
+    core: the statements that are left, in a loop of shared variables. stuck: those of the core
+    that alone bind a variable, for which they have no mode.
+    """
+
+    free: tuple[Variable, ...]
+    solved: tuple[Solved, ...]
+    core: tuple[Statement, ...]
+    stuck: tuple[tuple[Statement, Variable], ...]
+
+
+def causalise(program: Program, known: Iterable[Variable]) -> Order:
+    """The order in which a program is solved where these variables are known."""
+    return _Causality(program, known).order()
+
+
+class _Causality:
+    def __init__(self, program: Program, known: Iterable[Variable]) -> None:
+        self.program = program
+        given = set(known)
+        self.inputs = set(program.inputs)
+        self.unknowns = [v for v in dict.fromkeys(program.variables) if v not in given]
+        # equations that remain, by number, each with its unknowns
+        self.left: dict[int, set[Variable]] = {}
+        self.users: dict[Variable, set[int]] = {v: set() for v in self.unknowns}
+        for i, statement in enumerate(program.statements):
+            self.left[i] = {v for v in statement.variables if v not in given}
+            for variable in self.left[i]:
+                self.users[variable].add(i)
+
+    def order(self) -> Order:
+        first = list(self.propagated())
+        last = list(self.peeled())
+        solved = (*first, *reversed(last))
+        done = {v for step in solved for v in step.unknown}
+        statements = self.program.statements
+        return Order(
+            tuple(v for v in self.unknowns if v not in done and v in self.users),
+            solved,
+            tuple(statements[i] for i in self.left),
+            tuple(
+                (statements[i], variable)
+                for i, unknown in self.left.items()
+                for variable in sorted(unknown, key=self.unknowns.index)
+                if len(self.users[variable]) == 1
+            ),
+        )
+
+    # ---- forwards from what is known ----
+
+    def propagated(self) -> Iterator[Solved]:
+        """Solve equations with one unknown left; those with none are only checks."""
+        ready = [i for i, unknown in self.left.items() if len(unknown) <= 1]
+        heapq.heapify(ready)
+        while ready:
+            i = heapq.heappop(ready)
+            if i not in self.left or len(self.left[i]) > 1:
+                continue
+            if not self.left[i]:
+                del self.left[i]
+                continue
+            (variable,) = self.left[i]
+            step = self.solved(i, (variable,))
+            if step is None:
+                continue
+            yield step
+            del self.left[i]
+            for other in self.users.pop(variable):
+                if other in self.left:
+                    self.left[other].discard(variable)
+                    heapq.heappush(ready, other)
+
+    # ---- backwards from what is bound once ----
+
+    def peeled(self) -> Iterator[Solved]:
+        """Take away equations that alone bind a variable, the last to be solved first."""
+        heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]] = []
+        for i in self.left:
+            self.offer(heap, i)
+        while heap:
+            _, i, unknown = heapq.heappop(heap)
+            if i not in self.left:
+                continue
+            step = self.solved(i, unknown)
+            assert step is not None
+            yield step
+            bound = self.left.pop(i)
+            touched: set[int] = set()
+            for variable in bound:
+                self.users[variable].discard(i)
+                touched |= self.users[variable]
+            for other in touched:
+                self.offer(heap, other)
+
+    def offer(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
+        """Add the ways to take equation i away."""
+        statement = self.program.statements[i]
+        alone = [v for v in statement.variables if self.users.get(v) == {i}]
+        ways = [(v,) for v in alone] + ([tuple(alone)] if len(alone) > 1 else [])
+        for unknown in ways:
+            step = self.solved(i, unknown)
+            if step is not None and (len(unknown) == 1 or self.joins(step)):
+                # of equal choices the last in the program is solved, the first stays free
+                rank = self.unknowns.index(unknown[-1])
+                heapq.heappush(heap, ((*self.cost(step), -i, -rank), i, unknown))
+
+    def joins(self, step: Solved) -> bool:
+        """Whether a statement is solved for several variables at once rather than after a free
+        choice of some: for inputs, and where a free choice would mostly have no solution."""
+        return _discrete(step.statement) or self.inputs.issuperset(step.unknown)
+
+    def cost(self, step: Solved) -> tuple[int, ...]:
+        """What counts against a choice, the smaller the better."""
+        relation = step.statement.relation
+        codomain = relation.codomain
+        partial = RETURN not in step.mode.unknown and codomain is not None and not codomain.total
+        if step.mode.unknown == (RETURN,):
+            kind = FORWARD
+        elif len(step.unknown) > 1:
+            kind = JOINTLY
+        elif step.mode.coordinates and _discrete(step.statement) and relation.mode(relation.axes):
+            kind = PARTLY
+        else:
+            kind = INPUT if self.inputs.issuperset(step.unknown) else INNER
+        return kind, int(partial), len(step.mode.coordinates)
+
+    def solved(self, i: int, unknown: tuple[Variable, ...]) -> Solved | None:
+        """Equation i solved for these variables, or None where no mode does that."""
+        statement = self.program.statements[i]
+        by_axis = {axis: v for axis, v in statement.bindings() if v in unknown}
+        if len(by_axis) > len(unknown):  # one of them stands on two axes
+            return None
+        mode = statement.relation.mode(by_axis)
+        if mode is None:
+            return None
+        return Solved(statement, mode, tuple(by_axis[axis] for axis in mode.unknown))
+
+
+def _discrete(statement: Statement) -> bool:
+    return not any(v.kind is float for v in statement.variables)

@@ -1,0 +1,12 @@
+"""The errors of inversion."""
+
+from __future__ import annotations
+
+from overlay import OverlayError
+from primitives.errors import NoSolution, OutsideDomain, WrongArguments
+
+__all__ = ["NoSolution", "NotInvertible", "OutsideDomain", "WrongArguments"]
+
+
+class NotInvertible(OverlayError):
+    """A program cannot be solved for the unknown axes: no mode for a statement, with its line."""

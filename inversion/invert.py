@@ -1,0 +1,164 @@
+"""``invert`` and ``choose``: from a function to its inverse."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from inversion.emit import emit
+from inversion.errors import WrongArguments
+from inversion.inverse import Inverse
+from inversion.lift import lift
+from inversion.passes import PIPELINE
+from inversion.plan import plan
+from overlay import Context
+from overlay.location import caller, location_of
+from overlay.target import describe
+from primitives import Domain
+from primitives.relation import RETURN
+
+__all__ = ["choose", "invert"]
+
+
+def invert(
+    f: Callable[..., Any],
+    *types: Any,
+    context: Context | None = None,
+    domain: Mapping[str, Domain] | None = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> Inverse:
+    """The parametric inverse of a function: from its result to all its arguments.
+
+    types: of the arguments, by default from their annotations; a parameter left without one
+    keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name": ...}``,
+    declares that answers lie there. context: calls in f are resolved against its tables first,
+    and so are the relations; answers are checked under it. rtol, atol: how far from the known
+    result, relative to it, f of the answer may be.
+    Raises NotInvertible, with the line, where a statement cannot be solved.
+
+    >>> import math
+    >>> from inversion import invert
+    >>> inverse = invert(lambda x: 2 * math.exp(x) + 3, float)
+    >>> inverse(5.0)
+    (0.0,)
+    """
+    return choose(f, *types, known=(RETURN,), context=context, domain=domain, rtol=rtol, atol=atol)
+
+
+def choose(
+    f: Callable[..., Any],
+    *types: Any,
+    known: Sequence[str],
+    context: Context | None = None,
+    domain: Mapping[str, Domain] | None = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> Inverse:
+    """As ``invert``, with any axes known: names of arguments, and ``"return"``.
+
+    Its calls take the known values in the order of ``known``, and answer the other arguments in
+    parameter order, an unknown ``"return"`` last.
+
+    >>> from inversion import choose
+    >>> divisor = choose(lambda x, y: x / y, float, float, known=("return", "x"))
+    >>> divisor(4.0, 2.0, divisor.parameters.default())
+    (0.5,)
+    """
+    inputs, domains = _inputs(f, types)
+    names = [name for name, _ in inputs]
+    for name, declared in (domain or {}).items():
+        if name not in names:
+            raise _unknown_axis(f, name, names, "domain")
+        domains[name] = declared
+    if isinstance(known, str):
+        raise WrongArguments(
+            f"known is a tuple of axes, not the string {known!r}",
+            where=caller(),
+            help=f"write known=({known!r},)",
+        )
+    for axis in known:
+        if axis not in (*names, RETURN):
+            raise _unknown_axis(f, axis, [*names, RETURN], "known")
+    if len(set(known)) < len(known):
+        raise WrongArguments(f"known names an axis twice: {known!r}", where=caller())
+    # each pass takes a program and gives a program; planning and emitting follow
+    program = functools.reduce(lambda p, rewrite: rewrite(p), PIPELINE, lift(f, inputs, context))
+    made = plan(program, known, domains)
+    source = emit(made, rtol, atol, domains)
+    return Inverse(f, made, source, context, domains, (rtol, atol))
+
+
+def _inputs(
+    f: Callable[..., Any], types: Sequence[Any]
+) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
+    """The names and types of the inputs, and the domains that annotations declare."""
+    names, required, hints = _signature(f, len(types))
+    if not types:
+        given = {name: hints[name] for name in names if name in hints}
+        missing = [name for name in required if name not in hints]
+        if missing:
+            raise WrongArguments(
+                f"{describe(f)} does not say the type of {', '.join(missing)}",
+                where=location_of(f),
+                help="annotate it, or give the types to invert",
+            )
+        chosen = {name: given[name] for name in required}
+    elif not len(required) <= len(types) <= len(names):
+        raise WrongArguments(
+            f"{describe(f)} has {len(names)} parameters ({', '.join(names)}); "
+            f"{len(types)} types were given",
+            where=caller(),
+            help="give a type for each parameter that has no default",
+        )
+    else:
+        chosen = dict(zip(names, types, strict=False))
+    domains: dict[str, Domain] = {}
+    inputs: list[tuple[str, Any]] = []
+    for name, hint in chosen.items():
+        kind = hint
+        if typing.get_origin(hint) is typing.Annotated:
+            kind, *notes = typing.get_args(hint)
+            for note in notes:
+                if isinstance(note, Domain):
+                    domains[name] = note
+        if not isinstance(kind, type):
+            raise WrongArguments(
+                f"{name} of {describe(f)} has no plain type: {hint!r}",
+                where=location_of(f),
+                help="numbers are inverted: float, int, numpy.int64, numpy.uint64",
+            )
+        inputs.append((name, float if kind is np.float64 else kind))
+    return inputs, domains
+
+
+def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str], dict[str, Any]]:
+    """The names of a function's parameters, those without default, and their annotations."""
+    function = getattr(f, "py_func", f)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        names = [f"x{i + 1}" for i in range(count)]
+        return names, names, {}
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):
+        hints = {}
+    names = [p.name for p in parameters]
+    return names, [p.name for p in parameters if p.default is p.empty], hints
+
+
+def _unknown_axis(
+    f: Callable[..., Any], name: object, axes: Sequence[str], what: str
+) -> WrongArguments:
+    return WrongArguments(
+        f"{describe(f)} has no axis {name!r} for {what}",
+        where=caller(),
+        notes=[("axes", ", ".join(axes))],
+        help="the axes are the names of the arguments, and 'return'",
+    )

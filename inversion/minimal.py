@@ -1,0 +1,125 @@
+"""Inversion by overlays alone: the whole of it, for straight-line programs.
+
+The function is run once, under a context, on unknowns in the place of numbers. Each overlaid
+primitive returns a new unknown, which knows how to send a value backwards, to the unknowns that
+it was made from. Nothing is lifted and nothing is planned; so a variable that is used twice is
+refused unless both uses agree. ``inversion.invert`` goes beyond that, and agrees with this.
+
+>>> from inversion.minimal import run_backwards
+>>> run_backwards(lambda x, y: x * 3 - y, 5.0, (1.0,), inputs=2)
+(2.0, 1.0)
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from math import pi
+from typing import Any
+
+from inversion.errors import NoSolution, NotInvertible, WrongArguments
+from overlay import Context, MethodTable
+
+__all__ = ["Unknown", "run_backwards"]
+
+Number = float | int
+Choices = Iterator[Any]
+
+
+class Unknown:
+    """A number that is not known yet. ``send`` takes its value once it is, and the choices."""
+
+    def __init__(self, send: Callable[[float, Choices], None]) -> None:
+        self.send = send
+
+
+backwards = MethodTable("backwards")
+CONTEXT = Context(backwards)
+
+# what the argument is, from the result; the choices number the branches of sin and cos
+ONE: dict[Any, Callable[[float, Choices], float]] = {
+    operator.neg: lambda z, _: -z,
+    math.exp: lambda z, _: math.log(z),
+    math.log: lambda z, _: math.exp(z),
+    math.sqrt: lambda z, _: z * z,
+    math.sin: lambda z, choices: (k := next(choices)) * pi + (-1) ** k * math.asin(z),
+    math.cos: lambda z, choices: (
+        2 * pi * (((k := next(choices)) + 1) // 2) + (-1) ** k * math.acos(z)
+    ),
+}
+# what the left argument is, from the result and the right one; and the other way round
+TWO: dict[Any, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
+    operator.add: (lambda z, b: z - b, lambda z, a: z - a),
+    operator.sub: (lambda z, b: z + b, lambda z, a: a - z),
+    operator.mul: (lambda z, b: z / b, lambda z, a: z / a),
+    operator.truediv: (lambda z, b: z * b, lambda z, a: a / z),
+}
+
+
+def _unary(target: Any, solve: Callable[[float, Choices], float]) -> None:
+    @backwards.overlay(target)
+    def unary(a: Unknown) -> Unknown:  # pyright: ignore[reportUnusedFunction]
+        return Unknown(lambda z, choices: a.send(solve(z, choices), choices))
+
+
+def _binary(
+    target: Any, left: Callable[[float, float], float], right: Callable[[float, float], float]
+) -> None:
+    @backwards.overlay(target)
+    def first(a: Unknown, b: Number) -> Unknown:  # pyright: ignore[reportUnusedFunction]
+        return Unknown(lambda z, choices: a.send(left(z, b), choices))
+
+    @backwards.overlay(target)
+    def second(a: Number, b: Unknown) -> Unknown:  # pyright: ignore[reportUnusedFunction]
+        return Unknown(lambda z, choices: b.send(right(z, a), choices))
+
+    @backwards.overlay(target)
+    def both(a: Unknown, b: Unknown) -> Unknown:  # pyright: ignore[reportUnusedFunction]
+        def send(z: float, choices: Choices) -> None:
+            chosen = next(choices)
+            b.send(chosen, choices)
+            a.send(left(z, chosen), choices)
+
+        return Unknown(send)
+
+
+for _target, _solve in ONE.items():
+    _unary(_target, _solve)
+for _target, (_left, _right) in TWO.items():
+    _binary(_target, _left, _right)
+
+
+def run_backwards(
+    function: Callable[..., Any], value: float, theta: Sequence[Any] = (), *, inputs: int = 1
+) -> tuple[float, ...]:
+    """The arguments for which a function of ``inputs`` numbers gives this value.
+
+    theta: the choices, in the order in which the value meets them on its way back: the right
+    operand where both are unknown, the number of the branch of sin and cos.
+    Raises NotInvertible, NoSolution, and WrongArguments where theta is too short.
+    """
+    found: dict[int, float] = {}
+
+    def keep(i: int, z: float) -> None:
+        if found.setdefault(i, z) != z:
+            raise NotInvertible(f"argument {i} is used twice, as {found[i]!r} and as {z!r}")
+
+    unknowns = [Unknown(lambda z, _, i=i: keep(i, z)) for i in range(inputs)]
+    try:
+        result = CONTEXT(function, *unknowns)
+    except TypeError as error:
+        raise NotInvertible(f"a statement has no rule here: {error}") from error
+    if not isinstance(result, Unknown):
+        raise NotInvertible(f"the result does not depend on the arguments: {result!r}")
+    try:
+        result.send(value, iter(theta))
+        answer = tuple(found.get(i, 1.0) for i in range(inputs))  # one that is not used is free
+        again = function(*answer)
+    except (ValueError, ArithmeticError) as error:
+        raise NoSolution(f"{value!r} has no solution here: {error}") from error
+    except StopIteration as error:
+        raise WrongArguments(f"θ = {theta!r} is too short") from error
+    if not math.isclose(again, value, rel_tol=1e-9, abs_tol=1e-12):
+        raise NoSolution(f"{value!r} is not given back by {answer!r}: lost digits")
+    return answer

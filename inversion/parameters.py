@@ -1,0 +1,126 @@
+"""The choices that an inverse leaves: named, typed coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inversion.errors import OutsideDomain, WrongArguments
+from overlay.location import caller
+from primitives import Domain
+
+__all__ = ["Parameter", "ParameterSpace"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for."""
+
+    name: str
+    domain: Domain
+    line: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.domain!r}   {self.line}"
+
+
+class ParameterSpace:
+    """The coordinates of an inverse, in the order in which θ holds them.
+
+    The layout depends on the program and on the argument types alone.
+    """
+
+    def __init__(self, parameters: Sequence[Parameter]) -> None:
+        self._parameters = tuple(parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self._parameters)
+
+    def __getitem__(self, index: int) -> Parameter:
+        return self._parameters[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ParameterSpace) and self._parameters == other._parameters
+
+    def __hash__(self) -> int:
+        return hash(self._parameters)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{p.name}: {p.domain!r}" for p in self)
+        return f"ParameterSpace({shown})"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the coordinates."""
+        return tuple(parameter.name for parameter in self)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The structured dtype of a record that holds one θ."""
+        return np.dtype([(p.name, p.domain.dtype) for p in self])
+
+    def default(self) -> tuple[Any, ...]:
+        """The θ of every coordinate's default."""
+        return tuple(parameter.domain.default for parameter in self)
+
+    def from_unit(self, u: Sequence[float]) -> tuple[Any, ...]:
+        """The θ for a point of the unit cube; a uniform point gives a sample.
+
+        Raises WrongArguments where it has another number of dimensions.
+        """
+        if len(u) != len(self):
+            raise self.wrong(len(u))
+        return tuple(p.domain.from_unit(float(x)) for p, x in zip(self, u, strict=True))
+
+    def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        """A random θ, a tuple; with ``size`` an array of records of ``dtype``.
+
+        Unbounded domains follow the distributions that ``primitives.domains`` states.
+        """
+        if size is None:
+            return tuple(parameter.domain.sample(rng) for parameter in self)
+        records = np.empty(size, dtype=self.dtype)
+        for parameter in self:
+            records[parameter.name] = parameter.domain.sample(rng, size)
+        return records
+
+    def normal(self, theta: Any) -> tuple[Any, ...]:
+        """θ as a tuple of native values, from a tuple or a record.
+
+        Raises WrongArguments for a wrong number of coordinates, OutsideDomain for a value
+        outside its domain.
+        """
+        values = self.counted(theta)
+        for parameter, value in zip(self, values, strict=True):
+            if not parameter.domain.contains(value):
+                raise OutsideDomain(
+                    f"θ.{parameter.name} = {value!r} is outside {parameter.domain!r}",
+                    where=caller(),
+                    notes=[("parameter", str(parameter))],
+                    help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
+                )
+        return tuple(p.domain.cast(value) for p, value in zip(self, values, strict=True))
+
+    def counted(self, theta: Any) -> tuple[Any, ...]:
+        """θ as a tuple with the right number of values."""
+        if isinstance(theta, np.void):
+            theta = theta.item()
+        if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
+            raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
+        return tuple(theta)
+
+    def wrong(self, given: int | None) -> WrongArguments:
+        """The error for a wrong number of coordinates."""
+        got = "none" if given is None else str(given)
+        return WrongArguments(
+            f"θ has {len(self)} coordinates ({', '.join(self.names)}); {got} were given",
+            where=caller(),
+            notes=[("parameter", str(parameter)) for parameter in self],
+            help="give a tuple, or a record of inv.parameters.dtype",
+        )

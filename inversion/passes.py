@@ -1,0 +1,56 @@
+"""Rewritings of programs: each takes a program and gives one with the same meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from inversion.program import Constant, Operand, Program, Statement, Variable
+from primitives import NoSolution
+
+__all__ = ["PIPELINE", "fold", "prune", "share"]
+
+
+def fold(program: Program) -> Program:
+    """Statements whose arguments are all constants are computed once."""
+
+    def change(statement: Statement) -> Statement | Operand:
+        values = [a.value for a in statement.arguments if isinstance(a, Constant)]
+        # a function that can only be run forward may not be a function of its arguments
+        if len(values) < len(statement.arguments) or len(statement.relation.modes) == 1:
+            return statement
+        try:
+            with np.errstate(all="ignore"):
+                return Constant(statement.relation(*values))
+        except (NoSolution, ValueError, ArithmeticError):
+            return statement
+
+    return program.rewritten(change)
+
+
+def share(program: Program) -> Program:
+    """Equal statements become one: what is computed twice is one unknown."""
+    seen: dict[tuple[object, ...], Variable] = {}
+
+    def change(statement: Statement) -> Statement | Operand:
+        key = id(statement.relation), statement.arguments
+        known = seen.setdefault(key, statement.result)
+        return statement if known == statement.result else known
+
+    return program.rewritten(change)
+
+
+def prune(program: Program) -> Program:
+    """Statements that the result does not need are left out."""
+    needed: set[Operand] = {program.result}
+    kept: list[Statement] = []
+    for statement in reversed(program.statements):
+        if statement.result in needed:
+            needed.update(statement.arguments)
+            kept.append(statement)
+    return program.replace(statements=tuple(reversed(kept)))
+
+
+PIPELINE: tuple[Callable[[Program], Program], ...] = (fold, share, prune)
+"""What every program goes through between lifting and planning."""

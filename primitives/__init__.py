@@ -1,0 +1,35 @@
+"""How single functions are solved: relations, their domains, and the base table of them."""
+
+from primitives.domains import (
+    Bool,
+    Domain,
+    Integer,
+    Integers,
+    Interval,
+    NonNegative,
+    NonZero,
+    Positive,
+    Real,
+)
+from primitives.errors import NoSolution
+from primitives.relation import Mode, Relation, parametric, relation
+from primitives.table import relation_of, relations
+
+__all__ = [
+    "Bool",
+    "Domain",
+    "Integer",
+    "Integers",
+    "Interval",
+    "Mode",
+    "NoSolution",
+    "NonNegative",
+    "NonZero",
+    "Positive",
+    "Real",
+    "Relation",
+    "parametric",
+    "relation",
+    "relation_of",
+    "relations",
+]

@@ -1,0 +1,22 @@
+"""The errors of relations and of the inverses made from them."""
+
+from __future__ import annotations
+
+from overlay import OverlayError
+
+__all__ = ["NoSolution", "OutsideDomain", "WrongArguments"]
+
+
+class NoSolution(OverlayError):
+    """This value has no preimage with these parameters; says where the domain was left.
+
+    A solver of a relation raises it with one constant string, the reason: numba compiles that.
+    """
+
+
+class WrongArguments(OverlayError, TypeError):
+    """A call does not fit: a wrong number of values or parameters, or names that do not exist."""
+
+
+class OutsideDomain(OverlayError, ValueError):
+    """A parameter or a value lies outside the domain declared for it."""

@@ -1,0 +1,26 @@
+"""Exponential, logarithm and square root."""
+
+from __future__ import annotations
+
+import math
+
+from primitives.domains import NonNegative, Positive
+from primitives.relation import relation
+
+__all__ = ["exp", "log", "sqrt"]
+
+exp = relation(
+    math.exp, float, "return = exp(a)", codomain=Positive,
+    ret=lambda a: math.exp(a),
+    a=lambda ret: math.log(ret),
+)  # fmt: skip
+log = relation(
+    math.log, float, "return = log(a)", domain=Positive,
+    ret=lambda a: math.log(a),
+    a=lambda ret: math.exp(ret),
+)  # fmt: skip
+sqrt = relation(
+    math.sqrt, float, "return = sqrt(a)", domain=NonNegative, codomain=NonNegative,
+    ret=lambda a: math.sqrt(a),
+    a=lambda ret: ret * ret,
+)  # fmt: skip

@@ -1,0 +1,394 @@
+"""Relations: how the arguments and the result of one function determine each other.
+
+A relation has *axes*: the inputs, named in its equation, and ``"return"``. A *mode* solves for
+some axes from all the others. Where these do not determine the answer, the mode is *parametric*:
+it has coordinates besides, and for each choice of them one answer.
+
+The laws, which ``primitives.testing.check_relation`` tests, for every mode:
+
+- sound: what a mode answers satisfies the equation, or the mode raises NoSolution;
+- complete: with the coordinates that ``recover`` reads off some arguments, a mode answers these.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from overlay import OverlayError
+from overlay.location import caller, location_of
+from overlay.signature import shown_hint
+from overlay.target import canonical, describe
+from primitives.domains import Domain, domain_of
+
+__all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]
+
+RETURN = "return"
+RESERVED = ("ret", "domain", "codomain")
+
+Solver = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Parametric:
+    """A solver with coordinates; made by ``parametric``."""
+
+    solver: Solver
+    recover: Solver
+    coordinates: Mapping[str, Domain]
+    unless: Solver | None
+
+
+def parametric(
+    solver: Solver, *, recover: Solver, unless: Solver | None = None, **coordinates: Domain
+) -> Parametric:
+    """A mode that needs a choice: one coordinate, with its domain, for each keyword.
+
+    solver: takes the known axes and the coordinates, by name.
+    recover: takes axes by name and returns the tuple of coordinates that lead to them.
+    unless: takes known axes by name. Where these are constants of a program and it is true, no
+    choice is left: the coordinates take their defaults and are no parameters of the inverse.
+
+    >>> from primitives import Real, parametric
+    >>> parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a, b: (b,)).coordinates
+    {'v': Real}
+    """
+    return Parametric(solver, recover, coordinates, unless)
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to solve a relation: some axes from all the others.
+
+    unknown: the axes that ``solver`` answers, a tuple of values where there are several.
+    takes: what ``solver`` takes, in its order: known axes and coordinates.
+    recovers, spared: the axes that ``recover`` and ``unless`` take.
+    incomplete: why it cannot reach every solution, or None.
+    """
+
+    unknown: tuple[str, ...]
+    solver: Solver
+    takes: tuple[str, ...]
+    coordinates: Mapping[str, Domain]
+    recover: Solver | None = None
+    recovers: tuple[str, ...] = ()
+    unless: Solver | None = None
+    spared: tuple[str, ...] = ()
+    incomplete: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Mode {', '.join(self.takes)} -> {', '.join(self.unknown)}>"
+
+
+class Relation:
+    """How one function's arguments and result determine each other, for one signature.
+
+    Calling it runs the function forward. target: the function. types: of its arguments.
+    axes: the names of its inputs. returns: the type of its result. domain: of each input.
+    codomain: of the result. where: ``file:line`` of its definition.
+    """
+
+    def __init__(
+        self,
+        target: Any,
+        types: tuple[Any, ...],
+        equation: str,
+        *,
+        domain: Mapping[str, Domain],
+        codomain: Domain | None,
+        returns: Any,
+        where: str | None,
+    ) -> None:
+        self.target = target
+        self.types = types
+        self.equation = equation
+        self.where = where
+        self._expression = _right_side(equation, where)
+        self.axes = _axes(self._expression)
+        self.returns = returns
+        self.domain = dict(domain)
+        self.codomain = codomain
+        self.modes: dict[frozenset[str], Mode] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of its target, without the module."""
+        return describe(self.target).rpartition(".")[2]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(shown_hint, self.types))
+        return f"<Relation {self.equation!r} for {describe(self.target)}({shown})>"
+
+    def __call__(self, *args: Any) -> Any:
+        forward = self.modes[frozenset((RETURN,))]
+        by_name = dict(zip(self.axes, args, strict=True))
+        return forward.solver(*(by_name[name] for name in forward.takes))
+
+    def mode(self, unknown: Iterable[str]) -> Mode | None:
+        """The mode that solves for exactly these axes, or None."""
+        return self.modes.get(frozenset(unknown))
+
+    def shown(self, names: Mapping[str, str]) -> str:
+        """Its equation with axes replaced by expressions, such as ``v = 2.0 * x``."""
+        filled = _Fill(names).visit(ast.parse(self._expression, mode="eval"))
+        return f"{names.get(RETURN, RETURN)} = {ast.unparse(filled)}"
+
+    def shown_modes(self) -> str:
+        """Its modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
+        order = (RETURN, *self.axes)
+        sets = (sorted(mode.unknown, key=order.index) for mode in self.modes.values())
+        return ", ".join("{" + ", ".join(names) + "}" for names in sets)
+
+
+def relation(
+    target: Any,
+    *types_and_equation: Any,
+    domain: Mapping[str, Domain] | Domain | None = None,
+    codomain: Domain | None = None,
+    returns: Any = None,
+    modes: Mapping[tuple[str, ...], Solver | Parametric] | None = None,
+    incomplete: str | Mapping[str, str] | None = None,
+    **solutions: Solver | Parametric,
+) -> Relation:
+    """The relation of a function for one signature.
+
+    target: the function. Then the types of its arguments, and its equation, such as
+    ``"return = a + b"``: the names on the right are its axes, in the order of its arguments.
+    solutions: keyword = unknown axes (``a``, ``ab``, ``ret`` for ``"return"``); its value takes
+    the known axes by name. Several axes are answered as a tuple. Without ``ret`` the target
+    itself is the forward mode.
+    modes: the general form, ``{("key", "block"): ...}``, for axes whose names are longer.
+    domain: of each input (one Domain: of the only one); codomain: of the result; by default
+    all values of their types. returns: the type of the result, by default that of the arguments.
+    incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
+    every solution.
+
+    A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
+    known axes have no solution. It is plain Python that numba can compile.
+    Raises OverlayError where a mode does not fit the equation.
+
+    >>> import math
+    >>> from primitives import Positive, relation
+    >>> exp = relation(
+    ...     math.exp, float, "return = exp(a)", codomain=Positive,
+    ...     ret=lambda a: math.exp(a),
+    ...     a=lambda ret: math.log(ret),
+    ... )
+    >>> exp, exp.shown_modes()
+    (<Relation 'return = exp(a)' for math.exp(float)>, '{return}, {a}')
+    """
+    written = [s.solver if isinstance(s, Parametric) else s for s in solutions.values()]
+    where = next((location_of(s) for s in written if hasattr(s, "__code__")), caller())
+    if not types_and_equation or not isinstance(types_and_equation[-1], str):
+        raise OverlayError(
+            f"the relation of {describe(target)} has no equation",
+            where=where,
+            help="give it after the types, as in relation(math.sin, float, 'return = sin(a)', ...)",
+        )
+    *kinds, equation = types_and_equation
+    made = Relation(
+        canonical(target),
+        tuple(kinds),
+        equation,
+        domain={},
+        codomain=codomain,
+        returns=_result_type(target, kinds, returns, where),
+        where=where,
+    )
+    build = _Builder(made, where, incomplete)
+    build.domains(domain)
+    build.mode("ret", (RETURN,), solutions.pop("ret", made.target))
+    for keyword, solution in solutions.items():
+        build.mode(keyword, build.unknown(keyword), solution)
+    for unknown, solution in (modes or {}).items():
+        build.mode("_".join(unknown), tuple(unknown), solution)
+    return made
+
+
+# ---- reading and checking -----------------------------------------------------------------
+
+
+class _Fill(ast.NodeTransformer):
+    """Puts expressions in the place of names, except the name of what is called."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.args = [self.visit(argument) for argument in node.args]
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.parse(self.names.get(node.id, node.id), mode="eval").body
+
+
+def _right_side(equation: str, where: str | None) -> str:
+    left, equals, right = equation.partition("=")
+    try:
+        ast.parse(right.strip(), mode="eval")
+    except SyntaxError:
+        equals = ""
+    if left.strip() != RETURN or not equals:
+        raise OverlayError(
+            f"cannot read the equation {equation!r}",
+            where=where,
+            help="write it as 'return = ' and a Python expression of the inputs",
+        )
+    return right.strip()
+
+
+def _axes(expression: str) -> tuple[str, ...]:
+    tree = ast.parse(expression, mode="eval")
+    called = {
+        id(n) for node in ast.walk(tree) if isinstance(node, ast.Call) for n in ast.walk(node.func)
+    }
+    names = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called]
+    names.sort(key=lambda n: (n.lineno, n.col_offset))
+    return tuple(dict.fromkeys(n.id for n in names))
+
+
+def _result_type(target: Any, kinds: list[Any], returns: Any, where: str | None) -> Any:
+    if returns is not None:
+        return returns
+    if len(set(kinds)) != 1:
+        raise OverlayError(
+            f"the relation of {describe(target)} does not say what type its result has",
+            where=where,
+            help="add returns=<type>",
+        )
+    return kinds[0]
+
+
+class _Builder:
+    """Adds checked modes to one relation."""
+
+    def __init__(
+        self, made: Relation, where: str | None, incomplete: str | Mapping[str, str] | None
+    ) -> None:
+        self.made = made
+        self.where = where
+        self.incomplete = incomplete
+        if len(made.axes) != len(made.types):
+            raise self.error(
+                f"names {len(made.axes)} inputs for {len(made.types)} types",
+                "name each input once, in the order of the arguments",
+            )
+        reserved = [name for name in made.axes if name in RESERVED]
+        if reserved:
+            raise self.error(f"has an input called {reserved[0]!r}, a reserved name", "rename it")
+
+    def error(self, what: str, help: str) -> OverlayError:
+        return OverlayError(
+            f"the relation {self.made.equation!r} of {describe(self.made.target)} {what}",
+            where=self.where,
+            help=help,
+        )
+
+    def domains(self, given: Mapping[str, Domain] | Domain | None) -> None:
+        made = self.made
+        if isinstance(given, Domain):
+            if len(made.axes) != 1:
+                raise self.error("has several inputs and one domain", "write domain={'a': ...}")
+            given = {made.axes[0]: given}
+        given = given or {}
+        for name in given:
+            if name not in made.axes:
+                raise self.error(
+                    f"has no input {name!r} to give a domain", f"inputs: {', '.join(made.axes)}"
+                )
+        for name, kind in zip(made.axes, made.types, strict=True):
+            domain = given.get(name) or domain_of(kind)
+            if domain is not None:
+                made.domain[name] = domain
+        made.codomain = made.codomain or domain_of(made.returns)
+
+    def unknown(self, keyword: str) -> tuple[str, ...]:
+        """The axes that a keyword names: one of them, or several run together."""
+        if keyword in self.made.axes:
+            return (keyword,)
+        ways = list(_splits(keyword, self.made.axes))
+        if len(ways) != 1:
+            raise self.error(
+                f"has no unknown axes {keyword!r}" + (" (it reads in two ways)" if ways else ""),
+                f"axes: ret, {', '.join(self.made.axes)}; or modes={{('a', 'b'): ...}}",
+            )
+        return ways[0]
+
+    def mode(self, label: str, unknown: tuple[str, ...], given: Solver | Parametric) -> None:
+        made = self.made
+        axes = (RETURN, *made.axes)
+        if (
+            not unknown
+            or any(name not in axes for name in unknown)
+            or (len(set(unknown)) != len(unknown))
+        ):
+            raise self.error(f"has no unknown axes {unknown!r}", f"axes: {', '.join(axes)}")
+        known = [name for name in axes if name not in unknown]
+        if not isinstance(given, Parametric):
+            # the target itself takes the inputs in their order, whatever it calls them
+            forward = unknown == (RETURN,) and given is made.target
+            takes = made.axes if forward else self.takes(label, given, known, exact=True)
+            made.modes[frozenset(unknown)] = Mode(
+                unknown, given, takes, {}, incomplete=self.reason(label, unknown)
+            )
+            return
+        for name, domain in given.coordinates.items():
+            if not isinstance(domain, Domain):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise self.error(f"gives {name} no domain: {domain!r}", "such as k=Integer")
+            if name in axes or name in RESERVED:
+                raise self.error(f"has a coordinate named like an axis: {name}", "rename it")
+        made.modes[frozenset(unknown)] = Mode(
+            unknown,
+            given.solver,
+            self.takes(label, given.solver, [*known, *given.coordinates], exact=True),
+            given.coordinates,
+            given.recover,
+            self.takes(f"{label}_recover", given.recover, axes),
+            given.unless,
+            self.takes(f"{label}_unless", given.unless, known) if given.unless else (),
+            self.reason(label, unknown),
+        )
+
+    def reason(self, label: str, unknown: tuple[str, ...]) -> str | None:
+        if self.incomplete is None or isinstance(self.incomplete, str):
+            return None if RETURN in unknown else self.incomplete
+        return self.incomplete.get(label)
+
+    def takes(
+        self, label: str, function: Solver, allowed: Iterable[str], *, exact: bool = False
+    ) -> tuple[str, ...]:
+        """The axes and coordinates that a function takes, in its order; names the lambda."""
+        allowed = tuple(allowed)
+        parameters = inspect.signature(function).parameters
+        names = tuple(RETURN if name == "ret" else name for name in parameters)
+        wrong = [name for name in names if name not in allowed]
+        missing = [name for name in allowed if name not in names] if exact else []
+        if wrong or missing:
+            raise self.error(
+                f"solves {label} with a function of ({', '.join(parameters)})",
+                "its parameters are "
+                + ("exactly " if exact else "some of ")
+                + ", ".join("ret" if name == RETURN else name for name in allowed),
+            )
+        _name_lambda(function, f"{self.made.name}_{label}")
+        return names
+
+
+def _splits(text: str, names: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+    """The ways to read ``text`` as distinct names run together."""
+    if not text:
+        yield ()
+    for name in names:
+        if name and text.startswith(name):
+            rest = tuple(n for n in names if n != name)
+            yield from ((name, *others) for others in _splits(text[len(name) :], rest))
+
+
+def _name_lambda(function: Solver, name: str) -> None:
+    if isinstance(function, types.FunctionType) and function.__name__ == "<lambda>":
+        function.__name__ = function.__qualname__ = name
+        function.__code__ = function.__code__.replace(co_name=name, co_qualname=name)

@@ -1,0 +1,113 @@
+"""The base method table of relations, and what its methods are keyed by."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, OverlayError
+from overlay.location import caller
+from overlay.target import canonical, describe, key_of_target
+from primitives import arithmetic, exponential, trigonometric
+from primitives.modular import wrapping
+from primitives.relation import Relation
+
+__all__ = ["RelationOf", "relation_of", "relations"]
+
+
+class RelationOf:
+    """The target that stands for the relations of one function; made by ``relation_of``."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__name__ = f"relation_of({describe(function)})"
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def __overlay_key__(self) -> Hashable:
+        return "relation", key_of_target(self.function)
+
+    def __call__(self, *types: Any) -> Any:
+        raise OverlayError(
+            f"{self} is a target for method tables, and is not called",
+            where=caller(),
+            help=f"Context(relations).method({self}, *types) finds the relation",
+        )
+
+
+def relation_of(function: Callable[..., Any]) -> RelationOf:
+    """The target whose generated methods take ``function``'s argument types and give a Relation.
+
+    >>> import math
+    >>> from overlay import Context
+    >>> from primitives import relation_of, relations
+    >>> Context(relations).method(relation_of(math.sin), float).implementation((float,))
+    <Relation 'return = sin(a)' for math.sin(float)>
+    """
+    return RelationOf(canonical(function))
+
+
+relations = MethodTable("relations")
+"""The relations of the primitives. The tables of a context shadow them."""
+
+RELATIONS: tuple[Relation, ...] = (
+    arithmetic.add,
+    arithmetic.sub,
+    arithmetic.neg,
+    arithmetic.mul,
+    arithmetic.div,
+    arithmetic.square,
+    arithmetic.add_int,
+    arithmetic.sub_int,
+    arithmetic.neg_int,
+    arithmetic.mul_int,
+    arithmetic.square_int,
+    arithmetic.float_of_int,
+    arithmetic.float_of_float,
+    exponential.exp,
+    exponential.log,
+    exponential.sqrt,
+    trigonometric.sin,
+    trigonometric.cos,
+    *wrapping(np.int64),
+    *wrapping(np.uint64),
+)
+
+# other spellings of the same function
+ALIASES: tuple[tuple[Any, Any], ...] = (
+    (math.exp, np.exp),
+    (math.log, np.log),
+    (math.sqrt, np.sqrt),
+    (math.sin, np.sin),
+    (math.cos, np.cos),
+    (arithmetic.squared, np.square),
+)
+
+
+def declare(table: MethodTable, relation: Relation, target: Any) -> None:
+    """Add a relation to a table as a method keyed by its types."""
+
+    def made(*types: Any) -> Relation:
+        return relation
+
+    made.__name__ = made.__qualname__ = f"relation_{relation.name}"
+    made.__annotations__ = dict(zip(relation.axes, relation.types, strict=True))
+    made.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
+            for name, kind in made.__annotations__.items()
+        ]
+    )
+    table.generated(relation_of(target))(made)
+
+
+for _relation in RELATIONS:
+    declare(relations, _relation, _relation.target)
+    for _target, _alias in ALIASES:
+        if _relation.target is _target:
+            declare(relations, _relation, _alias)

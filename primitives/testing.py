@@ -1,0 +1,234 @@
+"""The law checker: for the relations of the base table, and for those that users add.
+
+Floats are compared within a tolerance relative to the largest value in the equation. A solver
+may be off only where the digits that would tell are not there: where moving the answer by a few
+units in its last place moves the result as much, or where the result has underflowed. It may
+refuse (NoSolution, ValueError, ArithmeticError) values that nothing leads to, or underflow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import OverlayError
+from primitives.domains import Domain
+from primitives.errors import NoSolution
+from primitives.relation import RETURN, Mode, Relation
+
+__all__ = ["BrokenLaw", "check_complete", "check_relation", "check_sound"]
+
+REFUSALS = (NoSolution, ValueError, ArithmeticError)
+NEARBY = (-8, -5, -2, -1, 1, 2, 5, 8)  # units in the last place
+Values = Mapping[str, Any]
+
+
+class BrokenLaw(OverlayError, AssertionError):
+    """A mode of a relation gives an answer that is not one, or misses one."""
+
+
+def check_relation(
+    relation: Relation,
+    *,
+    samples: int = 200,
+    seed: int = 0,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> None:
+    """Check both laws of every mode, at the edges of the domains and at random points.
+
+    Raises BrokenLaw, saying for which values. The domains of all axes must be known.
+
+    >>> from primitives import relation
+    >>> from primitives.testing import check_relation
+    >>> def half(a: float) -> float:
+    ...     return a / 2
+    >>> check_relation(relation(half, float, "return = a / 2", a=lambda ret: 2 * ret))
+    """
+    rng = np.random.default_rng(seed)
+    domains = [domain_at(relation, axis) for axis in relation.axes]
+    for arguments in _points(domains, rng, samples):
+        check_complete(relation, arguments, rtol=rtol, atol=atol)
+    for mode in relation.modes.values():
+        takes = [domain_at(relation, name, mode) for name in mode.takes]
+        for values in _points(takes, rng, samples):
+            given = dict(zip(mode.takes, values, strict=True))
+            check_sound(relation, mode, given, rtol=rtol, atol=atol)
+
+
+def domain_at(relation: Relation, name: str, mode: Mode | None = None) -> Domain:
+    """The domain of an axis of a relation, or of a coordinate of its mode."""
+    domain = relation.codomain if name == RETURN else relation.domain.get(name)
+    if domain is None and mode is not None:
+        domain = mode.coordinates.get(name)
+    if domain is None:
+        raise OverlayError(
+            f"no domain is known for {name!r} in {relation!r}",
+            where=relation.where,
+            help="give domain={...} or codomain=... to relation()",
+        )
+    return domain
+
+
+def _points(
+    domains: Sequence[Domain], rng: np.random.Generator, samples: int
+) -> list[tuple[Any, ...]]:
+    edges = list(itertools.product(*(domain.edges for domain in domains)))
+    if len(edges) > samples:
+        edges = [edges[i] for i in rng.choice(len(edges), samples, replace=False)]
+    # a shared edge value, such as 1 twice, is where degenerate cases hide
+    return edges + [tuple(domain.sample(rng) for domain in domains) for _ in range(samples)]
+
+
+def check_complete(
+    relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
+) -> None:
+    """Every mode answers these arguments, with the coordinates that it recovers from them."""
+    with np.errstate(all="ignore"):
+        values = _forward(relation, arguments)
+        if values is None:
+            return
+        for mode in relation.modes.values():
+            _check_complete(relation, mode, values, rtol, atol)
+
+
+def _check_complete(
+    relation: Relation, mode: Mode, values: Values, rtol: float, atol: float
+) -> None:
+    try:
+        chosen: tuple[Any, ...] = ()
+        if mode.recover is not None:
+            chosen = mode.recover(*(values[name] for name in mode.recovers))
+        coordinates = dict(zip(mode.coordinates, chosen, strict=True))
+        answer = _solve(mode, {**values, **coordinates})
+    except REFUSALS as error:
+        if mode.incomplete or _underflowed(values):
+            return
+        if relation.codomain is not None and not relation.codomain.contains(values[RETURN]):
+            return
+        raise _broken(relation, mode, values, f"refuses its own arguments: {error}") from error
+    for name, value in coordinates.items():
+        if not mode.coordinates[name].contains(value):
+            raise _broken(relation, mode, values, f"recovers {name}={value!r}, outside its domain")
+    if mode.incomplete or _underflowed(values):
+        return
+    scale = max(_size(value) for value in values.values())
+    for name, value in answer.items():
+        gap = _gap(value, values[name])
+        close = gap <= atol + rtol * scale or (
+            gap <= 1e-6 * scale and _flat(relation, values, answer, rtol)
+        )
+        if not close and not _steep(relation, values, answer, rtol, atol):
+            raise _broken(relation, mode, values, f"answers {name}={value!r} to its own arguments")
+
+
+def check_sound(
+    relation: Relation,
+    mode: Mode,
+    given: Values,
+    *,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> None:
+    """What a mode answers to these known values and coordinates satisfies the equation."""
+    with np.errstate(all="ignore"):
+        try:
+            values = {**given, **_solve(mode, given)}
+        except REFUSALS:
+            return
+        again = _forward(relation, [values[axis] for axis in relation.axes])
+        if again is None:
+            return
+        gap = _gap(again[RETURN], values[RETURN])
+        if gap <= atol + rtol * _size(values[RETURN]):
+            return
+        if not _steep(relation, values, values, rtol, atol, gap):
+            answers = {name: values[name] for name in mode.unknown}
+            raise _broken(relation, mode, given, f"answers {answers}, which give {again[RETURN]!r}")
+
+
+# ---- evaluating ---------------------------------------------------------------------------
+
+
+def _forward(relation: Relation, arguments: Sequence[Any]) -> dict[str, Any] | None:
+    """All values of the equation, or None where the function cannot take these arguments."""
+    try:
+        result = relation(*arguments)
+    except REFUSALS:
+        return None
+    if not math.isfinite(_size(result)):
+        return None
+    return {**dict(zip(relation.axes, arguments, strict=True)), RETURN: result}
+
+
+def _solve(mode: Mode, values: Values) -> dict[str, Any]:
+    answer = mode.solver(*(values[name] for name in mode.takes))
+    answers = answer if len(mode.unknown) > 1 else (answer,)
+    return dict(zip(mode.unknown, answers, strict=True))
+
+
+def _size(value: Any) -> Any:
+    return float(abs(value)) if isinstance(value, float) else abs(int(value))
+
+
+def _gap(one: Any, other: Any) -> Any:
+    if isinstance(one, float) or isinstance(other, float):
+        gap = abs(float(one) - float(other))
+        return math.inf if math.isnan(gap) else gap
+    return math.inf if int(one) != int(other) else 0
+
+
+def _exact(relation: Relation) -> bool:
+    return not any(kind is float for kind in (*relation.types, relation.returns))
+
+
+def _underflowed(values: Values) -> bool:
+    arguments = [value for name, value in values.items() if name != RETURN]
+    return isinstance(values[RETURN], float) and abs(values[RETURN]) < 1e-290 and all(arguments)
+
+
+def _flat(relation: Relation, values: Values, answer: Values, rtol: float) -> bool:
+    """Whether the function does not tell the arguments from the answer."""
+    again = _forward(relation, [{**values, **answer}[axis] for axis in relation.axes])
+    return again is not None and _gap(again[RETURN], values[RETURN]) <= 1e-15 * _size(
+        values[RETURN]
+    )
+
+
+def _steep(
+    relation: Relation,
+    values: Values,
+    answer: Values,
+    rtol: float,
+    atol: float,
+    gap: float | None = None,
+) -> bool:
+    """Whether the last digits of the answer move the result by more than the tolerance."""
+    if _exact(relation):
+        return False
+    full = {**values, **answer}
+    gap = atol + rtol * _size(full[RETURN]) if gap is None else gap
+    here = _forward(relation, [full[name] for name in relation.axes])
+    if here is None:
+        return True
+    floats = [axis for axis in relation.axes if isinstance(full[axis], float)]
+    for axis, step in itertools.product(floats, NEARBY):
+        moved = {**full, axis: full[axis] + step * math.ulp(full[axis])}
+        again = _forward(relation, [moved[name] for name in relation.axes])
+        if again is None or 4 * _gap(again[RETURN], here[RETURN]) >= gap:
+            return True
+    return False
+
+
+def _broken(relation: Relation, mode: Mode, values: Values, what: str) -> BrokenLaw:
+    shown = ", ".join(f"{name}={value!r}" for name, value in values.items())
+    return BrokenLaw(
+        f"mode {{{', '.join(mode.unknown)}}} of {relation!r} {what}",
+        where=relation.where,
+        notes=[("values", shown)],
+        help="correct the mode, narrow the domains, or say incomplete='why'",
+    )

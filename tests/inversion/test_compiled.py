@@ -1,0 +1,168 @@
+"""Compiled inverses and batches answer as interpreted ones do."""
+
+import math
+
+import numba
+import numpy as np
+import pytest
+
+from inversion import NoSolution, OutsideDomain, WrongArguments, invert
+from inversion import inverse as inverse_module
+from overlay import NotCompilable
+from primitives import Interval
+
+F = float
+
+
+def offset(x):
+    return x * 0.8
+
+
+@numba.njit
+def scaled(x):
+    return 0.5 * x
+
+
+def arm(a, b, c):
+    return math.sin(a) + offset(math.sin(a + b)) + scaled(math.sin(a + b + c))
+
+
+ARM = invert(arm, F, F, F)
+FAST = invert(arm, F, F, F).compile()
+CUBE = invert(lambda n, m: n * m + 1, int, int)
+RNG = np.random.default_rng(0)
+
+
+def test_the_compiled_inverse_answers_as_the_interpreted_one():
+    answered = 0
+    for theta in (ARM.parameters.sample(RNG) for _ in range(200)):
+        try:
+            wanted = ARM(0.7, theta)
+        except NoSolution:
+            with pytest.raises(NoSolution):
+                FAST(0.7, theta)
+            continue
+        assert FAST(0.7, theta) == pytest.approx(wanted, rel=1e-15)
+        answered += 1
+    assert answered > 20
+
+
+def test_calls_after_compiling_use_it_and_say_where_they_fail():
+    inverse = invert(lambda x, y: math.exp(x) + y, F, F)
+    fast = inverse.compile()
+    assert inverse.compile() is fast
+    assert inverse(3.0, (2.0,)) == fast(3.0, (2.0,))
+    with pytest.raises(NoSolution, match="lost digits") as caught:
+        inverse(3.0, (80.0,))
+    assert "test_compiled.py" in caught.value.where
+    with pytest.raises(OutsideDomain):
+        inverse(3.0, (math.inf,))
+    with pytest.raises(OutsideDomain):
+        fast(3.0, (math.inf,))
+
+
+def test_an_inverse_is_compiled_after_many_calls(monkeypatch):
+    monkeypatch.setattr(inverse_module, "COMPILED_AFTER", 3)
+    inverse = invert(lambda x: x + 1, F)
+    answers = [inverse(5.0) for _ in range(5)]
+    assert inverse._fast is not None
+    assert answers == [(4.0,)] * 5
+
+
+def test_integers_of_any_size_fall_back_on_the_interpreter():
+    fast = CUBE.compile()
+    theta = CUBE.recover(2**40, 2**41)
+    value = 2**81 + 1
+    assert CUBE(value, theta) == (2**40, 2**41)
+    assert fast(13, (4, False)) == (3, 4)
+    doubled = invert(lambda n: n + n, int)
+    negated = invert(lambda n: -n - 1, int)
+    with pytest.raises(NoSolution, match="64 bits"):
+        negated.compile()(2**63 - 1)
+    assert negated(2**63 - 1) == (-(2**63),)
+    with pytest.raises(NoSolution, match="64 bits"):
+        invert(lambda n: n - 1, int).compile()(2**63 - 1)
+    assert doubled(2**64) == (2**63,)
+
+
+def test_what_numba_cannot_compile_stays_interpreted():
+    class Held:
+        factor = 2.0
+
+        def __call__(self, x):
+            return self.factor * x
+
+    inverse = invert(Held(), F)
+    assert inverse(3.0) == (1.5,)
+    with pytest.raises(NotCompilable):
+        inverse.compile()
+    assert inverse(3.0) == (1.5,)
+
+
+# ---- batches ------------------------------------------------------------------------------
+
+
+def test_a_batch_answers_row_by_row_as_calls_do():
+    thetas = ARM.parameters.sample(RNG, 300)
+    heights = RNG.uniform(-2, 2, 300)
+    found = ARM.batch(heights, theta=thetas, on_error="nan")
+    for row in range(300):
+        try:
+            wanted = ARM(heights[row], thetas[row])
+        except NoSolution:
+            assert all(np.isnan(column[row]) for column in found)
+            continue
+        assert tuple(column[row] for column in found) == pytest.approx(wanted, rel=1e-14)
+
+
+def test_known_values_and_parameters_are_broadcast():
+    inverse = invert(lambda x, y: x * 2 + y, F, F)
+    thetas = np.zeros((3, 1), inverse.parameters.dtype)
+    thetas[inverse.parameters.names[0]] = [[1.0], [2.0], [3.0]]
+    x, y = inverse.batch(np.array([4.0, 6.0]), theta=thetas)
+    assert x.shape == y.shape == (3, 2)
+    assert np.allclose(2 * x + y, [4.0, 6.0])
+    x, y = inverse.batch(np.array([4.0, 6.0]), theta=(1.0,))
+    assert np.allclose(2 * x + y, [4.0, 6.0])
+    x, y = inverse.batch(np.zeros((0, 2)), theta=(1.0,))
+    assert x.shape == (0, 2)
+
+
+def test_a_batch_raises_for_the_first_row_without_a_solution():
+    inverse = invert(lambda x: math.exp(x), F)
+    values = np.array([1.0, 2.0, -1.0, -2.0])
+    with pytest.raises(NoSolution, match=r"return = -1.0") as caught:
+        inverse.batch(values)
+    assert ("row", "2") in caught.value.notes
+    (found,) = inverse.batch(values, on_error="nan")
+    assert np.array_equal(np.isnan(found), [False, False, True, True])
+
+
+def test_batches_of_integers_are_exact():
+    n, m = CUBE.batch(np.array([13, 22]), theta=(3, False))
+    assert np.array_equal(n * m + 1, [13, 22])
+    with pytest.raises(WrongArguments, match="floats"):
+        CUBE.batch(np.array([13]), theta=(3, False), on_error="nan")
+
+
+def test_batches_that_do_not_fit_are_refused():
+    inverse = invert(lambda x, y: x + y, F, F)
+    with pytest.raises(WrongArguments, match="theta="):
+        inverse.batch(np.ones(2))
+    with pytest.raises(WrongArguments, match="1 coordinates"):
+        inverse.batch(np.ones(2), theta=(1.0, 2.0))
+    with pytest.raises(WrongArguments, match="1 coordinates"):
+        inverse.batch(np.ones(2), theta=np.ones(2))
+    with pytest.raises(WrongArguments, match="complex"):
+        inverse.batch(np.ones(2, complex), theta=(1.0,))
+    with pytest.raises(WrongArguments, match="no theta"):
+        invert(lambda x: x + 1, F).batch(np.ones(2), theta=(1.0,))
+    with pytest.raises(ValueError, match="broadcast"):
+        inverse.batch(np.ones(2), theta=np.ones(3, inverse.parameters.dtype))
+
+
+def test_declared_domains_hold_in_compiled_code():
+    inverse = invert(lambda x: x + 1, F, domain={"x": Interval(0, 1)})
+    (found,) = inverse.batch(np.array([1.5, 2.5]), on_error="nan")
+    assert found[0] == 0.5
+    assert np.isnan(found[1])

@@ -1,0 +1,159 @@
+"""The laws of relations, over the whole base table."""
+
+import copy
+import math
+import operator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay import OverlayError
+from primitives import Integer, Interval, Real, parametric, relation, relations
+from primitives.arithmetic import factor
+from primitives.kernels import compiled
+from primitives.relation import RETURN
+from primitives.testing import BrokenLaw, check_complete, check_relation, check_sound, domain_at
+
+TABLE = list(dict.fromkeys(m.function() for m in relations.methods()))
+MODES = [(r, mode) for r in TABLE for mode in r.modes.values()]
+
+
+def members(domain):
+    """The members of a domain: its edges, its samples, and anything else inside."""
+    anything = st.floats(allow_nan=False) if domain.kind is float else st.integers()
+    return st.one_of(
+        st.sampled_from(domain.edges),
+        st.floats(0, 1).map(domain.from_unit),
+        anything.filter(domain.contains).map(domain.cast),
+    )
+
+
+@pytest.mark.parametrize("rel", TABLE, ids=repr)
+@settings(max_examples=50)
+@given(data=st.data())
+def test_every_mode_of_every_relation_is_sound_and_complete(rel, data):
+    arguments = [data.draw(members(domain_at(rel, axis))) for axis in rel.axes]
+    check_complete(rel, arguments)
+    for mode in rel.modes.values():
+        takes = {name: data.draw(members(domain_at(rel, name, mode))) for name in mode.takes}
+        check_sound(rel, mode, takes)
+
+
+@pytest.mark.parametrize("rel", TABLE, ids=repr)
+def test_every_relation_passes_the_public_checker(rel):
+    check_relation(rel, samples=50)
+
+
+@pytest.mark.parametrize("rel", TABLE, ids=repr)
+def test_every_relation_solves_for_each_input_and_for_all(rel):
+    assert rel.mode([RETURN]) is not None
+    for axis in rel.axes:
+        assert rel.mode([axis]) is not None
+    assert rel.mode(rel.axes) is not None
+
+
+@pytest.mark.parametrize(("rel", "mode"), MODES, ids=repr)
+def test_compiled_modes_answer_as_interpreted_ones(rel, mode):
+    fast = compiled(mode.solver)
+    rng = np.random.default_rng(1)
+    domains = [domain_at(rel, name, mode) for name in mode.takes]
+    answered = 0
+    for _ in range(20):
+        values = [domain.sample(rng) for domain in domains]
+        try:
+            with np.errstate(over="ignore"):
+                plain = mode.solver(*values)
+        except (OverlayError, ValueError, ArithmeticError):
+            continue
+        assert fast(*values) == pytest.approx(plain, rel=1e-15)
+        answered += 1
+    assert answered or (mode.unknown == ("a",) and rel.types[0] is int)
+
+
+# ---- the checker catches what is wrong ----------------------------------------------------
+
+
+def wrong(**modes):
+    return relation(operator.add, float, float, "return = a + b", **modes)
+
+
+def halved_branch(ret, k):
+    return k * 2 * math.pi + math.asin(ret)
+
+
+WRONG = {
+    "sign": wrong(a=lambda ret, b: ret + b),
+    "axis": wrong(b=lambda ret, a: a - ret),
+    "recovered coordinate": wrong(
+        ab=parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a: (a,))
+    ),
+    "order of the answers": wrong(
+        ab=parametric(lambda ret, v: (v, 2 * (ret - v)), v=Real, recover=lambda a: (a,))
+    ),
+    "missing branches": relation(
+        math.sin, float, "return = sin(a)", codomain=Interval(-1, 1),
+        a=parametric(halved_branch, k=Integer, recover=lambda a: (round(a / 2 / math.pi),)),
+    ),
+    "coordinate outside its domain": wrong(
+        ab=parametric(
+            lambda ret, v: (ret - v, v), v=Interval(0, 1), recover=lambda a, b: (b,)
+        )
+    ),
+    "no choice where the factor is 0": relation(
+        operator.mul, float, float, "return = a * b", a=lambda ret, b: factor(ret, b, 0.0)
+    ),
+    "refusal": relation(
+        math.exp, float, "return = exp(a)", a=lambda ret: math.log(ret - 1) + 0 * ret
+    ),
+    "integer off by one in one place": relation(
+        operator.neg, int, "return = -a", a=lambda ret: -ret if ret != 97 else -96
+    ),
+    "one wrong float in a billion": relation(
+        operator.neg, float, "return = -a", a=lambda ret: -ret if ret != 1e9 else -1e9 + 2
+    ),
+}  # fmt: skip
+
+
+def shifted(answer):
+    if isinstance(answer, tuple):
+        return shifted(answer[0]), *answer[1:]
+    return answer * 1.001 + 0.001 if isinstance(answer, float) else answer + type(answer)(1)
+
+
+@pytest.mark.parametrize(("rel", "mode"), MODES, ids=repr)
+def test_the_checker_catches_an_answer_that_is_a_little_off_in_any_mode(rel, mode):
+    broken = copy.copy(rel)
+    changed = replace(mode, solver=lambda *values: shifted(mode.solver(*values)), incomplete=None)
+    broken.modes = {**rel.modes, frozenset(mode.unknown): changed}
+    with np.errstate(over="ignore"), pytest.raises(BrokenLaw):
+        check_relation(broken, samples=50)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_checker_catches_a_wrong_relation(name):
+    with pytest.raises(BrokenLaw) as caught:
+        check_relation(WRONG[name])
+    assert "test_relations.py" in str(caught.value)
+    assert "help:" in str(caught.value)
+
+
+def test_an_incomplete_mode_passes_where_it_says_so():
+    first_branch = {"a": lambda ret: math.asin(ret)}
+    silent = relation(math.sin, float, "return = sin(a)", codomain=Interval(-1, 1), **first_branch)
+    with pytest.raises(BrokenLaw):
+        check_relation(silent)
+    honest = relation(
+        math.sin, float, "return = sin(a)", codomain=Interval(-1, 1),
+        incomplete={"a": "the first branch only"}, **first_branch,
+    )  # fmt: skip
+    check_relation(honest)
+    assert honest.mode(["a"]).incomplete == "the first branch only"
+
+
+def test_the_checker_asks_for_domains_it_cannot_know():
+    unknown = relation(len, str, "return = len(a)", returns=int)
+    with pytest.raises(OverlayError, match="no domain is known for 'a'"):
+        check_relation(unknown)

@@ -1,0 +1,204 @@
+"""Relations are read from a block of equations, and what does not fit is refused."""
+
+import math
+import operator
+import traceback
+
+import pytest
+import typeguard
+
+from overlay import Context, MethodTable, OverlayError
+from primitives import Integer, Positive, Real, parametric, relation, relation_of, relations
+
+
+def double(a: float) -> float:
+    return 2 * a
+
+
+def test_keywords_are_unknown_axes_and_lambdas_take_the_known_ones_by_name():
+    rel = relation(
+        operator.sub, float, float, "return = a - b",
+        a=lambda b, ret: ret + b,
+        b=lambda ret, a: a - ret,
+        ab=parametric(lambda ret, v: (ret + v, v), v=Real, recover=lambda b: (b,)),
+    )  # fmt: skip
+    assert rel(5.0, 3.0) == 2.0
+    assert rel.mode(["a"]).takes == ("b", "return")
+    assert rel.mode(["a"]).solver(3.0, 2.0) == 5.0
+    assert rel.mode(["b", "a"]).unknown == ("a", "b")
+    assert rel.mode(["a", "b"]).coordinates == {"v": Real}
+    assert rel.shown_modes() == "{return}, {a}, {b}, {a, b}"
+    assert rel.shown({"a": "x", "b": "2.0", "return": "y"}) == "y = x - 2.0"
+
+
+def test_the_general_form_names_axes_of_any_length():
+    def encrypt(block, key):
+        return block ^ key
+
+    rel = relation(
+        encrypt, int, int, "return = encrypt(block, key)",
+        block=lambda ret, key: ret ^ key,
+        modes={
+            ("key", "block"): parametric(
+                lambda ret, k: (k, ret ^ k), k=Integer, recover=lambda key: (key,)
+            )
+        },
+    )  # fmt: skip
+    assert rel(6, 3) == 5
+    assert rel.mode(["block", "key"]).unknown == ("key", "block")
+    assert rel.shown({"block": "x", "key": "k"}) == "return = encrypt(x, k)"
+
+
+def test_longer_names_may_run_together_where_they_read_in_one_way():
+    def join(left, right):
+        return left + right
+
+    both = parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda right: (right,))
+    rel = relation(join, float, float, "return = join(left, right)", leftright=both)
+    assert rel.mode(["left", "right"]) is not None
+
+
+def test_without_a_forward_mode_the_target_is_it():
+    rel = relation(double, float, "return = double(a)", a=lambda ret: ret / 2)
+    assert rel.mode(["return"]).solver is double
+    assert rel(3.0) == 6.0
+
+
+def failing(ret):
+    return relation(double, float, "return = 2 * a", a=lambda ret: 1 / (ret - ret))
+
+
+def test_lambdas_carry_their_names_in_tracebacks():
+    rel = failing(1.0)
+    with pytest.raises(ZeroDivisionError) as caught:
+        rel.mode(["a"]).solver(1.0)
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "double_a"
+
+
+BAD = {
+    "no equation": (lambda: relation(double, float), "has no equation"),
+    "not an equation": (lambda: relation(double, float, "a = return"), "cannot read"),
+    "no expression": (lambda: relation(double, float, "return = 2 *"), "cannot read"),
+    "number of types": (
+        lambda: relation(double, float, float, "return = double(a)"),
+        "names 1 inputs for 2 types",
+    ),
+    "unknown axis": (
+        lambda: relation(double, float, "return = double(a)", b=lambda ret: ret),
+        "no unknown axes 'b'",
+    ),
+    "unknown axis in the general form": (
+        lambda: relation(double, float, "return = 2 * a", modes={("b",): lambda ret: ret}),
+        r"no unknown axes \('b',\)",
+    ),
+    "missing known axis": (
+        lambda: relation(operator.add, float, float, "return = a + b", a=lambda ret: ret),
+        r"solves a with a function of \(ret\)",
+    ),
+    "takes the unknown axis": (
+        lambda: relation(double, float, "return = double(a)", a=lambda ret, a: ret),
+        r"solves a with a function of \(ret, a\)",
+    ),
+    "missing coordinate": (
+        lambda: relation(
+            double, float, "return = 2 * a",
+            a=parametric(lambda ret: ret, k=Integer, recover=lambda a: (0,)),
+        ),
+        "solves a with",
+    ),
+    "recover takes what is no axis": (
+        lambda: relation(
+            double, float, "return = 2 * a",
+            a=parametric(lambda ret, k: ret, k=Integer, recover=lambda x: (0,)),
+        ),
+        r"solves a_recover with a function of \(x\)",
+    ),
+    "unless takes an unknown axis": (
+        lambda: relation(
+            double, float, "return = 2 * a",
+            a=parametric(
+                lambda ret, k: ret, k=Integer, recover=lambda a: (0,), unless=lambda a: a > 0
+            ),
+        ),
+        "solves a_unless with",
+    ),
+    "coordinate without a domain": (
+        lambda: relation(
+            double, float, "return = 2 * a",
+            a=parametric(lambda ret, k: ret, k=int, recover=lambda a: (0,)),
+        ),
+        "gives k no domain",
+    ),
+    "reserved axis": (
+        lambda: relation(double, float, "return = double(domain)"),
+        "reserved name",
+    ),
+    "domain of what is no axis": (
+        lambda: relation(double, float, "return = double(a)", domain={"b": Positive}),
+        "no input 'b'",
+    ),
+    "one domain for two inputs": (
+        lambda: relation(operator.add, float, float, "return = a + b", domain=Positive),
+        "several inputs and one domain",
+    ),
+    "type of the result": (
+        lambda: relation(operator.mul, int, float, "return = a * b"),
+        "what type its result has",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_does_not_fit_the_equation_is_refused(name):
+    make, message = BAD[name]
+    with typeguard.suppress_type_checks(), pytest.raises(OverlayError, match=message) as caught:
+        make()
+    assert caught.value.where is not None
+    assert "test_relation.py" in caught.value.where
+    assert caught.value.help
+
+
+# ---- dispatch -----------------------------------------------------------------------------
+
+
+def find(ctx, f, *types):
+    method = (Context(relations) | ctx).method(relation_of(f), *types)
+    return None if method is None else method.implementation(types)
+
+
+def test_a_relation_is_a_target_told_apart_by_the_identity_of_its_function():
+    table = MethodTable("mine")
+    assert relation_of(math.sin) in relations
+    assert relation_of(double) not in relations
+    table.generated(relation_of(double))(lambda a: None)
+    assert relation_of(double) in table
+    assert len(table.methods(relation_of(double))) == 1
+    assert double not in table
+
+
+def test_a_relation_target_is_not_called():
+    with pytest.raises(OverlayError, match="is a target for method tables"):
+        relation_of(math.sin)(float)
+
+
+def test_there_is_one_relation_for_each_signature():
+    import numpy as np
+
+    empty = Context()
+    for kind in (float, int, np.int64, np.uint64):
+        assert find(empty, operator.mul, kind, kind).types == (kind, kind)
+    assert find(empty, operator.mul, np.float64, float).types == (float, float)
+    assert find(empty, operator.mul, str, int) is None
+    assert find(empty, np.sin, float) is find(empty, math.sin, float)
+
+
+def test_a_table_of_a_context_shadows_the_base_relation():
+    mine = relation(math.sqrt, float, "return = sqrt(a)", a=lambda ret: ret**2)
+    table = MethodTable("mine")
+
+    @table.generated(relation_of(math.sqrt))
+    def sqrt(a: float):
+        return mine
+
+    assert find(Context(table), math.sqrt, float) is mine
+    assert find(Context(), math.sqrt, float) is not mine
