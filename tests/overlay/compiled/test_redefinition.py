@@ -151,18 +151,20 @@ def test_a_function_rebound_in_its_module_is_read_again_when_told(table, monkeyp
 def test_a_context_is_collected_with_all_that_it_compiled(table):
     def dispatchers():
         gc.collect()
-        return sum(type(o) is InnerDispatcher for o in gc.get_objects())
+        return {id(o): o for o in gc.get_objects() if type(o) is InnerDispatcher}
 
-    before = dispatchers()
+    others = dispatchers()
     context = Context(table)
     hot = context.jit(program)
     hot(1.0)
     table.overlay(math.sin)(constant(20.0))
     hot(1.0)
-    assert dispatchers() > before
+    made = [weakref.ref(o) for key, o in dispatchers().items() if key not in others]
+    assert made
     gone = weakref.ref(context)
     del context, hot
-    assert dispatchers() == before
+    gc.collect()
+    assert [ref() for ref in made] == [None] * len(made)
     assert gone() is None
 
 
