@@ -153,6 +153,8 @@ class Callees:
             return (self.engine.next_of(self.link) if self.link else function), True
         if function is current_context:
             return self.engine.current, True
+        if self.link is not None and self.link.wraps(function):
+            return self.engine.twin(function, self), True
         if is_ours(function.__code__.co_filename):
             wrapped = wrapped_in(function)
             if wrapped is None:
@@ -184,7 +186,12 @@ class Callees:
             return functools.partial(self[list.sort], owner), False
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
             return self._with_callbacks(function), True
-        return function, owner is None or type(owner) is ModuleType
+        if owner is None or type(owner) is ModuleType:
+            return function, True
+        descriptor = _type_attribute(type(owner), function.__name__)
+        if type(descriptor) is MethodDescriptorType and id(descriptor) in self.engine.overlaid:
+            return functools.partial(self[descriptor], owner), False
+        return function, False
 
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
         _, positions, names = CALLBACKS[id(function)]

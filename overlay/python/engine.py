@@ -42,6 +42,13 @@ class Link:
     target: Any
     methods: tuple[Method, ...]
 
+    def wraps(self, function: FunctionType) -> bool:
+        """Whether the running method is ``function`` inside decorators."""
+        inner: Any = self.methods[-1].function
+        while inner is not function and (inner := getattr(inner, "__wrapped__", None)) is not None:
+            pass
+        return inner is function
+
     def key(self) -> tuple[Any, ...]:
         """Tells links apart by identity."""
         return (key_of_target(self.target), *map(id, self.methods))

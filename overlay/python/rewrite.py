@@ -24,6 +24,18 @@ def runs_in_place(code: CodeType) -> bool:
     return code.co_name in COMPREHENSIONS or not code.co_flags & OPTIMIZED
 
 
+def unshared(code: CodeType) -> CodeType:
+    """The same code with no name both local and free: a comprehension that was inlined into a
+    class body can leave one, which the library that reads the instructions cannot tell apart."""
+    shared = set(code.co_varnames) & set(code.co_freevars)
+    if not shared:
+        return code
+    # no program can have a name with a point in it
+    return code.replace(
+        co_varnames=tuple(f"{name}." if name in shared else name for name in code.co_varnames)
+    )
+
+
 class _Constant:
     """Stands for a constant while the instructions are assembled, which compares constants
     by value; the real one is put in afterwards."""
@@ -54,7 +66,7 @@ class Rewriter:
 
     def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
         """The rewritten code: same names, lines, variables and behaviour, mapped callees."""
-        source = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
+        source = Bytecode.from_code(unshared(code), conserve_exception_block_stackdepth=True)
         edits = Edits()
         stacks = stacks_at_calls(source, self.emitter, namespace)
         for index, ins in enumerate(source):

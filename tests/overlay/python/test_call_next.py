@@ -1,5 +1,6 @@
 """call_next, nonoverlay, nesting, and what current_context says."""
 
+import functools
 import gc
 import math
 import threading
@@ -117,6 +118,25 @@ def test_one_function_registered_for_two_targets_knows_which_it_serves():
         ["other", 1],
         ["base", 1],
     )
+
+
+def test_belongs_to_the_method_also_below_decorators():
+    def decorated(function):
+        @functools.wraps(function)
+        def wrapper(x: int):
+            return ["decorated", *function(x)]
+
+        return wrapper
+
+    table = MethodTable("t")
+
+    @table.overlay(target)
+    @decorated
+    @decorated
+    def method(x: int):
+        return call_next(x)
+
+    assert Context(table)(target, 1) == ["decorated", "decorated", "base", 1]
 
 
 def test_takes_keywords():

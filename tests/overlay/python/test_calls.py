@@ -9,7 +9,7 @@ from math import sin as imported_sin
 
 import pytest
 
-from overlay import Context, MethodTable
+from overlay import Context, MethodTable, call_next
 
 table = MethodTable("marks")
 ctx = Context(table)
@@ -185,6 +185,16 @@ def executed(x):
     return scope["y"]
 
 
+def class_with_comprehensions(x):
+    class Local:
+        listed = [math.sin(x) for _ in range(1)]
+
+        def method(self):
+            return math.sin(x)
+
+    return Local.listed, Local().method()
+
+
 S = ("sin", 1.0)
 REACHED = {
     "attribute of a module": (lambda: math.sin(1.0), S),
@@ -221,6 +231,7 @@ REACHED = {
     "super": (lambda: (Derived(1.0).method(), Derived.of_class()), (S, ("sin", 2.0))),
     "metaclass": (lambda: (Made(1.0).early, Made(1.0).late), (S, S)),
     "class body": (lambda: class_body(1.0), S),
+    "class body with a comprehension": (lambda: class_with_comprehensions(1.0), ([S], S)),
     "handlers": (lambda: in_handlers(1.0), (S, S)),
     "decorator": (lambda: behind_a_decorator(1.0), S),
     "decorating": (lambda: decorated(math.sin)(1.0), S),
@@ -329,6 +340,26 @@ def test_classes_and_methods_are_targets():
     assert inner(lambda: (Shape(1.0), type(Shape(1)))) == ("a shape", Shape)
     assert inner(lambda: (Shape.of_class(), Derived.of_class())) == ("Shape", "Derived")
     assert inner(lambda: Derived(1).method()) == "a method"
+
+
+def test_methods_of_builtin_types_are_targets_in_every_spelling():
+    other = MethodTable("other")
+
+    @other.overlay(list.append)
+    def append(self: list, item: int):
+        call_next(self, item * 10)
+
+    def program():
+        items = []
+        items.append(1)
+        list.append(items, 2)
+        add = items.append
+        add(3)
+        items.append("text")
+        list(map(items.append, [4]))
+        return items
+
+    assert Context(other)(program) == [10, 20, 30, "text", 40]
 
 
 def test_exceptions_pass_unchanged_and_leave_nothing_behind():
