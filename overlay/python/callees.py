@@ -33,9 +33,12 @@ from overlay.target import key_of_target
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["Callees", "copied", "is_dispatcher"]
+__all__ = ["Callees", "copied", "is_dispatcher", "limited"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
+# What a class or module may hold in place of a function that was decorated.
+_HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
+_MOST = 10_000
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 
 # C functions that call some of their arguments: by position, and by name.
@@ -128,7 +131,7 @@ class Callees:
         if kind is MethodWrapperType:
             return self._method_wrapper(callee), False
         if isinstance(callee, type):
-            return self._class(callee), True
+            return self._class(callee), "<locals>" not in _qualified(callee)
         if kind is functools.partial:
             mapped = self[callee.func]
             if mapped is callee.func:
@@ -161,14 +164,12 @@ class Callees:
                 return function, True
             return functools.partial(self.engine.enter_inner, *wrapped), False
         twin = self.engine.twin(function)
-        static = function.__closure__ is None or "<locals>" not in function.__qualname__
-        if not static and not self.engine.released:
-            self.codes[id(function.__code__)] = (
-                function.__code__,
-                function.__globals__,
-                twin.__code__,
-            )
-        return twin, static
+        if _is_at_home(function):
+            return twin, True
+        if not self.engine.released:
+            code = function.__code__
+            limited(self.codes)[id(code)] = code, function.__globals__, twin.__code__
+        return twin, False
 
     def _builtin(self, function: Any) -> tuple[Any, bool]:
         if function is exec or function is eval:
@@ -263,6 +264,34 @@ def copied(function: FunctionType, code: CodeType) -> FunctionType:
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__qualname__ = function.__qualname__
     return copy
+
+
+def limited(kept: dict[Any, Any]) -> dict[Any, Any]:
+    """``kept`` itself, without its older half where it has grown large: code that a program
+    makes for ever, and uses once, is not kept for ever."""
+    if len(kept) > _MOST:
+        for key in list(kept)[: _MOST // 2]:
+            kept.pop(key, None)
+    return kept
+
+
+def _qualified(cls: type) -> str:
+    return type.__dict__["__qualname__"].__get__(cls)
+
+
+def _is_at_home(function: FunctionType) -> bool:
+    """Whether its module or class holds it, so that it lives as long as they do."""
+    found: Any = None
+    for place, name in enumerate(function.__qualname__.split(".")):
+        if place == 0:
+            found = dict.get(function.__globals__, name)
+        else:
+            found = _type_attribute(found, name) if isinstance(found, type) else None
+    while found is not None and found is not function:
+        kind: Any = type(found)
+        inner = "__func__" if kind in (staticmethod, classmethod) else "__wrapped__"
+        found = getattr(found, inner, None) if kind in _HOLDERS else None
+    return found is function
 
 
 def _type_attribute(kind: type, name: str) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.callees import Callees, copied, is_dispatcher
+from overlay.python.callees import Callees, copied, is_dispatcher, limited
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.rewrite import Rewriter
@@ -235,7 +235,7 @@ class PythonEngine:
             )
             new = rewriter.rewrite(code, namespace)
             if not self.released:
-                self._codes[key] = code, new
+                limited(self._codes)[key] = code, new
         return new
 
     def _site(self, callees: Callees, arity: int | None) -> Site:

@@ -27,13 +27,16 @@ def runs_in_place(code: CodeType) -> bool:
 def unshared(code: CodeType) -> CodeType:
     """The same code with no name both local and free: a comprehension that was inlined into a
     class body can leave one, which the library that reads the instructions cannot tell apart."""
-    shared = set(code.co_varnames) & set(code.co_freevars)
+    shared = {*code.co_varnames, *code.co_cellvars} & set(code.co_freevars)
+
+    def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
+        # no program can have a name with a point in it
+        return tuple(f"{name}." if name in shared else name for name in names)
+
     if not shared:
         return code
-    # no program can have a name with a point in it
-    return code.replace(
-        co_varnames=tuple(f"{name}." if name in shared else name for name in code.co_varnames)
-    )
+    varnames, cellvars = renamed(code.co_varnames), renamed(code.co_cellvars)
+    return code.replace(co_varnames=varnames, co_cellvars=cellvars)
 
 
 class _Constant:

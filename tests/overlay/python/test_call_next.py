@@ -241,6 +241,31 @@ def test_nothing_of_a_dropped_context_stays():
     assert [ref() for ref in dropped] == [None, None, None]
 
 
+def test_functions_and_classes_made_while_running_are_not_kept():
+    class Thing:
+        pass
+
+    def program(kind):
+        def local(x):
+            return x
+
+        class Local:
+            def __init__(self, x):
+                self.x = local(x)
+
+        made = kind(), Local(1), (lambda: 1)()
+        return [weakref.ref(local), weakref.ref(Local), weakref.ref(made[1])]
+
+    refs = [*lasting_context(program, Thing), weakref.ref(Thing)]
+    lasting_context(program, int)
+    del Thing
+    gc.collect()
+    assert [ref() for ref in refs] == [None] * 4
+
+
+lasting_context = Context(MethodTable("lasting"))
+
+
 def test_current_context_is_the_innermost_in_force():
     one, two = Context(metadata="one"), Context(metadata="two", state=[])
 

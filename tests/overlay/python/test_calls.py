@@ -5,6 +5,7 @@ import functools
 import importlib
 import itertools
 import math
+import typing
 from math import sin as imported_sin
 
 import pytest
@@ -187,7 +188,7 @@ def executed(x):
 
 def class_with_comprehensions(x):
     class Local:
-        listed = [math.sin(x) for _ in range(1)]
+        listed: typing.ClassVar = [math.sin(x) for _ in range(1)]
 
         def method(self):
             return math.sin(x)
