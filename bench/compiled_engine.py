@@ -4,8 +4,8 @@ import math
 import statistics
 import time
 
+from common.timing import interleaved, machine, ratio, spread, table
 from numba import njit
-from timing import interleaved, machine, ratio, spread, table
 
 from overlay import Context, MethodTable, nonoverlay
 

@@ -3,8 +3,8 @@
 import math
 import time
 
-from kernels import KERNELS, sines
-from timing import interleaved, machine, ratio, spread, table
+from common.kernels import KERNELS, sines
+from common.timing import interleaved, machine, ratio, spread, table
 
 from overlay import Context, MethodTable
 
