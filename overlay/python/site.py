@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from overlay.table import LOCK
+
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
@@ -46,12 +48,15 @@ class Site:
 
     def _learn(self, callee: Any) -> Any:
         found, keep = self.callees.find(callee, self.arity)
-        if self.learnt is _NOTHING and (keep or type(callee) is MethodType):
-            # what cannot be kept as a key still says that this site has more than one callee
-            self.learnt = callee if keep else _MANY
-        if keep and self.learnt is callee:
-            self.to = found
-            self.key = callee
+        with LOCK:
+            if self.learnt is _NOTHING and (keep or type(callee) is MethodType):
+                # what cannot be a key still says that this site has more than one callee
+                self.learnt = callee if keep else _MANY
+            # the map may have changed since: what it says now is what is kept
+            entry = self.known.get(id(callee))
+            if self.learnt is callee and entry is not None and entry[0] is callee:
+                self.to = entry[1] if entry[2] is None else entry[2](self.arity)
+                self.key = callee
         return found
 
     def release(self) -> None:
