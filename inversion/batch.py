@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.parameters import ParameterSpace
 from overlay.location import caller
+from primitives import Domain
 from primitives.domains import domain_of
 
-__all__ = ["columns", "loop_source", "theta_columns"]
+__all__ = ["columns", "common_shape", "loop_source", "theta_columns"]
 
 
 def loop_source(known: int, parameters: int, unknown: int) -> str:
@@ -39,19 +40,21 @@ def loop_source(known: int, parameters: int, unknown: int) -> str:
 def columns(arrays: Mapping[str, Any], kinds: Sequence[Any]) -> list[NDArray[Any]]:
     """Arrays of known values in the types that the program has.
 
-    Raises WrongArguments for values of other types.
+    Raises WrongArguments for values of other types, or that its words do not hold.
     """
     found: list[NDArray[Any]] = []
     for (axis, values), kind in zip(arrays.items(), kinds, strict=True):
         domain = domain_of(kind)
         array = np.asarray(values)
-        if domain is None or not np.can_cast(array.dtype, domain.dtype, "same_kind"):
+        fitted = None if domain is None else _fitted(array, domain)
+        if fitted is None:
             raise WrongArguments(
-                f"{axis} is an array of {array.dtype}, and the function has {kind!r} there",
+                f"{axis} is an array of {array.dtype}{_range(array)}, "
+                f"and the function has {kind!r} there",
                 where=caller(),
-                help="convert it with .astype(...)",
+                help="convert it with .astype(...); arrays hold integers of 64 bits",
             )
-        found.append(array.astype(domain.dtype))
+        found.append(fitted)
     return found
 
 
@@ -61,20 +64,53 @@ def theta_columns(space: ParameterSpace, theta: Any) -> list[NDArray[Any]]:
     Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
     """
     if not isinstance(theta, np.ndarray):
-        return [
-            np.asarray(value, p.domain.dtype)
-            for p, value in zip(space, space.normal(theta), strict=True)
-        ]
-    if theta.dtype.names is None or len(theta.dtype.names) != len(space):
-        raise space.wrong(len(theta.dtype.names or ()))
+        arrays = [np.asarray(value) for value in space.normal(theta)]
+    elif theta.dtype.names is None:
+        raise space.wrong(0)
+    else:
+        space.check_names(theta.dtype.names)
+        arrays = [theta[name] for name in space.names]
     found: list[NDArray[Any]] = []
-    for parameter, name in zip(space, theta.dtype.names, strict=True):
-        column = theta[name]
-        if not np.can_cast(column.dtype, parameter.domain.dtype, "same_kind"):
+    for parameter, array in zip(space, arrays, strict=True):
+        fitted = _fitted(array, parameter.domain)
+        if fitted is None:
             raise OutsideDomain(
-                f"θ.{name} is an array of {column.dtype}, outside {parameter.domain!r}",
+                f"θ.{parameter.name} is an array of {array.dtype}{_range(array)}, "
+                f"outside {parameter.domain!r}",
                 where=caller(),
                 help="use an array of inv.parameters.dtype",
             )
-        found.append(column.astype(parameter.domain.dtype))
+        found.append(fitted)
     return found
+
+
+def common_shape(arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
+    """What arrays are broadcast to. Raises WrongArguments where they do not fit."""
+    try:
+        return np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError as error:
+        raise WrongArguments(
+            f"arrays of the shapes {', '.join(str(array.shape) for array in arrays)} "
+            "do not broadcast",
+            where=caller(),
+            help="known values and θ have one row for each answer, or one for all",
+        ) from error
+
+
+def _fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
+    """An array in a domain's dtype, or None where that would change its values."""
+    wanted = domain.dtype
+    if wanted.kind == "f":
+        return array.astype(wanted) if np.can_cast(array.dtype, wanted, "same_kind") else None
+    if array.dtype.kind not in "biu":
+        return None
+    low, high = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
+    if array.size and not (int(low) <= int(array.min()) and int(array.max()) <= int(high)):
+        return None
+    return array.astype(wanted)
+
+
+def _range(array: NDArray[Any]) -> str:
+    if array.dtype.kind not in "iu" or not array.size:
+        return ""
+    return f" from {array.min()} to {array.max()}"

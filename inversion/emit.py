@@ -9,14 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.plan import Plan, Step
 from inversion.program import Constant, Operand, Statement, Variable, renumbered
-from primitives import Domain, Interval
+from primitives import Bool, Domain, Interval, Real
 from primitives.arithmetic import clipped
 from primitives.relation import RETURN
 
 __all__ = ["Source", "emit"]
+
+WORDS = (np.int64, np.uint64)
 
 GIVEN: Mapping[str, Any] = {
     "NoSolution": NoSolution,
@@ -96,6 +100,8 @@ class _Writer:
     def refusal(self, value: str, domain: Domain, error: str) -> list[str]:
         """The lines that refuse a value outside a domain."""
         condition = domain.condition(value)
+        if domain == Bool:  # what a relation of integers answers for a bool
+            condition = f"0 <= {value} <= 1"
         if condition == "True":
             return []
         return [f"if not ({condition}):", f'    raise {error}("{value} is outside {domain!r}")']
@@ -120,12 +126,13 @@ class _Writer:
         declared = [axis for axis in (*plan.known, *plan.unknown) if axis in domains]
         for step in plan.steps:
             self.step(step)
+        self.finite()
         for axis in declared:
             error = "OutsideDomain" if axis in plan.known else "NoSolution"
             for text in self.refusal(self.shown(plan.operand(axis)), domains[axis], error):
                 self.row(text)
         self.check(rtol, atol)
-        answers = [self.shown(plan.operand(axis)) for axis in plan.unknown]
+        answers = [self.answer(plan.operand(axis)) for axis in plan.unknown]
         self.row(f"return {_tuple(answers)}")
         self.rows.append("")
 
@@ -173,6 +180,21 @@ class _Writer:
             self.lines[len(self.rows)] = statement
         return value
 
+    def finite(self) -> None:
+        """Refuse answers that are infinite or NaN."""
+        solved = {v: step.solved.statement for step in self.plan.steps for v in step.solved.unknown}
+        for axis in self.plan.unknown:
+            operand = self.plan.operand(axis)
+            if isinstance(operand, Variable) and operand.kind is float and operand in solved:
+                for text in self.refusal(self.shown(operand), Real, "NoSolution"):
+                    self.row(text)
+                    self.lines[len(self.rows)] = solved[operand]
+
+    def answer(self, operand: Operand) -> str:
+        """An answer in the type of its axis."""
+        shown = self.shown(operand)
+        return f"bool({shown})" if operand.kind is bool else shown
+
     def check(self, rtol: float, atol: float) -> None:
         """Run the function itself on the answer."""
         plan = self.plan
@@ -180,12 +202,25 @@ class _Writer:
         result = plan.operand(RETURN)
         known = RETURN in plan.known
         wanted = "ret" if known else self.shown(result)
-        self.row(f"again = forward({inputs})")
+        again = f"forward({inputs})"
+        if result.kind in WORDS:  # compiled, words and literals together are signed
+            again = f"{self.named(result.kind.__name__, result.kind)}({again})"
+        self.row(f"again = {again}")
         if result.kind is float:
+            self.row("if not (-inf < again < inf):")
+            self.row('    raise NoSolution("overflow: the result is not finite")')
             self.row(f"if not abs(again - {wanted}) <= {atol!r} + {rtol!r} * abs({wanted}):")
         else:
             self.row(f"if again != {wanted}:")
-        self.row('    raise NoSolution("lost digits")')
+        self.row(f'    raise NoSolution("{self.disagreement()}")')
+
+    def disagreement(self) -> str:
+        """Why the function may give another result than the known one."""
+        plan, result = self.plan, self.plan.operand(RETURN)
+        inputs = [plan.operand(axis) for axis in plan.known if axis != RETURN]
+        more = len(plan.steps) < len(plan.program.statements) or result in inputs
+        disagree = RETURN in plan.known and (more or isinstance(result, Constant))
+        return "the known values disagree" if disagree else "lost digits"
 
     # ---- recovering ----
 

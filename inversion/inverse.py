@@ -10,13 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.batch import columns, loop_source, theta_columns
+from inversion.batch import columns, common_shape, loop_source, theta_columns
 from inversion.emit import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
 from inversion.values import cast, dtype_of, example_of
+from inversion.watch import Watch
 from overlay import Context, NotCompilable
 from overlay.location import caller, is_ours, shown
 from primitives import Domain
@@ -59,7 +60,7 @@ class Inverse:
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._kinds = [plan.operand(axis).kind for axis in plan.known]
-        self._watch = _Watch(context)
+        self._watch = Watch(plan.program.functions, context)
 
     # ---- looking ----
 
@@ -97,7 +98,7 @@ class Inverse:
         OutsideDomain (a ValueError) for a coordinate outside its domain.
         """
         given = self._prepared(values)
-        if self._fast is not None:
+        if self._fast is not None and not self._watch.changed:
             try:
                 return self._finished(self._fast(*given))
             except (*REFUSALS, TypeError):
@@ -143,8 +144,17 @@ class Inverse:
         """The inverse as one function compiled by numba, which later calls of ``self`` use too.
 
         It takes the same arguments, θ as a tuple of native values, and checks the same; what
-        it raises does not say where. Raises NotCompilable where numba cannot compile it.
+        it raises does not say where. It is frozen: it knows the function, and what that
+        calls, as they are now. ``self`` does not use it once they have changed.
+        Raises NotCompilable where numba cannot compile it, or where the function has changed
+        since it was inverted.
         """
+        if self._watch.changed:
+            raise NotCompilable(
+                f"{self!r} is out of date: the function has changed since",
+                where=self._plan.program.where,
+                help="call invert again",
+            )
         if self._fast is None:
             self._fast = self._compiled()
         return self._fast
@@ -170,7 +180,13 @@ class Inverse:
                 help="theta is an array of inv.parameters.dtype, or one θ",
             )
         kinds = [plan.operand(axis).kind for axis in plan.unknown]
-        if on_error == "nan" and not all(kind is float for kind in kinds):
+        if on_error not in ("raise", "nan"):
+            raise WrongArguments(
+                f'on_error is "raise" or "nan", not {on_error!r}',
+                where=caller(),
+                help='use on_error="raise"',
+            )
+        if on_error == "nan" and (not kinds or any(kind is not float for kind in kinds)):
             raise WrongArguments(
                 'on_error="nan" needs answers that are floats',
                 where=caller(),
@@ -178,21 +194,27 @@ class Inverse:
             )
         given = columns(dict(zip(plan.known, known, strict=True)), self._kinds)
         given += theta_columns(self.parameters, theta) if spare else []
-        shape = np.broadcast_shapes(*(column.shape for column in given))
-        flat = [np.ascontiguousarray(np.broadcast_to(c, shape)).ravel() for c in given]
+        shape = common_shape(given)
+        flat = [np.array(np.broadcast_to(c, shape), order="C").ravel() for c in given]
         outs = [np.full(math.prod(shape), 0, dtype=dtype_of(kind)) for kind in kinds]
         failed = np.zeros(math.prod(shape), dtype=np.bool_)
-        self._rows(failed, *flat, *outs)
-        if on_error == "nan":
+        changed = self._watch.changed
+        if changed:
+            failed[:] = True  # the compiled form is that of the old function
+        else:
+            self._rows(failed, *flat, *outs)
+        if changed or on_error == "raise":
+            for row in np.flatnonzero(failed):
+                self._again(int(row), flat, outs, on_error)
+        else:
             for out in outs:
                 out[failed] = np.nan
-        else:
-            for row in np.flatnonzero(failed):
-                self._again(int(row), flat, outs)
         return tuple(out.reshape(shape) for out in outs)
 
-    def _again(self, row: int, columns: list[NDArray[Any]], outs: list[NDArray[Any]]) -> None:
-        """A row that compiled code refuses, interpreted: an answer, or the reason."""
+    def _again(
+        self, row: int, columns: list[NDArray[Any]], outs: list[NDArray[Any]], on_error: str
+    ) -> None:
+        """A row that compiled code does not answer, interpreted: an answer, or the reason."""
         count = len(self._kinds)
         values = [column[row] for column in columns]
         theta = self.parameters.normal(tuple(values[count:]))
@@ -203,8 +225,10 @@ class Inverse:
         try:
             answers = self._interpreted((*known, *self._theta(theta)))
         except NoSolution as error:
-            error.notes = (("row", str(row)), *error.notes)
-            raise
+            if on_error == "raise":
+                error.notes = (("row", str(row)), *error.notes)
+                raise
+            answers = (math.nan,) * len(outs)
         for out, answer in zip(outs, answers, strict=True):
             out[row] = answer
 
@@ -257,7 +281,7 @@ class Inverse:
 
     def _count(self) -> None:
         self._calls += 1
-        if self._calls == COMPILED_AFTER:
+        if self._calls == COMPILED_AFTER and not self._watch.changed:
             try:
                 self.compile()
             except NotCompilable:
@@ -307,12 +331,15 @@ class Inverse:
         program = self._plan.program
         reason = error.asked if isinstance(error, NoSolution) else str(error)
         statement, where = None, program.where
+        notes = [("θ", str(given[-1]))] if given and len(self.parameters) else []
         trace = error.__traceback__
         while trace is not None:
             path = trace.tb_frame.f_code.co_filename
             if path == self._filename:
                 statement = self._source.lines.get(trace.tb_lineno)
                 where = statement.where if statement is not None else where
+                if "again" in trace.tb_frame.f_locals:
+                    notes.append(("the function gives", repr(trace.tb_frame.f_locals["again"])))
             elif statement is None and not is_ours(path):
                 where = shown(path, trace.tb_lineno)
             trace = trace.tb_next
@@ -323,25 +350,13 @@ class Inverse:
         return NoSolution(
             f"{what} has no solution{at}: {reason}",
             where=where,
-            notes=[("θ", str(given[-1]))] if given and len(self.parameters) else [],
+            notes=notes,
             help=self._advice(),
         )
 
     def _advice(self) -> str:
         if self._watch.changed:
-            return "a table of the context has changed since: call invert again"
+            return "the function or a table of the context has changed since: call invert again"
         if len(self.parameters):
             return "choose other parameters"
         return "no input of the function leads to this value"
-
-
-class _Watch:
-    """Whether a table of a context has changed since this was made."""
-
-    def __init__(self, context: Context | None) -> None:
-        self.changed = False
-        for table in context.tables if context is not None else ():
-            table.listen(self)
-
-    def table_changed(self, target: Any) -> None:
-        self.changed = True

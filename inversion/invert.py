@@ -19,10 +19,14 @@ from inversion.plan import plan
 from overlay import Context
 from overlay.location import caller, location_of
 from overlay.target import describe
-from primitives import Domain
+from primitives import Bool, Domain
+from primitives.domains import domain_of
 from primitives.relation import RETURN
 
 __all__ = ["choose", "invert"]
+
+KINDS = (float, int, bool, np.int64, np.uint64)
+EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
 
 
 def invert(
@@ -30,6 +34,7 @@ def invert(
     *types: Any,
     context: Context | None = None,
     domain: Mapping[str, Domain] | None = None,
+    numeric: bool = True,
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> Inverse:
@@ -38,7 +43,9 @@ def invert(
     types: of the arguments, by default from their annotations; a parameter left without one
     keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name": ...}``,
     declares that answers lie there. context: calls in f are resolved against its tables first,
-    and so are the relations; answers are checked under it. rtol, atol: how far from the known
+    and so are the relations; answers are checked under it. numeric: whether to look for roots
+    numerically where algebra finds none; so far nothing does, and what algebra cannot close is
+    refused with either value. rtol, atol: how far from the known
     result, relative to it, f of the answer may be.
     Raises NotInvertible, with the line, where a statement cannot be solved.
 
@@ -48,7 +55,16 @@ def invert(
     >>> inverse(5.0)
     (0.0,)
     """
-    return choose(f, *types, known=(RETURN,), context=context, domain=domain, rtol=rtol, atol=atol)
+    return choose(
+        f,
+        *types,
+        known=(RETURN,),
+        context=context,
+        domain=domain,
+        numeric=numeric,
+        rtol=rtol,
+        atol=atol,
+    )
 
 
 def choose(
@@ -57,6 +73,7 @@ def choose(
     known: Sequence[str],
     context: Context | None = None,
     domain: Mapping[str, Domain] | None = None,
+    numeric: bool = True,
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> Inverse:
@@ -76,6 +93,11 @@ def choose(
         if name not in names:
             raise _unknown_axis(f, name, names, "domain")
         domains[name] = declared
+    for name, kind in inputs:
+        if name in domains:
+            _check_domain(f, name, kind, domains[name])
+        elif kind is bool:
+            domains[name] = Bool
     if isinstance(known, str):
         raise WrongArguments(
             f"known is a tuple of axes, not the string {known!r}",
@@ -133,8 +155,31 @@ def _inputs(
                 where=location_of(f),
                 help="numbers are inverted: float, int, numpy.int64, numpy.uint64",
             )
-        inputs.append((name, float if kind is np.float64 else kind))
+        kind = EQUAL.get(kind, kind)
+        if domain_of(kind) is not None and kind not in KINDS:
+            raise WrongArguments(
+                f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
+                where=location_of(f),
+                help="numbers are inverted: float, int, bool, numpy.int64, numpy.uint64",
+            )
+        inputs.append((name, kind))
     return inputs, domains
+
+
+def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: object) -> None:
+    if not isinstance(declared, Domain):
+        raise WrongArguments(
+            f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
+            where=caller(),
+            help="give a primitives.Domain, such as Interval(0, 1)",
+        )
+    if declared.kind is not kind:
+        raise WrongArguments(
+            f"{declared!r} holds values of type {declared.kind.__name__}, "
+            f"and {name} of {describe(f)} is of type {kind.__name__}",
+            where=caller(),
+            help="Interval is for floats, Integers(low, high, kind=...) for integers and words",
+        )
 
 
 def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str], dict[str, Any]]:
@@ -149,6 +194,14 @@ def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str],
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError):
         hints = {}
+    keyword = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    if keyword:
+        raise WrongArguments(
+            f"{describe(f)} takes {', '.join(keyword)} by keyword only",
+            where=location_of(f),
+            help="inputs are given by position; give these a default, or wrap the function",
+        )
+    parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     names = [p.name for p in parameters]
     return names, [p.name for p in parameters if p.default is p.empty], hints
 

@@ -53,7 +53,14 @@ def lift(
             where=where,
             help="return one number",
         )
-    return Program(describe(function), variables, tuple(lifter.statements), result, where)
+    return Program(
+        describe(function),
+        variables,
+        tuple(lifter.statements),
+        result,
+        where,
+        tuple(lifter.functions),
+    )
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,7 @@ class _Lifter:
     def __init__(self, resolver: Resolver) -> None:
         self.resolver = resolver
         self.statements: list[Statement] = []
+        self.functions: dict[types.FunctionType, None] = {}
         self.names: set[str] = set()
 
     def fresh(self, wanted: str) -> str:
@@ -185,6 +193,7 @@ class _Lifter:
             else value
             for value, kind in zip(args, found.types, strict=True)
         )
+        self.functions.update(dict.fromkeys(_python_code(found.target)))
         result = Variable(self.fresh(site.name), found.returns)
         self.statements.append(Statement(found, result, cast, site.where))
         return result
@@ -203,6 +212,7 @@ class _Lifter:
                 where=site.where,
                 help="a method goes on to what lies below with call_next or nonoverlay",
             )
+        self.functions[body] = None
         given = _bound(site, body, args, kwargs)
         ops, returned = straight_line(body)
         inside = replace(site, active=(*site.active, call))
@@ -314,6 +324,23 @@ def _body(function: Any) -> types.FunctionType | None:
         return None
     method = inspect.getattr_static(type(function), "__call__", None)
     return method if isinstance(method, types.FunctionType) else None
+
+
+def _python_code(target: Any) -> Iterator[types.FunctionType]:
+    """The code of a function that is not entered, and of what it calls in its own module."""
+    first = _body(target)
+    found = dict.fromkeys([] if first is None else [first])
+    waiting = list(found)
+    while waiting:
+        function = waiting.pop()
+        yield function
+        for name in function.__code__.co_names:
+            called = _body(function.__globals__.get(name))
+            if called is None or called in found:
+                continue
+            if called.__globals__ is function.__globals__:
+                found[called] = None
+                waiting.append(called)
 
 
 def _bound(site: _Site, body: types.FunctionType, args: Values, kwargs: Named) -> list[Value]:

@@ -5,6 +5,8 @@ The only module here that touches numba's internals. What it gives is plain data
 
 from __future__ import annotations
 
+import inspect
+import reprlib
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,9 +19,9 @@ from numba.core.compiler import run_frontend
 from numba.core.registry import cpu_target
 from numba.extending import as_numba_type
 
-from inversion.errors import NotInvertible
+from inversion.errors import NotInvertible, WrongArguments
 from overlay import NotCompilable
-from overlay.location import shown
+from overlay.location import caller, shown
 
 __all__ = [
     "Apply",
@@ -88,13 +90,20 @@ def straight_line(function: types.FunctionType) -> tuple[list[Op], str]:
     Raises NotInvertible at the first line that branches, or does what has no meaning here.
     """
     code = function.__code__
+    first = shown(code.co_filename, code.co_firstlineno)
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
+        raise NotInvertible(
+            f"cannot invert {function.__qualname__}: a call gives a coroutine or a generator",
+            where=first,
+            help="return one number",
+        )
     try:
         func_ir = ssa.reconstruct_ssa(run_frontend(function))
-    except errors.NumbaError as error:
-        line = getattr(getattr(error, "loc", None), "line", code.co_firstlineno)
+    except (errors.NumbaError, errors.UnsupportedBytecodeError) as error:
+        loc = getattr(error, "loc", None)
         raise NotInvertible(
             f"cannot read {function.__qualname__}: {str(error).strip().splitlines()[0]}",
-            where=shown(code.co_filename, line),
+            where=first if loc is None else shown(code.co_filename, loc.line),
             help="write it with assignments, operators and calls only",
         ) from error
     block = func_ir.blocks[min(func_ir.blocks)]
@@ -105,7 +114,31 @@ def straight_line(function: types.FunctionType) -> tuple[list[Op], str]:
             where=shown(code.co_filename, last.loc.line),
             help="programs without control flow are inverted; move the branch out of the function",
         )
-    return list(_ops(block, code.co_filename)), last.value.name
+    ops = list(_ops(block, code.co_filename))
+    _all_defined(ops, last.value.name, shown(code.co_filename, last.loc.line))
+    return ops, last.value.name
+
+
+def _all_defined(ops: list[Op], returned: str, where: str) -> None:
+    """Refuse names without a value: numba drops one of the two that ``:=`` gives."""
+    defined: set[str] = set()
+    for op in ops:
+        if not defined.issuperset(_reads(op)):
+            raise _refused("assignment within an expression", op.where)
+        defined.add(op.name)
+    if returned not in defined:
+        raise _refused("assignment within an expression", where)
+
+
+def _reads(op: Op) -> tuple[str, ...]:
+    match op:
+        case Copy(source=name) | Attribute(base=name):
+            return (name,)
+        case Apply(function=function, args=args, kwargs=kwargs):
+            called = (function,) if isinstance(function, str) else ()
+            return (*called, *args, *kwargs.values())
+        case _:
+            return ()
 
 
 def _ops(block: Any, filename: str) -> Iterator[Op]:
@@ -172,7 +205,7 @@ def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
         asked = tuple(as_numba_type(kind) for kind in kinds)
         signature = context.resolve_function_type(context.resolve_value_type(function), asked, {})
         found = signature.return_type
-    except (errors.NumbaError, AttributeError, KeyError, TypeError):
+    except (errors.NumbaError, AttributeError, KeyError, TypeError, ValueError):
         return None
     return next((kind for kind in (float, int, bool) if as_numba_type(kind) == found), None)
 
@@ -180,14 +213,28 @@ def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
 def jitted(
     function: Callable[..., Any], example: tuple[Any, ...], name: str, where: str
 ) -> Callable[..., Any]:
-    """A function compiled for arguments of the types of these. Raises NotCompilable."""
+    """A function compiled for arguments of the types of these. Raises NotCompilable.
+
+    Called from Python with arguments of other types, it raises WrongArguments.
+    """
     made = numba.njit(function)
+    kinds = tuple(numba.typeof(value) for value in example)
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise WrongArguments(
+            f"{name}, compiled, takes values of the types {', '.join(map(str, kinds))}; "
+            f"{', '.join(map(reprlib.repr, args))} were given",
+            where=caller(),
+            help="convert them",
+        )
+
     try:
-        made.compile(tuple(numba.typeof(value) for value in example))
+        made.compile(kinds)
     except errors.NumbaError as error:
         raise NotCompilable(
             f"numba cannot compile {name}: {str(error).strip().splitlines()[-1]}",
             where=where,
             help="calls stay interpreted",
         ) from error
+    made._compile_for_args = refuse  # what a call without a fitting signature asks
     return made

@@ -97,23 +97,26 @@ class ParameterSpace:
         outside its domain.
         """
         values = self.counted(theta)
-        for parameter, value in zip(self, values, strict=True):
-            if not parameter.domain.contains(value):
-                raise OutsideDomain(
-                    f"θ.{parameter.name} = {value!r} is outside {parameter.domain!r}",
-                    where=caller(),
-                    notes=[("parameter", str(parameter))],
-                    help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
-                )
-        return tuple(p.domain.cast(value) for p, value in zip(self, values, strict=True))
+        return tuple(_member(p, value) for p, value in zip(self, values, strict=True))
 
     def counted(self, theta: Any) -> tuple[Any, ...]:
         """θ as a tuple with the right number of values."""
-        if isinstance(theta, np.void):
-            theta = theta.item()
+        if isinstance(theta, (np.void, np.ndarray)) and theta.shape == () and theta.dtype.names:
+            self.check_names(theta.dtype.names)
+            return tuple(theta[name].item() for name in self.names)
         if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
             raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
         return tuple(theta)
+
+    def check_names(self, fields: Sequence[str]) -> None:
+        """Raise WrongArguments unless a record has these coordinates as fields, in any order."""
+        if set(fields) != set(self.names):
+            raise WrongArguments(
+                f"θ has {len(self)} coordinates ({', '.join(self.names)}); "
+                f"the record has the fields {', '.join(fields)}",
+                where=caller(),
+                help="use the dtype inv.parameters.dtype",
+            )
 
     def wrong(self, given: int | None) -> WrongArguments:
         """The error for a wrong number of coordinates."""
@@ -124,3 +127,18 @@ class ParameterSpace:
             notes=[("parameter", str(parameter)) for parameter in self],
             help="give a tuple, or a record of inv.parameters.dtype",
         )
+
+
+def _member(parameter: Parameter, value: Any) -> Any:
+    """A coordinate's value in its own type. Raises OutsideDomain."""
+    try:
+        if parameter.domain.contains(value):
+            return parameter.domain.cast(value)
+    except OverflowError:  # an integer beyond all floats
+        pass
+    raise OutsideDomain(
+        f"θ.{parameter.name} = {value!r} is outside {parameter.domain!r}",
+        where=caller(),
+        notes=[("parameter", str(parameter))],
+        help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
+    )

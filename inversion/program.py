@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,7 +84,8 @@ class Program:
     """A function as a list of relations.
 
     name, where: of the function. inputs: in the order of its parameters. result: what it
-    returns, a Constant where the inputs do not matter.
+    returns, a Constant where the inputs do not matter. functions: the Python code it was read
+    from.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Program:
     statements: tuple[Statement, ...]
     result: Operand
     where: str
+    functions: tuple[types.FunctionType, ...] = ()
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -21,9 +21,13 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
     Raises NoSolution for NaN and infinities, WrongArguments for values of another type.
     """
     if kind is float and isinstance(value, (int, float, np.integer, np.floating)):
-        if not math.isfinite(value):
+        try:
+            number = float(value)
+        except OverflowError as error:
+            raise NoSolution(f"{axis} is too large for a float", where=caller()) from error
+        if not math.isfinite(number):
             raise NoSolution(f"{axis} = {value!r} is not finite", where=caller())
-        return float(value)
+        return number
     domain = domain_of(kind)
     if kind is float or (domain is not None and not domain.contains(value)):
         raise WrongArguments(

@@ -257,8 +257,8 @@ def _resolved_hints(function: Callable[..., Any]) -> tuple[dict[str, Any], str |
     """Annotations with names looked up, and why one of them could not be."""
     try:
         return typing.get_type_hints(function, include_extras=True), None
-    except NameError as error:
-        return {}, f"{error} (an annotation that is never defined)"
+    except (NameError, AttributeError, SyntaxError) as error:
+        return {}, f"{error} (in an annotation)"
     except TypeError:
         return {}, None
 

@@ -97,6 +97,18 @@ class Method:
         return translate(hint, refusal(self.function, self.target))
 
     @property
+    def unresolved(self) -> bool:
+        """Whether an annotation could not be looked up yet."""
+        return self._parameters.unresolved is not None
+
+    @property
+    def written(self) -> Any:
+        """Annotations as they are written, where they cannot be looked up yet."""
+        if not self.unresolved:
+            return self
+        return [(p.hint, p.required) for p in self._parameters.positional]
+
+    @property
     def shape(self) -> tuple[Any, ...]:
         """What makes two methods of one target the same signature."""
         parameters = self.parameters
@@ -233,7 +245,9 @@ class MethodTable:
     @staticmethod
     def _put(methods: list[Method], method: Method) -> None:
         for i, old in enumerate(methods):
-            if not old._parameters.unresolved and old.shape == method.shape:
+            if old.written == method.written or (
+                not old.unresolved and not method.unresolved and old.shape == method.shape
+            ):
                 methods[i] = method
                 return
         methods.append(method)
@@ -244,6 +258,8 @@ class MethodTable:
         Raises MethodNotFound where there is none.
         """
         target = self._settled(target)
+        if isinstance(target, str) and self._pending.pop(target, None):
+            return
         with LOCK:
             key = key_of_target(target)
             old = self._methods.get(key, [])

@@ -15,7 +15,15 @@ from typing import Any
 from overlay.errors import OverlayError
 from overlay.location import caller, name_of
 
-__all__ = ["INPLACE", "as_positional", "canonical", "describe", "key_of_target", "lookup"]
+__all__ = [
+    "INPLACE",
+    "as_positional",
+    "canonical",
+    "describe",
+    "key_of_target",
+    "lookup",
+    "type_attribute",
+]
 
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
@@ -44,8 +52,14 @@ def canonical(target: Any) -> Any:
                 help="target the class's function instead, as in Class.method",
             )
         return target.__func__
-    if type(target) in (staticmethod, classmethod):
-        return target.__func__
+    owner: Any = getattr(target, "__self__", None)
+    if isinstance(target, types.BuiltinFunctionType) and isinstance(owner, type):
+        descriptor = type_attribute(owner, target.__name__)
+        if isinstance(descriptor, types.ClassMethodDescriptorType):
+            return descriptor  # each access of the attribute makes another bound object
+    anything: Any = target
+    if type(anything) in (staticmethod, classmethod):
+        return anything.__func__
     if not callable(target):
         raise OverlayError(
             f"cannot overlay {target!r}: it is not callable",
@@ -58,8 +72,16 @@ def canonical(target: Any) -> Any:
 def key_of_target(target: Any) -> Hashable:
     """What tells a target from every other while it is alive."""
     kind: Any = type(target)
-    key = getattr(kind, "__overlay_key__", None)
-    return id(target) if key is None else key.__get__(target)()
+    key = type_attribute(kind, "__overlay_key__")
+    return id(target) if key is None else key(target)
+
+
+def type_attribute(kind: type, name: str) -> Any:
+    """An attribute as the interpreter's slots look it up: on the type, no descriptors run."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
 
 
 def lookup(name: str) -> Any | None:

@@ -11,6 +11,7 @@ import operator
 
 from primitives.domains import Bool, Integer, NonNegative, NonZero, Real
 from primitives.errors import NoSolution
+from primitives.kernels import compiled_form
 from primitives.relation import parametric, relation
 
 __all__ = [
@@ -86,11 +87,14 @@ def factors(ret: float, v: float, left: bool) -> tuple[float, float]:
 
 def divisor(ret: float, a: float, free: float) -> float:
     """What ``a`` is divided by to give ``ret``; ``free`` where both are 0."""
-    if ret != 0 and a != 0:
-        return a / ret
-    if ret != 0 or a != 0:
+    if ret == 0 and a == 0:
+        return free
+    if ret == 0 or a == 0:
         raise NoSolution("a quotient is 0 where its numerator is, and only there")
-    return free
+    found = a / ret
+    if found == 0:
+        raise NoSolution("the divisor is too small for a float")
+    return found
 
 
 mul = relation(
@@ -138,32 +142,53 @@ square = relation(
 
 SEARCHED = 100_000
 """How many candidates are tried for a divisor."""
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
 def plus(a: int, b: int) -> int:
-    """a + b, refused where it wraps."""
-    total = a + b
-    if ((a ^ total) & (b ^ total)) < 0:
-        raise NoSolution("the sum needs more than 64 bits")
-    return total
+    """a + b, refused where the machine would wrap."""
+    return a + b
 
 
 def minus(a: int, b: int) -> int:
-    """a - b, refused where it wraps."""
-    difference = a - b
-    if ((a ^ b) & (a ^ difference)) < 0:
-        raise NoSolution("the difference needs more than 64 bits")
-    return difference
+    """a - b, refused where the machine would wrap."""
+    return a - b
 
 
 def times(a: int, b: int) -> int:
-    """a * b, refused where it wraps."""
-    if a == -1:
-        return minus(0, b)
-    product = a * b
-    if a != 0 and product // a != b:
+    """a * b, refused where the machine would wrap."""
+    return a * b
+
+
+# numba takes it that signed integers do not wrap: the tests come before the operation
+
+
+@compiled_form(plus)
+def plus_64(a: int, b: int) -> int:
+    if (b > 0 and a > HIGHEST - b) or (b < 0 and a < LOWEST - b):
+        raise NoSolution("the sum needs more than 64 bits")
+    return a + b
+
+
+@compiled_form(minus)
+def minus_64(a: int, b: int) -> int:
+    if (b > 0 and a < LOWEST + b) or (b < 0 and a > HIGHEST + b):
+        raise NoSolution("the difference needs more than 64 bits")
+    return a - b
+
+
+@compiled_form(times)
+def times_64(a: int, b: int) -> int:
+    low, high = min(a, b), max(a, b)
+    if low >= 0:
+        fits = low == 0 or high <= HIGHEST // low
+    elif high >= 0:
+        fits = high == 0 or low >= (LOWEST + high - 1) // high
+    else:
+        fits = low >= (HIGHEST + high + 1) // high
+    if not fits:
         raise NoSolution("the product needs more than 64 bits")
-    return product
+    return a * b
 
 
 def exact_quotient(ret: int, other: int, free: int) -> int:

@@ -1,5 +1,7 @@
 """Domains: the sets of values that axes and parameters take.
 
+Membership goes by value, not by type: 2.0 is an integer, 2 is a real, 1 is a truth value.
+
 Sampling from an unbounded domain follows a fixed distribution: a standard logistic variable
 on the reals, its rounded threefold on the integers, odds ``u / (1 - u)`` above a bound.
 """
@@ -15,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay import OverlayError
+from overlay.location import caller
+from primitives.errors import OutsideDomain
 
 __all__ = [
     "Bool",
@@ -33,6 +37,7 @@ __all__ = [
 ]
 
 _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
+_NUMBERS = (int, float, np.integer, np.floating)
 
 
 class Domain:
@@ -59,8 +64,12 @@ class Domain:
         """Members that a test should not miss."""
         raise NotImplementedError
 
-    def condition(self, name: str) -> str:
-        """A Python expression that is true where the variable ``name`` is a member."""
+    def condition(self, name: str, kind: type | None = None) -> str:
+        """A Python expression that is true where the variable ``name`` is a member.
+
+        kind: the type of the variable, by default that of the members. What holds for all its
+        values is not tested; ``"True"`` is left where nothing is.
+        """
         raise NotImplementedError
 
     def meet(self, other: Domain) -> Domain:
@@ -70,7 +79,7 @@ class Domain:
     @property
     def total(self) -> bool:
         """Whether every finite value of its type is a member."""
-        return False
+        return self.condition("x") == "True"
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -82,7 +91,9 @@ class Domain:
         return self.kind(value)
 
     def from_unit(self, u: float) -> Any:
-        """The member for a number in [0, 1]."""
+        """The member for a number in [0, 1]. Raises OutsideDomain for any other number."""
+        if not 0 <= u <= 1:
+            raise OutsideDomain(f"{u!r} is outside [0, 1]", where=caller())
         return self.cast(self.spread(np.array([u], dtype=np.float64))[0])
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
@@ -115,15 +126,31 @@ class Interval(Domain):
     kind = float
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
-            raise OverlayError(
-                f"an interval from {self.low!r} to {self.high!r} is empty",
-                help="give the lower bound first",
-            )
+        shown = f"an interval from {self.low!r} to {self.high!r}"
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
         object.__setattr__(self, "open_low", self.open_low or self.low == -math.inf)
         object.__setattr__(self, "open_high", self.open_high or self.high == math.inf)
+        low, high = self._ends
+        while low in self.without:
+            low = math.nextafter(low, math.inf)
+        if not low <= high:
+            raise OverlayError(f"{shown} is empty", help="give the lower bound first")
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The smallest and the largest float between the bounds."""
+        low = math.nextafter(self.low, math.inf) if self.open_low else self.low
+        return low, math.nextafter(self.high, -math.inf) if self.open_high else self.high
+
+    def _beside(self, hole: float) -> float:
+        """A member next to a point that is left out."""
+        above = below = hole
+        while above in self.without:
+            above = math.nextafter(above, math.inf)
+        while below in self.without:
+            below = math.nextafter(below, -math.inf)
+        return above if self.contains(above) else below
 
     def __repr__(self) -> str:
         if self in _NAMES:
@@ -135,25 +162,26 @@ class Interval(Domain):
         return f"Interval({', '.join(parts)})"
 
     def contains(self, value: Any) -> bool:
-        if not isinstance(value, (int, float, np.integer, np.floating)):
+        if not isinstance(value, _NUMBERS):
             return False
         above = self.low < value if self.open_low else self.low <= value
         below = value < self.high if self.open_high else value <= self.high
         return bool(above and below and value not in self.without)
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        low, high = self._ends
         if math.isfinite(self.low) and math.isfinite(self.high):
-            low = np.nextafter(self.low, self.high) if self.open_low else self.low
-            high = np.nextafter(self.high, self.low) if self.open_high else self.high
-            values = np.clip(low + units * (high - low), low, high)
+            values = low * (1 - units) + high * units
         elif math.isfinite(self.low):
             values = self.low + _odds(units)
         elif math.isfinite(self.high):
             values = self.high - _odds(1 - units)
         else:
             values = np.log(_odds(units))
+        values = np.clip(values, low, high)
         for hole in self.without:
-            values = np.where(values == hole, np.nextafter(hole, math.inf), values)
+            if self.low <= hole <= self.high:
+                values = np.where(values == hole, self._beside(hole), values)
         return values
 
     @property
@@ -169,7 +197,7 @@ class Interval(Domain):
         bounds = (self.low, self.high, np.nextafter(self.low, 0), np.nextafter(self.high, 0))
         return tuple(float(v) for v in (*near, *bounds) if self.contains(v) and abs(v) < 1e300)
 
-    def condition(self, name: str) -> str:
+    def condition(self, name: str, kind: type | None = None) -> str:
         low, high = ("<" if is_open else "<=" for is_open in (self.open_low, self.open_high))
         holes = "".join(f" and {name} != {hole!r}" for hole in self.without)
         return f"{self.low!r} {low} {name} {high} {self.high!r}{holes}"
@@ -191,6 +219,22 @@ class Interval(Domain):
         return not self.without and self.low == -math.inf and self.high == math.inf
 
 
+def _compared(name: str, sign: str, bound: int, kind: type) -> str:
+    """A comparison that is exact also in compiled code, where a word meets a signed literal
+    in floats: the complement of the word meets the complement of the literal, a word too."""
+    if kind is np.uint64 and 2**53 < bound < 2**63:
+        sign = {"<=": ">=", ">=": "<=", "!=": "!="}[sign]
+        return f"~{name} {sign} {2**64 - 1 - bound}"
+    return f"{name} {sign} {bound}"
+
+
+def _limits(kind: type) -> tuple[int | None, int | None]:
+    """The least and the largest value of a type of integers."""
+    if not issubclass(kind, np.integer):
+        return None, None
+    return int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+
+
 @dataclass(frozen=True)
 class Integers(Domain):
     """The integers from ``low`` to ``high`` (None: no bound), less some.
@@ -203,6 +247,16 @@ class Integers(Domain):
     without: tuple[int, ...] = ()
     kind: type = int
 
+    def __post_init__(self) -> None:
+        low, high = _limits(self.kind)
+        if low is not None and high is not None:
+            object.__setattr__(self, "low", low if self.low is None else max(low, self.low))
+            object.__setattr__(self, "high", high if self.high is None else min(high, self.high))
+        if self.low is not None and self.high is not None:
+            inside = {hole for hole in self.without if self.low <= hole <= self.high}
+            if self.low + len(inside) > self.high:
+                raise OverlayError(f"{self!r} is empty", help="give the lower bound first")
+
     def __repr__(self) -> str:
         if self in _NAMES:
             return _NAMES[self]
@@ -210,37 +264,58 @@ class Integers(Domain):
         return f"Integers({shown})"
 
     def contains(self, value: Any) -> bool:
-        if not isinstance(value, (int, np.integer)):
+        if not isinstance(value, _NUMBERS):
             return False
-        above = self.low is None or self.low <= value
-        return bool(above and (self.high is None or value <= self.high)) and (
-            value not in self.without
-        )
+        exact = value.item() if isinstance(value, np.generic) else value
+        above = self.low is None or self.low <= exact
+        below = self.high is None or exact <= self.high
+        return above and below and exact % 1 == 0 and exact not in self.without
+
+    def _ends(self) -> tuple[int, int]:
+        """The bounds of what is sampled: members of 64 bits."""
+        least, most = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        low = least if self.low is None else max(least, self.low)
+        high = most if self.high is None else min(most, self.high)
+        if low + len(self._holes(low, high)) > high:
+            raise OverlayError(f"{self!r} has no members of 64 bits", where=caller())
+        return int(low), int(high)
+
+    def _holes(self, low: int, high: int) -> list[int]:
+        return sorted({hole for hole in self.without if low <= hole <= high})
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        low, high = self._ends()
+        holes = self._holes(low, high)
+        last = high - low - len(holes)
         if self.low is not None and self.high is not None:
-            count = self.high - self.low + 1
-            steps = np.floor(np.clip(units, 0, _LARGEST) * count).astype(np.uint64)
-            values = (steps + np.uint64(self.low % 2**64)).astype(self.dtype)
+            steps = np.floor(np.clip(units, 0, _LARGEST) * (last + 1))
+            index = np.minimum(steps.astype(np.uint64), np.uint64(last))
+        elif self.low is None is self.high:
+            steps = np.clip(np.rint(3 * np.log(_odds(units))), -(2.0**52), 2.0**52)
+            zero = -low - sum(hole < 0 for hole in holes)
+            index = steps.astype(np.int64).astype(np.uint64) + np.uint64(zero)
         else:
-            steps = np.rint(3 * (np.log(_odds(units)) if self.low is self.high else _odds(units)))
-            steps = np.clip(steps, -(2.0**52), 2.0**52).astype(np.int64)
-            values = steps if self.low is None else self.low + steps
-            values = values if self.high is None else self.high - steps
-        for hole in self.without:
-            values = np.where(values == hole, values + values.dtype.type(1), values)
+            steps = np.minimum(np.rint(3 * _odds(units)), 2.0**52).astype(np.uint64)
+            steps = np.minimum(steps, np.uint64(last))
+            index = steps if self.high is None else np.uint64(last) - steps
+        values = (index + np.uint64(low % 2**64)).astype(self.dtype)
+        for hole in holes:
+            values = values + (values >= hole).astype(self.dtype)
         return values
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
         if self.low is None or self.high is None or self.without:
             return super().sample(rng, size)
         # all bits are random, where a number in [0, 1] has 53
-        found = rng.integers(self.low, self.high, size, dtype=self.dtype, endpoint=True)
+        found = rng.integers(*self._ends(), size, dtype=self.dtype, endpoint=True)
         return self.cast(found) if size is None else found
 
     @property
     def default(self) -> Any:
-        return self.cast(next(v for v in (0, 1, self.low, self.high) if self.contains(v)))
+        for value in (0, 1, self.low, self.high):
+            if self.contains(value):
+                return self.cast(value)
+        return self.from_unit(0.5)
 
     @property
     def edges(self) -> tuple[Any, ...]:
@@ -248,11 +323,18 @@ class Integers(Domain):
         bounds = (self.low, self.high)
         return tuple(self.cast(v) for v in (*near, *bounds) if v is not None and self.contains(v))
 
-    def condition(self, name: str) -> str:
-        parts = [] if self.low is None else [f"{self.low} <= {name}"]
-        parts += [] if self.high is None else [f"{name} <= {self.high}"]
-        parts += [f"{name} != {hole}" for hole in self.without]
-        return "True" if self.kind is not int else " and ".join(parts) or "True"
+    def condition(self, name: str, kind: type | None = None) -> str:
+        kind = kind or self.kind
+        least, most = _limits(kind)
+        parts: list[str] = []
+        if self.low is not None and (least is None or least < self.low):
+            parts.append(_compared(name, ">=", self.low, kind))
+        if self.high is not None and (most is None or self.high < most):
+            parts.append(_compared(name, "<=", self.high, kind))
+        if not issubclass(kind, (int, np.integer, np.bool_)):
+            parts.append(f"{name} % 1 == 0")
+        parts += [_compared(name, "!=", hole, kind) for hole in self.without]
+        return " and ".join(parts) or "True"
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Integers) or other.kind is not self.kind:
@@ -266,10 +348,6 @@ class Integers(Domain):
             self.kind,
         )
 
-    @property
-    def total(self) -> bool:
-        return not self.without and (self.kind is not int or self.low is None is self.high)
-
 
 @dataclass(frozen=True)
 class Booleans(Domain):
@@ -281,7 +359,7 @@ class Booleans(Domain):
         return "Bool"
 
     def contains(self, value: Any) -> bool:
-        return isinstance(value, (bool, np.bool_, int, np.integer)) and value in (0, 1)
+        return isinstance(value, (np.bool_, *_NUMBERS)) and value in (0, 1)
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         return units >= 0.5
@@ -294,15 +372,15 @@ class Booleans(Domain):
     def edges(self) -> tuple[bool, ...]:
         return False, True
 
-    def condition(self, name: str) -> str:
-        return "True"
+    def condition(self, name: str, kind: type | None = None) -> str:
+        if issubclass(kind or self.kind, (bool, np.bool_)):
+            return "True"
+        return f"{name} == 0 or {name} == 1"
 
     def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, Booleans):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
         return self
-
-    @property
-    def total(self) -> bool:
-        return True
 
 
 Real = Interval(-math.inf, math.inf)

@@ -5,13 +5,29 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "compiled_form"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _compiled: weakref.WeakKeyDictionary[Callable[..., Any], Any] = weakref.WeakKeyDictionary()
+_forms: weakref.WeakKeyDictionary[Callable[..., Any], Any] = weakref.WeakKeyDictionary()
+
+
+def compiled_form(function: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function as what ``function`` is in compiled code.
+
+    For integers, which have any size when interpreted and 64 bits when compiled.
+    """
+
+    def mark(form: F) -> F:
+        _forms[function] = form
+        return form
+
+    return mark
 
 
 def compiled(function: Any) -> Any:
@@ -20,21 +36,20 @@ def compiled(function: Any) -> Any:
     if not isinstance(function, types.FunctionType):
         return function
     made = _compiled.get(function)
-    if made is None:
-        made = _compiled[function] = numba.njit(_with_compiled_helpers(function))
+    return _compile(function) if made is None else made
+
+
+def _compile(function: types.FunctionType) -> Any:
+    form: types.FunctionType = _forms.get(function, function)
+    names = dict(form.__globals__)
+    outer = form.__closure__ or ()
+    cells = tuple(types.CellType() for _ in outer)
+    copied = types.FunctionType(form.__code__, names, form.__name__, form.__defaults__, cells)
+    # known before its helpers are looked at, which may call it in turn
+    made = _compiled[function] = numba.njit(copied)
+    for name in form.__code__.co_names:
+        if name in names:
+            names[name] = compiled(names[name])
+    for cell, original in zip(cells, outer, strict=True):
+        cell.cell_contents = compiled(original.cell_contents)
     return made
-
-
-def _with_compiled_helpers(function: types.FunctionType) -> types.FunctionType:
-    known = function.__globals__
-    helpers = {
-        name: compiled(known[name])
-        for name in function.__code__.co_names
-        if isinstance(known.get(name), types.FunctionType) and known[name] is not function
-    }
-    cells = tuple(types.CellType(compiled(c.cell_contents)) for c in function.__closure__ or ())
-    if not helpers and not cells:
-        return function
-    return types.FunctionType(
-        function.__code__, {**known, **helpers}, function.__name__, function.__defaults__, cells
-    )

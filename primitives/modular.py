@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from primitives.domains import Domain, Int64, Word64
+from primitives.arithmetic import squared
+from primitives.domains import Bool, Domain, Int64, Word64
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
 __all__ = ["wrapping"]
 
-ONE, TWO, WIDTH = np.uint64(1), np.uint64(2), np.uint64(64)
-NONE = np.uint64(0)
+NONE, ONE, TWO, THREE, SEVEN, HALF, WIDTH = map(np.uint64, (0, 1, 2, 3, 7, 32, 64))
 
 
 def twos(value: Any) -> Any:
@@ -58,8 +58,43 @@ def high_bits(value: Any, other: Any) -> Any:
     return NONE if count == NONE else value >> (WIDTH - count)
 
 
+def word_root(ret: Any, negative: Any, high: Any) -> Any:
+    """A word whose square is ``ret``, modulo 2**64.
+
+    Of ret = 4**k * odd the root is 2**k * odd; the lowest 63 - k bits of the root or of its
+    negative are those of the one root that is 1 modulo 4, the others are ``high``'s.
+    """
+    if ret == NONE:
+        return high << HALF
+    count = twos(ret)
+    odd = ret >> count
+    if count & ONE != NONE or odd & SEVEN != ONE:
+        raise NoSolution("it is not the square of a word")
+    reciprocal = ONE
+    for _ in range(6):  # Newton's iteration for 1 / sqrt doubles the right bits, less two
+        reciprocal = reciprocal * ((THREE - odd * reciprocal * reciprocal) >> ONE)
+    root = odd * reciprocal
+    if root & TWO != NONE:
+        root = NONE - root
+    half = count >> ONE
+    kept = WIDTH - ONE - count
+    root = (root & ((ONE << kept) - ONE)) | (high << kept)
+    return (NONE - root if negative else root) << half
+
+
+def root_choice(root: Any) -> Any:
+    """The sign and the high bits for which ``word_root`` gives this root."""
+    square = root * root
+    if square == NONE:
+        return False, root >> HALF
+    half = twos(square) >> ONE
+    negative = (root >> half) & TWO != NONE
+    size = NONE - root if negative else root
+    return bool(negative), size >> (WIDTH - ONE - half)
+
+
 def wrapping(kind: Any) -> tuple[Relation, ...]:
-    """The relations of + - * and negation of this numpy type, modulo 2**64."""
+    """The relations of + - *, negation and squares of this numpy type, modulo 2**64."""
     domain: Domain = Int64 if kind is np.int64 else Word64
     word = np.uint64
     zero = kind(0)
@@ -99,4 +134,13 @@ def wrapping(kind: Any) -> tuple[Relation, ...]:
             recover=lambda a, b: (b, high_bits(word(a), word(b))),
         ),
     )  # fmt: skip
-    return add, sub, neg, mul
+    square = relation(
+        squared, kind, "return = a * a",
+        ret=lambda a: a * a,
+        a=parametric(
+            lambda ret, negative, high: kind(word_root(word(ret), negative, high)),
+            negative=Bool, high=Word64,
+            recover=lambda a: root_choice(word(a)),
+        ),
+    )  # fmt: skip
+    return add, sub, neg, mul, square

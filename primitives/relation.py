@@ -333,7 +333,11 @@ class _Builder:
             forward = unknown == (RETURN,) and given is made.target
             takes = made.axes if forward else self.takes(label, given, known, exact=True)
             made.modes[frozenset(unknown)] = Mode(
-                unknown, given, takes, {}, incomplete=self.reason(label, unknown)
+                unknown,
+                self.named(label, given),
+                takes,
+                {},
+                incomplete=self.reason(label, unknown),
             )
             return
         for name, domain in given.coordinates.items():
@@ -343,12 +347,12 @@ class _Builder:
                 raise self.error(f"has a coordinate named like an axis: {name}", "rename it")
         made.modes[frozenset(unknown)] = Mode(
             unknown,
-            given.solver,
+            self.named(label, given.solver),
             self.takes(label, given.solver, [*known, *given.coordinates], exact=True),
             given.coordinates,
-            given.recover,
+            self.named(f"{label}_recover", given.recover),
             self.takes(f"{label}_recover", given.recover, axes),
-            given.unless,
+            self.named(f"{label}_unless", given.unless) if given.unless else None,
             self.takes(f"{label}_unless", given.unless, known) if given.unless else (),
             self.reason(label, unknown),
         )
@@ -361,7 +365,7 @@ class _Builder:
     def takes(
         self, label: str, function: Solver, allowed: Iterable[str], *, exact: bool = False
     ) -> tuple[str, ...]:
-        """The axes and coordinates that a function takes, in its order; names the lambda."""
+        """The axes and coordinates that a function takes, in its order."""
         allowed = tuple(allowed)
         parameters = inspect.signature(function).parameters
         names = tuple(RETURN if name == "ret" else name for name in parameters)
@@ -374,8 +378,22 @@ class _Builder:
                 + ("exactly " if exact else "some of ")
                 + ", ".join("ret" if name == RETURN else name for name in allowed),
             )
-        _name_lambda(function, f"{self.made.name}_{label}")
         return names
+
+    def named(self, label: str, function: Solver) -> Solver:
+        """The function; of a lambda, a copy that tracebacks show by name."""
+        if not isinstance(function, types.FunctionType) or function.__name__ != "<lambda>":
+            return function
+        name = f"{self.made.name}_{label}"
+        copied = types.FunctionType(
+            function.__code__.replace(co_name=name, co_qualname=name),
+            function.__globals__,
+            name,
+            function.__defaults__,
+            function.__closure__,
+        )
+        copied.__kwdefaults__ = function.__kwdefaults__
+        return copied
 
 
 def _splits(text: str, names: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
@@ -386,9 +404,3 @@ def _splits(text: str, names: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
         if name and text.startswith(name):
             rest = tuple(n for n in names if n != name)
             yield from ((name, *others) for others in _splits(text[len(name) :], rest))
-
-
-def _name_lambda(function: Solver, name: str) -> None:
-    if isinstance(function, types.FunctionType) and function.__name__ == "<lambda>":
-        function.__name__ = function.__qualname__ = name
-        function.__code__ = function.__code__.replace(co_name=name, co_qualname=name)

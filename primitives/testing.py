@@ -4,25 +4,29 @@ Floats are compared within a tolerance relative to the largest value in the equa
 may be off only where the digits that would tell are not there: where moving the answer by a few
 units in its last place moves the result as much, or where the result has underflowed. It may
 refuse (NoSolution, ValueError, ArithmeticError) values that nothing leads to, or underflow.
+NaN is no answer, and an infinity only where the solution is larger than any float. The forward
+mode is compared with the target itself, where that takes values of these types.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from overlay import OverlayError
-from primitives.domains import Domain
+from primitives.domains import Domain, domain_of
 from primitives.errors import NoSolution
 from primitives.relation import RETURN, Mode, Relation
 
-__all__ = ["BrokenLaw", "check_complete", "check_relation", "check_sound"]
+__all__ = ["BrokenLaw", "check_complete", "check_forward", "check_relation", "check_sound"]
 
 REFUSALS = (NoSolution, ValueError, ArithmeticError)
+LARGEST = sys.float_info.max
 NEARBY = (-8, -5, -2, -1, 1, 2, 5, 8)  # units in the last place
 Values = Mapping[str, Any]
 
@@ -39,7 +43,7 @@ def check_relation(
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> None:
-    """Check both laws of every mode, at the edges of the domains and at random points.
+    """Check the forward mode and both laws of every mode, at edges and at random points.
 
     Raises BrokenLaw, saying for which values. The domains of all axes must be known.
 
@@ -52,6 +56,7 @@ def check_relation(
     rng = np.random.default_rng(seed)
     domains = [domain_at(relation, axis) for axis in relation.axes]
     for arguments in _points(domains, rng, samples):
+        check_forward(relation, arguments, rtol=rtol, atol=atol)
         check_complete(relation, arguments, rtol=rtol, atol=atol)
     for mode in relation.modes.values():
         takes = [domain_at(relation, name, mode) for name in mode.takes]
@@ -81,7 +86,45 @@ def _points(
     if len(edges) > samples:
         edges = [edges[i] for i in rng.choice(len(edges), samples, replace=False)]
     # a shared edge value, such as 1 twice, is where degenerate cases hide
-    return edges + [tuple(domain.sample(rng) for domain in domains) for _ in range(samples)]
+    usual = [tuple(domain.sample(rng) for domain in domains) for _ in range(samples)]
+    wide = [tuple(_of_any_size(domain, rng) for domain in domains) for _ in range(samples)]
+    return edges + usual + wide
+
+
+def _of_any_size(domain: Domain, rng: np.random.Generator) -> Any:
+    """A member of random magnitude, where the domain has one there."""
+    size = 10 ** (rng.uniform(-15, 15) if domain.kind is float else rng.uniform(0, 15))
+    for value in (size, -size) if rng.random() < 0.5 else (-size, size):
+        member = domain.cast(value) if domain.contains(math.floor(value)) else None
+        if member is not None and domain.contains(member):
+            return member
+    return domain.sample(rng)
+
+
+def check_forward(
+    relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
+) -> None:
+    """The forward mode gives what the target does, of its type and inside the codomain."""
+    mode = relation.modes[frozenset((RETURN,))]
+    given = dict(zip(relation.axes, arguments, strict=True))
+    with np.errstate(all="ignore"):
+        wanted = _called(relation.target, arguments, (TypeError, *REFUSALS))
+        found = _called(relation, arguments)
+        answered = not isinstance(wanted, Exception) and _is_finite(wanted)
+        if answered and isinstance(found, Exception) and not mode.incomplete:
+            raise _broken(relation, mode, given, f"refuses what gives {wanted!r}: {found}")
+        if isinstance(found, Exception) or not _is_finite(found):
+            return
+        if isinstance(wanted, REFUSALS):
+            raise _broken(relation, mode, given, f"gives {found!r}, but the target: {wanted}")
+        _check_type(relation, mode, given, RETURN, found)
+        values = {**given, RETURN: found}
+        if not _inside(relation.codomain, found) and not _underflowed(values):
+            raise _broken(relation, mode, given, f"gives {found!r}, outside {relation.codomain!r}")
+        if isinstance(wanted, TypeError) or _gap(found, wanted) <= atol + rtol * _size(wanted):
+            return
+        if not _steep(relation, values, values, rtol, atol, _gap(found, wanted)):
+            raise _broken(relation, mode, given, f"gives {found!r} where the target {wanted!r}")
 
 
 def check_complete(
@@ -108,8 +151,6 @@ def _check_complete(
     except REFUSALS as error:
         if mode.incomplete or _underflowed(values):
             return
-        if relation.codomain is not None and not relation.codomain.contains(values[RETURN]):
-            return
         raise _broken(relation, mode, values, f"refuses its own arguments: {error}") from error
     for name, value in coordinates.items():
         if not mode.coordinates[name].contains(value):
@@ -118,6 +159,7 @@ def _check_complete(
         return
     scale = max(_size(value) for value in values.values())
     for name, value in answer.items():
+        _check_type(relation, mode, values, name, value)
         gap = _gap(value, values[name])
         close = gap <= atol + rtol * scale or (
             gap <= 1e-6 * scale and _flat(relation, values, answer, rtol)
@@ -137,17 +179,32 @@ def check_sound(
     """What a mode answers to these known values and coordinates satisfies the equation."""
     with np.errstate(all="ignore"):
         try:
-            values = {**given, **_solve(mode, given)}
+            answers = _solve(mode, given)
         except REFUSALS:
             return
+        values = {**given, **answers}
+        for name, value in answers.items():
+            _check_type(relation, mode, given, name, value)
+        if RETURN in answers:
+            return
+        if not all(map(_is_finite, answers.values())):
+            if not _beyond_floats(relation, values):
+                raise _broken(relation, mode, given, f"answers {answers}, which is not finite")
+            return
+        for name, value in answers.items():
+            if not _inside(relation.domain.get(name), value):
+                raise _broken(
+                    relation, mode, given, f"answers {name}={value!r}, outside its domain"
+                )
         again = _forward(relation, [values[axis] for axis in relation.axes])
         if again is None:
+            if not any(_moved(relation, values)):
+                raise _broken(relation, mode, given, f"answers {answers}, where it has no value")
             return
         gap = _gap(again[RETURN], values[RETURN])
         if gap <= atol + rtol * _size(values[RETURN]):
             return
         if not _steep(relation, values, values, rtol, atol, gap):
-            answers = {name: values[name] for name in mode.unknown}
             raise _broken(relation, mode, given, f"answers {answers}, which give {again[RETURN]!r}")
 
 
@@ -156,13 +213,58 @@ def check_sound(
 
 def _forward(relation: Relation, arguments: Sequence[Any]) -> dict[str, Any] | None:
     """All values of the equation, or None where the function cannot take these arguments."""
-    try:
-        result = relation(*arguments)
-    except REFUSALS:
-        return None
-    if not math.isfinite(_size(result)):
+    result = _called(relation, arguments)
+    if isinstance(result, Exception) or not _is_finite(result):
         return None
     return {**dict(zip(relation.axes, arguments, strict=True)), RETURN: result}
+
+
+def _called(
+    function: Any, arguments: Sequence[Any], refusals: tuple[type[Exception], ...] = REFUSALS
+) -> Any:
+    """The result, or the error by which the function refuses."""
+    try:
+        return function(*arguments)
+    except refusals as error:
+        return error
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _inside(domain: Domain | None, value: Any) -> bool:
+    """Whether a value is in a domain, but for rounding."""
+    if domain is None or domain.contains(value):
+        return True
+    return isinstance(value, float) and any(
+        domain.contains(value + step * math.ulp(value)) for step in NEARBY
+    )
+
+
+def _check_type(relation: Relation, mode: Mode, given: Values, name: str, value: Any) -> None:
+    kinds = {**dict(zip(relation.axes, relation.types, strict=True)), RETURN: relation.returns}
+    domain = domain_of(kinds[name])
+    if domain is None or isinstance(value, kinds[name]):
+        return
+    if not np.issubdtype(type(value), domain.dtype):
+        shown = f"{name}={value!r}, not of type {kinds[name].__name__}"
+        raise _broken(relation, mode, given, f"answers {shown}")
+
+
+def _beyond_floats(relation: Relation, values: Values) -> bool:
+    """Whether the result still moves towards the known one at the largest floats."""
+    results: list[Any] = []
+    for largest in (LARGEST / 2, LARGEST):
+        held = {
+            name: value if _is_finite(value) else math.copysign(largest, value)
+            for name, value in values.items()
+        }
+        results.append(_forward(relation, [held[axis] for axis in relation.axes]))
+    if any(value != value for value in values.values()) or None in results:
+        return False
+    half, full = (result[RETURN] for result in results)
+    return half < full < values[RETURN] or half > full > values[RETURN]
 
 
 def _solve(mode: Mode, values: Values) -> dict[str, Any]:
@@ -215,13 +317,18 @@ def _steep(
     here = _forward(relation, [full[name] for name in relation.axes])
     if here is None:
         return True
-    floats = [axis for axis in relation.axes if isinstance(full[axis], float)]
+    return any(
+        again is None or 4 * _gap(again[RETURN], here[RETURN]) >= gap
+        for again in _moved(relation, full)
+    )
+
+
+def _moved(relation: Relation, values: Values) -> Iterator[dict[str, Any] | None]:
+    """The values of the equation with one argument moved by a few units in its last place."""
+    floats = [axis for axis in relation.axes if isinstance(values[axis], float)]
     for axis, step in itertools.product(floats, NEARBY):
-        moved = {**full, axis: full[axis] + step * math.ulp(full[axis])}
-        again = _forward(relation, [moved[name] for name in relation.axes])
-        if again is None or 4 * _gap(again[RETURN], here[RETURN]) >= gap:
-            return True
-    return False
+        moved = {**values, axis: values[axis] + step * math.ulp(values[axis])}
+        yield _forward(relation, [moved[name] for name in relation.axes])
 
 
 def _broken(relation: Relation, mode: Mode, values: Values, what: str) -> BrokenLaw:

@@ -62,7 +62,7 @@ def numba_typing() -> TypingContext:
 
 def is_dispatcher(value: Any) -> bool:
     """Whether it is a function compiled by numba for the CPU (``@njit``)."""
-    return isinstance(value, Dispatcher)
+    return Dispatcher in type(value).__mro__  # isinstance would run code of the value
 
 
 def options_of(dispatcher: Any) -> dict[str, Any]:

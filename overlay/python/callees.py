@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import sys
 from collections.abc import Callable
 from types import (
@@ -27,18 +28,20 @@ from overlay.context import Context, call_next, current_context, wrapped_in
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.forms import Forms, forms_of, with_forms
+from overlay.python.kept import limited
 from overlay.table import LOCK
-from overlay.target import key_of_target
+from overlay.target import key_of_target, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["Callees", "copied", "is_dispatcher", "limited"]
+__all__ = ["LRU_CACHE", "Callees", "copied", "is_dispatcher"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
+PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
+TYPE_CALL: Any = type.__dict__["__call__"]
 # What a class or module may hold in place of a function that was decorated.
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
-_MOST = 10_000
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 
 # C functions that call some of their arguments: by position, and by name.
@@ -46,6 +49,8 @@ _CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
     (map, (0,), ()),
     (filter, (0,), ()),
     (functools.reduce, (0,), ()),
+    (functools.cmp_to_key, (0,), ("mycmp",)),
+    (operator.call, (0,), ()),
     (sorted, (), ("key",)),
     (min, (), ("key",)),
     (max, (), ("key",)),
@@ -130,9 +135,9 @@ class Callees:
             return self._builtin(callee)
         if kind is MethodWrapperType:
             return self._method_wrapper(callee), False
-        if isinstance(callee, type):
+        if issubclass(kind, type):
             return self._class(callee), "<locals>" not in _qualified(callee)
-        if kind is functools.partial:
+        if type_attribute(kind, "__call__") is PARTIAL_CALL:
             mapped = self[callee.func]
             if mapped is callee.func:
                 return callee, False
@@ -174,6 +179,13 @@ class Callees:
     def _builtin(self, function: Any) -> tuple[Any, bool]:
         if function is exec or function is eval:
             return dynamic_code.running(function, self), True
+        if type(function) is WrapperDescriptorType and function.__name__ == "__call__":
+
+            def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+                native = function.__get__(owner, type(owner))
+                return self._called(owner, native)(*args, **kwargs)
+
+            return call, True
         owner: Any = getattr(function, "__self__", None)
         if type(owner) is LRU_CACHE:
             return getattr(self[owner], function.__name__), False
@@ -189,10 +201,9 @@ class Callees:
             return self._with_callbacks(function), True
         if owner is None or type(owner) is ModuleType:
             return function, True
-        descriptor = _type_attribute(type(owner), function.__name__)
-        if type(descriptor) is MethodDescriptorType and id(descriptor) in self.engine.overlaid:
-            return functools.partial(self[descriptor], owner), False
-        return function, False
+        kind: Any = type(owner)
+        holder = owner if issubclass(kind, type) else kind
+        return self._of_descriptor(type_attribute(holder, function.__name__), function), False
 
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
         _, positions, names = CALLBACKS[id(function)]
@@ -212,44 +223,65 @@ class Callees:
         return with_forms(with_callbacks, lambda n: with_callbacks if n is None else function)
 
     def _method_wrapper(self, wrapper: Any) -> Any:
-        """``super().__call__`` in a metaclass, and other slots bound to an object."""
-        owner = wrapper.__self__
-        if wrapper.__name__ == "__call__" and isinstance(owner, type):
-            return self._constructor(owner)
-        if wrapper.__name__ == "__call__" and type(owner) is FunctionType:
-            return self[owner]
-        return wrapper
+        """A slot bound to an object: ``super().__call__`` in a metaclass, ``f.__call__``."""
+        owner, kind = wrapper.__self__, type(wrapper.__self__)
+        if wrapper.__name__ == "__call__":
+            return self._called(owner, wrapper)
+        return self._of_descriptor(type_attribute(kind, wrapper.__name__), wrapper)
+
+    def _of_descriptor(self, descriptor: Any, bound: Any) -> Any:
+        """What stands for a C method bound to an object, where its descriptor is overlaid."""
+        if type(descriptor) in DESCRIPTORS and id(descriptor) in self.engine.overlaid:
+            return functools.partial(self[descriptor], bound.__self__)
+        return bound
 
     # ---- classes and instances ----
 
     def _class(self, cls: type) -> Any:
         if id(cls) in CALLBACKS:
             return self._with_callbacks(cls)
-        call = _type_attribute(type(cls), "__call__")
+        call = type_attribute(type(cls), "__call__")
         if type(call) is FunctionType:
             return MethodType(self[call], cls)
-        return self._constructor(cls) if call is type.__call__ else cls
+        return self._constructor(cls) if call is TYPE_CALL else cls
+
+    def _called(self, owner: Any, native: Any) -> Any:
+        """What ``__call__`` of a C type does for ``owner``; ``native`` where it is not known."""
+        kind: Any = type(owner)
+        if kind in (FunctionType, BuiltinFunctionType, MethodType):
+            return self[owner]
+        return self._constructor(owner) if issubclass(kind, type) else native
 
     def _constructor(self, cls: type) -> Any:
         """``type.__call__`` with ``__new__`` and ``__init__`` looked up anew at each call."""
-        if type(cls.__new__) is not FunctionType and type(cls.__init__) is not FunctionType:
-            return cls
+        slots = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
+        if all(type(slot) in (BuiltinFunctionType, WrapperDescriptorType) for slot in slots):
+            return functools.partial(TYPE_CALL, cls) if _has_own_call(cls) else cls
 
         def construct(*args: Any, **kwargs: Any) -> Any:
-            new = self[cls.__new__](cls, *args, **kwargs)
-            kind: Any = type(new)
+            new = type_attribute(cls, "__new__")
+            new = new.__get__(None, cls) if type(new) is not BuiltinFunctionType else new
+            made = self[new](cls, *args, **kwargs)
+            kind: Any = type(made)
             if any(base is cls for base in kind.__mro__):
-                result = self[kind.__init__](new, *args, **kwargs)
+                result = self._init(made, kind)(*args, **kwargs)
                 if result is not None:
                     shown = type(result).__name__
                     raise TypeError(f"__init__() should return None, not '{shown}'")
-            return new
+            return made
 
         return construct
 
+    def _init(self, made: Any, kind: type) -> Any:
+        init = type_attribute(kind, "__init__")
+        if type(init) is FunctionType:
+            return MethodType(self[init], made)
+        bind = type_attribute(type(init), "__get__")
+        return self[init if bind is None else bind(init, made, kind)]
+
     def _instance(self, instance: Any) -> Any:
         kind: Any = type(instance)
-        call = _type_attribute(kind, "__call__")
+        call = type_attribute(kind, "__call__")
         if type(call) is not FunctionType:
             return instance
         mapped = self[call]
@@ -266,13 +298,9 @@ def copied(function: FunctionType, code: CodeType) -> FunctionType:
     return copy
 
 
-def limited(kept: dict[Any, Any]) -> dict[Any, Any]:
-    """``kept`` itself, without its older half where it has grown large: code that a program
-    makes for ever, and uses once, is not kept for ever."""
-    if len(kept) > _MOST:
-        for key in list(kept)[: _MOST // 2]:
-            kept.pop(key, None)
-    return kept
+def _has_own_call(cls: type) -> bool:
+    """Whether calling the class runs something else than ``type.__call__``."""
+    return type_attribute(type(cls), "__call__") is not TYPE_CALL
 
 
 def _qualified(cls: type) -> str:
@@ -286,20 +314,13 @@ def _is_at_home(function: FunctionType) -> bool:
         if place == 0:
             found = dict.get(function.__globals__, name)
         else:
-            found = _type_attribute(found, name) if isinstance(found, type) else None
+            holder: Any = type(found)
+            found = type_attribute(found, name) if issubclass(holder, type) else None
     while found is not None and found is not function:
         kind: Any = type(found)
         inner = "__func__" if kind in (staticmethod, classmethod) else "__wrapped__"
         found = getattr(found, inner, None) if kind in _HOLDERS else None
     return found is function
-
-
-def _type_attribute(kind: type, name: str) -> Any:
-    """An attribute as the interpreter's slots look it up: on the type, no descriptors run."""
-    for base in kind.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return None
 
 
 def is_dispatcher(callee: Any) -> bool:

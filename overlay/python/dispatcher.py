@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.dispatch import by_values, reachable, resolve
 from overlay.python.forms import with_forms
+from overlay.python.kept import limited
 from overlay.signature import key_of
 from overlay.table import LOCK
-from overlay.target import as_positional, signature_of
+from overlay.target import as_positional, signature_of, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
@@ -33,6 +34,7 @@ class Dispatcher:
         self.signature = signature_of(target)
         self.memo: Memo = {}  # tuple of keys -> implementation
         self.single: Memo = {}  # key of the only argument -> implementation
+        self.base: Any = None  # what calls fall through to, once one has
         self.version = 0
         self.keyed_by = self._keyed_by()
         self.generic = self._make_generic()
@@ -47,6 +49,7 @@ class Dispatcher:
     def forget(self) -> None:
         """Resolve anew from the next call on."""
         self.version += 1
+        self.base = None
         self.memo.clear()
         self.single.clear()
         self.keyed_by = self._keyed_by()
@@ -65,42 +68,56 @@ class Dispatcher:
         version, after = self.version, () if self.link is None else self.link.methods
         method = resolve(self.engine.tables, self.target, by_values(args, kwargs), after)
         if method is None:
-            found = self.engine.callees.base(self.target)[0]
+            found = self.base or self.engine.callees.base(self.target)[0]
+            self.base = None if self.engine.released else found
         else:
             found = self.engine.implementation(self.target, method, after, args)
-        if self.keyed_by is not None and not kwargs:
+        if self.keyed_by is not None and not kwargs and all(map(_compares_by_identity, args)):
             with LOCK:
                 if version == self.version and not self.engine.released:
                     self._keep(tuple(map(self.keyed_by, args)), found)
         return found
 
     def _keep(self, keys: tuple[Any, ...], found: Callable[..., Any]) -> None:
-        self.memo[keys] = found
+        limited(self.memo)[keys] = found
         if len(keys) == 1:
-            self.single[keys[0]] = found
+            limited(self.single)[keys[0]] = found
+
+    def _kept(self, args: tuple[Any, ...]) -> Callable[..., Any] | None:
+        key = self.keyed_by
+        try:
+            return None if key is None else self.memo.get(tuple(map(key, args)))
+        except TypeError:  # a class that cannot be hashed
+            return None
 
     def _make_generic(self) -> Callable[..., Any]:
-        memo = self.memo
-
         def dispatch(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
-                args, kwargs = as_positional(self.signature, args, kwargs)
-            found = None
-            if not kwargs and (key := self.keyed_by) is not None:
-                found = memo.get(tuple(map(key, args)))
+                return self._with_keywords(args, kwargs)
+            found = self._kept(args)
             if found is None:
                 found = self.select(args, kwargs)
-            return found(*args, **kwargs)
+            return found(*args)
 
         return dispatch
+
+    def _with_keywords(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        positional, named = as_positional(self.signature, args, kwargs)
+        found = None if named else self._kept(positional)
+        if found is None:
+            found = self.select(positional, named)
+        if found is self.base:  # called as it was written
+            return found(*args, **kwargs)
+        return found(*positional, **named)
 
     def _make_single(self) -> Callable[..., Any]:
         single = self.single
 
         def dispatch(a: Any, /) -> Any:
-            found = None
-            if self.keyed_by is type:
-                found = single.get(type(a))
+            try:
+                found = single.get(type(a)) if self.keyed_by is type else None
+            except TypeError:
+                found = None
             return self.select((a,), {})(a) if found is None else found(a)
 
         return dispatch
@@ -109,9 +126,17 @@ class Dispatcher:
         memo = self.memo
 
         def dispatch(a: Any, b: Any, /) -> Any:
-            found = None
-            if self.keyed_by is type:
-                found = memo.get((type(a), type(b)))
+            try:
+                found = memo.get((type(a), type(b))) if self.keyed_by is type else None
+            except TypeError:
+                found = None
             return self.select((a, b), {})(a, b) if found is None else found(a, b)
 
         return dispatch
+
+
+def _compares_by_identity(value: Any) -> bool:
+    """Whether a value's class can be a key: its metaclass may define how classes compare."""
+    kind: Any = type(type(value))
+    own = type.__hash__, type.__eq__
+    return (type_attribute(kind, "__hash__"), type_attribute(kind, "__eq__")) == own

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.callees import Callees, copied, is_dispatcher, limited
+from overlay.python.callees import LRU_CACHE, Callees, copied, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
+from overlay.python.kept import limited
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
 from overlay.table import LOCK, Method
@@ -99,6 +100,8 @@ class PythonEngine:
             for callees in (self.callees, *self._linked.values()):
                 callees.known.clear()
                 callees.codes.clear()
+            for dispatcher in self._dispatchers.values():
+                dispatcher.forget()
             for kept in (self._codes, self._method_of_code, self._dispatchers):
                 kept.clear()
 
@@ -148,6 +151,7 @@ class PythonEngine:
             self._refresh()
             for dispatcher in self._dispatchers.values():
                 dispatcher.forget()
+            self._forget_results()
             if (key_of_target(target) in self.overlaid) is before:
                 return
             for callees in (self.callees, *self._linked.values()):
@@ -156,6 +160,15 @@ class PythonEngine:
                 site.forget(target)
             if id(target) in _OPERATORS:
                 self._rewrite_all()
+
+    def _forget_results(self) -> None:
+        """Cached functions have to find their results anew."""
+        for callees in (self.callees, *self._linked.values()):
+            for callee, *_ in list(callees.known.values()):
+                if type(callee) is LRU_CACHE:
+                    del callees.known[id(callee)]
+                    for site in list(self._sites):
+                        site.forget(callee)
 
     def _refresh(self) -> None:
         keys = {key_of_target(t) for table in self.tables for t in table.targets()}
@@ -202,10 +215,7 @@ class PythonEngine:
         return twin
 
     def _callees_of(self, link: Link) -> Callees:
-        key = link.key()
-        if key not in self._linked:
-            self._linked[key] = Callees(self, link)
-        return self._linked[key]
+        return self._linked.setdefault(link.key(), Callees(self, link))
 
     # ---- twins ----
 
@@ -217,8 +227,7 @@ class PythonEngine:
             callees = self.callees if owner is None else owner[1]
         new = self.rewritten(code, function.__globals__, callees)
         twin = copied(function, new)
-        if function.__closure__ is None:
-            self._twins[twin] = function, callees
+        self._twins[twin] = function, callees
         return twin
 
     def rewritten(self, code: CodeType, namespace: dict[str, Any], callees: Callees) -> CodeType:

@@ -6,6 +6,8 @@ import sys
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from overlay.target import type_attribute
+
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
@@ -23,15 +25,8 @@ def of_bound(method: MethodType) -> Any | None:
     inner = method.__func__
     if type(inner).__module__ != "plum._function" or type(inner).__name__ != "_BoundFunction":
         return None
-    return vars(type(method.__self__)).get(inner.__name__) or _inherited(method, inner.__name__)
-
-
-def _inherited(method: MethodType, name: str) -> Any | None:
-    for base in type(method.__self__).__mro__:
-        found = vars(base).get(name)
-        if found is not None:
-            return found if is_function(found) else None
-    return None
+    found = type_attribute(type(method.__self__), inner.__name__)
+    return found if is_function(found) else None
 
 
 class Resolved:

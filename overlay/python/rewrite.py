@@ -9,12 +9,11 @@ from typing import Any
 from bytecode import Bytecode, Instr, Label, TryBegin
 
 from overlay.python.emit import Emitter
-from overlay.python.emit.common import Edits, Stack, apply_effect
+from overlay.python.emit.common import COMPREHENSIONS, Edits, Stack, apply_effect
 
 __all__ = ["Rewriter", "runs_in_place"]
 
 OPTIMIZED = 0x1
-COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 def runs_in_place(code: CodeType) -> bool:

@@ -1,12 +1,14 @@
 """Compiled inverses and batches answer as interpreted ones do."""
 
 import math
+import types
 
 import numba
 import numpy as np
 import pytest
+from typeguard import suppress_type_checks
 
-from inversion import NoSolution, OutsideDomain, WrongArguments, invert
+from inversion import NoSolution, OutsideDomain, WrongArguments, choose, invert
 from inversion import inverse as inverse_module
 from overlay import NotCompilable
 from primitives import Interval
@@ -157,8 +159,129 @@ def test_batches_that_do_not_fit_are_refused():
         inverse.batch(np.ones(2, complex), theta=(1.0,))
     with pytest.raises(WrongArguments, match="no theta"):
         invert(lambda x: x + 1, F).batch(np.ones(2), theta=(1.0,))
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(WrongArguments, match="do not broadcast"):
         inverse.batch(np.ones(2), theta=np.ones(3, inverse.parameters.dtype))
+
+
+def test_a_batch_takes_no_integers_that_its_words_do_not_hold():
+    less = invert(lambda x: x - 1, int)
+    with pytest.raises(WrongArguments, match="uint64 from 9223372036854775813"):
+        less.batch(np.array([2**63 + 5], np.uint64))
+    with pytest.raises(WrongArguments, match="array of object"):
+        less.batch([10**30])
+    assert less.batch(np.array([5], np.uint64))[0].tolist() == [6]
+    with pytest.raises(WrongArguments, match="int64 from -1"):
+        invert(lambda x: x - 1, np.uint64).batch([-1])
+    branches = invert(lambda x: math.sin(x), F)
+    with pytest.raises(OutsideDomain, match="array of object"):
+        branches.batch(np.array([0.5]), theta=(10**30,))
+    with pytest.raises(OutsideDomain, match="uint64 from"):
+        branches.batch(np.array([0.5]), theta=np.array([(2**63 + 1,)], [("k_x", np.uint64)]))
+
+
+def test_on_error_is_raise_or_nan_where_a_nan_would_be_seen():
+    inverse = invert(lambda x: math.exp(x), F)
+    with suppress_type_checks(), pytest.raises(WrongArguments, match="not 'ignore'"):
+        inverse.batch(np.array([-1.0]), on_error="ignore")
+    checks = choose(lambda x: math.exp(x), F, known=("return", "x"))
+    with pytest.raises(WrongArguments, match="answers that are floats"):
+        checks.batch(np.array([-1.0]), np.array([0.0]), on_error="nan")
+
+
+def test_compiled_answers_are_finite():
+    inverse = invert(lambda x: 1 / x, F)
+    with pytest.raises(NoSolution):
+        inverse.compile()(1e-310)
+    (found,) = inverse.batch(np.array([1e-310, 2.0]), on_error="nan")
+    assert np.isnan(found[0])
+    assert found[1] == 0.5
+
+
+def test_compiled_words_wrap_as_interpreted_ones_do():
+    word = np.uint64(2**63 + 9)
+    inverse = invert(lambda x: x * 3 + 7, np.uint64)
+    wanted = inverse(word)
+    assert inverse.compile()(word) == inverse(word) == wanted
+    assert inverse.batch(np.array([word]))[0][0] == wanted[0]
+
+
+def test_a_compiled_inverse_refuses_arguments_of_other_types():
+    with pytest.raises(WrongArguments, match=r"takes values of the types int64; 5\.5"):
+        invert(lambda x: x + 1, int).compile()(5.5)
+    with pytest.raises(WrongArguments, match="of the types float64"):
+        FAST(0.7, (1.0, 2.0))
+    with pytest.raises(TypeError):
+        FAST(0.7)
+
+
+# ---- after a change -----------------------------------------------------------------------
+
+
+def make(source, **names):
+    exec(source, names)
+    return names
+
+
+USER = """
+def scale(x):
+    return x * 2
+
+def user(x):
+    return scale(x) + 1
+"""
+
+
+@pytest.mark.parametrize("compile_first", [True, False])
+def test_a_helper_that_changed_is_not_answered_by_compiled_code(monkeypatch, compile_first):
+    monkeypatch.setattr(inverse_module, "COMPILED_AFTER", 3)
+    names = make(USER)
+    inverse = invert(names["user"], F)
+    if compile_first:
+        inverse.compile()
+        inverse.batch(np.array([9.0]))
+    assert inverse(9.0) == (4.0,)
+    exec("def scale(x): return x * 4", names)
+    for _ in range(5):
+        with pytest.raises(NoSolution) as caught:
+            inverse(9.0)
+    assert "call invert again" in caught.value.help
+    assert ("the function gives", "17.0") in caught.value.notes
+    with pytest.raises(NotCompilable, match="out of date"):
+        inverse.compile()
+    if compile_first:
+        with pytest.raises(NoSolution):
+            inverse.batch(np.array([9.0]))
+        assert np.isnan(inverse.batch(np.array([9.0]), on_error="nan")[0][0])
+    exec("def scale(x): return x + x", names)
+    assert inverse(9.0) == (4.0,)
+    assert inverse.batch(np.array([9.0]), on_error="nan")[0][0] == 4.0
+    exec("def scale(x): return x * 4", names)
+    assert invert(names["user"], F).compile()(9.0) == (2.0,)
+
+
+def test_globals_cells_and_modules_that_changed_are_seen():
+    factor = 2.0
+    module = types.ModuleType("settings")
+    module.shift = 1.0
+    names = make("def user(x): return x * factor + settings.shift", factor=2.0, settings=module)
+
+    def closure(x):
+        return x * factor
+
+    def renew(value):
+        nonlocal factor
+        factor = value
+
+    inverse, other = invert(names["user"], F), invert(closure, F)
+    assert inverse.compile()(5.0) == (2.0,)
+    assert other.compile()(4.0) == (2.0,)
+    names["factor"] = float("2")
+    assert not inverse._watch.changed
+    module.shift = 3.0
+    renew(5.0)
+    for changed, value in ((inverse, 5.0), (other, 4.0)):
+        with pytest.raises(NoSolution):
+            changed(value)
 
 
 def test_declared_domains_hold_in_compiled_code():

@@ -1,11 +1,15 @@
 """What invert and choose answer, and what they refuse."""
 
+import enum
+import functools
 import math
+import operator
 from typing import Annotated
 
 import numba
 import numpy as np
 import pytest
+from typeguard import suppress_type_checks
 
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from overlay import OverlayError
@@ -143,8 +147,9 @@ def test_any_axes_may_be_known():
     assert choose(f, F, F, F, known=("z", "y", "x"))(5.0, 3.0, 2.0) == (11.0,)
     assert choose(f, F, F, F, known=("x",))(2.0, (3.0, 5.0)) == (3.0, 5.0, 11.0)
     assert choose(f, F, F, F, known=("return", "x", "y", "z"))(11.0, 2.0, 3.0, 5.0) == ()
-    with pytest.raises(NoSolution, match="lost digits"):
+    with pytest.raises(NoSolution, match="the known values disagree") as caught:
         choose(f, F, F, F, known=("return", "x", "y", "z"))(12.0, 2.0, 3.0, 5.0)
+    assert ("the function gives", "11.0") in caught.value.notes
 
 
 def test_a_used_argument_is_one_unknown_whatever_is_known():
@@ -255,6 +260,36 @@ def any_number(*args):
     return args
 
 
+def walrus(x):
+    return (y := x + 1) * 2 + y
+
+
+def sets_a_global(x):
+    global SET
+    SET = x
+    return x
+
+
+def imports(x):
+    import math as local
+
+    return local.exp(x)
+
+
+async def coroutine(x):
+    return x + 1
+
+
+def generator(x):
+    yield x
+
+
+@functools.lru_cache
+def cached(x):
+    return x + 1
+
+
+partial = functools.partial(operator.mul, 2.0)
 NARROW = np.float32(2)
 UNSUPPORTED = {
     "branch": (branches, "branches or loops"),
@@ -267,6 +302,13 @@ UNSUPPORTED = {
     "attribute": (lambda x: x.real, "attribute 'real'"),
     "call of a number": (lambda x: x(1), "call of a float"),
     "wrong call": (lambda x: helper(x, 1, 2), "cannot call"),
+    "walrus": (walrus, "assignment within an expression"),
+    "global statement": (sets_a_global, "STORE_GLOBAL"),
+    "local import": (imports, "IMPORT_NAME"),
+    "coroutine function": (coroutine, "a coroutine or a generator"),
+    "generator function": (generator, "a coroutine or a generator"),
+    "cached function": (cached, "a call of cached"),
+    "call of a partial": (lambda x: partial(x) + 1, "a call of functools.partial"),
     "narrow floats": (lambda x: x * NARROW, r"mul\(float, float32\)"),
 }
 
@@ -311,6 +353,32 @@ def test_what_has_no_preimage_is_refused(name):
     theta = (inverse.parameters.default(),) if len(inverse.parameters) else ()
     with pytest.raises(NoSolution):
         inverse(value, *theta)
+
+
+def test_answers_are_finite():
+    with pytest.raises(NoSolution, match="outside Real") as caught:
+        invert(lambda x: 1 / x, F)(1e-310)
+    assert "1.0 / x" in str(caught.value)
+    with pytest.raises(NoSolution, match="outside Real"):
+        choose(lambda x: x * x, F, known=("x",))(1e200)
+
+
+def test_a_result_that_overflows_is_told_from_lost_digits():
+    inverse = choose(lambda x, y: x * x + y, F, F, known=("return", "x"))
+    with pytest.raises(NoSolution, match=r"overflow|outside Real"):
+        inverse(1.0, 1e200)
+    three = choose(lambda x, y: x * x, F, F, known=("return", "x"))
+    with pytest.raises(NoSolution, match="overflow") as caught:
+        three(1.0, 1e200, (0.0,))
+    assert ("the function gives", "inf") in caught.value.notes
+
+
+def test_a_value_too_large_for_a_float_is_refused():
+    inverse = invert(lambda x, y: x + y, F, F)
+    with pytest.raises(NoSolution, match="too large"):
+        inverse(10**400, (1.0,))
+    with pytest.raises(OutsideDomain, match="outside Real"):
+        inverse(1.0, (10**400,))
 
 
 def test_an_answer_that_has_lost_its_digits_is_refused():
@@ -363,6 +431,56 @@ def test_types_that_do_not_fit_are_refused():
         invert(lambda x: x, "float")
     with pytest.raises(NotInvertible, match="choose a value of type"):
         invert(lambda x, s: x, F, str)
+
+
+def test_subclasses_of_numbers_are_refused():
+    class Colour(enum.IntEnum):
+        RED = 1
+
+    with pytest.raises(WrongArguments, match="a subclass of a number's"):
+        invert(lambda x: x + 1, Colour)
+
+
+def test_domains_that_do_not_fit_are_refused():
+    with suppress_type_checks(), pytest.raises(WrongArguments, match="is no domain: 3"):
+        invert(lambda x: x + 1, F, domain={"x": 3})
+    with pytest.raises(WrongArguments, match="holds values of type float"):
+        invert(lambda x: x + 1, I, domain={"x": Interval(0, 1)})
+    with pytest.raises(WrongArguments, match="holds values of type int"):
+        invert(lambda x: x + 1, Annotated[float, Integers(0, 9)])
+
+
+def test_arguments_by_keyword_only_are_refused_unless_they_have_a_default():
+    def required(x, *, k):
+        return x * k
+
+    def given(x: float, *, k: float = 2.0):
+        return x * k
+
+    with pytest.raises(WrongArguments, match="takes k by keyword only"):
+        invert(required, F, F)
+    assert invert(given)(6.0) == invert(given, F)(6.0) == (3.0,)
+    with pytest.raises(WrongArguments, match="2 types were given"):
+        invert(given, F, F)
+
+
+def test_numeric_is_accepted_and_finds_nothing_more():
+    for numeric in (True, False):
+        assert invert(lambda x: x + 1, F, numeric=numeric)(3.0) == (2.0,)
+        with pytest.raises(NotInvertible):
+            invert(lambda x: x + math.exp(x), F, numeric=numeric)
+
+
+def test_answers_of_a_bool_are_bools():
+    for kind in (bool, np.bool_):
+        inverse = invert(lambda x: x + 1, kind)
+        assert inverse(1) == (False,)
+        assert inverse(2)[0] is inverse.compile()(2)[0] is True
+        with pytest.raises(NoSolution, match="outside Bool"):
+            inverse(7)
+        with pytest.raises(NoSolution, match="outside Bool"):
+            inverse.batch(np.array([1, 7]))
+        assert inverse.batch(np.array([1, 2]))[0].tolist() == [False, True]
 
 
 def test_values_of_another_type_are_refused():

@@ -38,6 +38,20 @@ def test_a_record_serves_as_well_as_a_tuple():
     assert INVERSE(1.0, record) == INVERSE(1.0, theta) == INVERSE(1.0, list(theta))
 
 
+def test_records_are_read_by_field_name():
+    theta = (0.5, 2, 3.0, False)
+    fields = [("left_x_y", "?"), ("v_x_y", "f8"), ("k_v1", "i8"), ("z", "f8")]
+    record = np.array([theta[::-1]], dtype=fields)
+    assert INVERSE(1.0, record[0]) == INVERSE(1.0, theta)
+    columns = INVERSE.batch(np.array([1.0]), theta=record)
+    assert tuple(column[0] for column in columns) == INVERSE(1.0, theta)
+    for wrong in ([("w", "?"), *fields[1:]], fields[1:], [*fields, ("w", "f8")]):
+        with pytest.raises(WrongArguments, match="the record has the fields"):
+            INVERSE(1.0, np.zeros(1, wrong)[0])
+        with pytest.raises(WrongArguments, match="the record has the fields"):
+            INVERSE.batch(np.array([1.0]), theta=np.zeros(1, wrong))
+
+
 def test_samples_and_points_of_the_unit_cube_are_members():
     rng = np.random.default_rng(0)
     for theta in (

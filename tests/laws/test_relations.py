@@ -11,11 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay import OverlayError
-from primitives import Integer, Interval, Real, parametric, relation, relations
-from primitives.arithmetic import factor
+from primitives import (
+    Bool,
+    Integer,
+    Interval,
+    NoSolution,
+    Positive,
+    Real,
+    parametric,
+    relation,
+    relations,
+)
+from primitives.arithmetic import factor, squared
 from primitives.kernels import compiled
 from primitives.relation import RETURN
-from primitives.testing import BrokenLaw, check_complete, check_relation, check_sound, domain_at
+from primitives.testing import (
+    BrokenLaw,
+    check_complete,
+    check_forward,
+    check_relation,
+    check_sound,
+    domain_at,
+)
 
 TABLE = list(dict.fromkeys(m.function() for m in relations.methods()))
 MODES = [(r, mode) for r in TABLE for mode in r.modes.values()]
@@ -36,6 +53,7 @@ def members(domain):
 @given(data=st.data())
 def test_every_mode_of_every_relation_is_sound_and_complete(rel, data):
     arguments = [data.draw(members(domain_at(rel, axis))) for axis in rel.axes]
+    check_forward(rel, arguments)
     check_complete(rel, arguments)
     for mode in rel.modes.values():
         takes = {name: data.draw(members(domain_at(rel, name, mode))) for name in mode.takes}
@@ -84,6 +102,12 @@ def halved_branch(ret, k):
     return k * 2 * math.pi + math.asin(ret)
 
 
+def small_root(ret, negative):
+    if ret > 4:
+        raise NoSolution("it is too large")
+    return -math.sqrt(ret) if negative else math.sqrt(ret)
+
+
 WRONG = {
     "sign": wrong(a=lambda ret, b: ret + b),
     "axis": wrong(b=lambda ret, a: a - ret),
@@ -113,6 +137,50 @@ WRONG = {
     ),
     "one wrong float in a billion": relation(
         operator.neg, float, "return = -a", a=lambda ret: -ret if ret != 1e9 else -1e9 + 2
+    ),
+    "always nan": wrong(a=lambda ret, b: math.nan),
+    "always infinite": wrong(a=lambda ret, b: math.inf),
+    "opposite infinities": wrong(
+        ab=parametric(lambda ret, v: (math.inf, -math.inf), v=Real, recover=lambda b: (b,))
+    ),
+    "outside the domain": relation(
+        math.log, float, "return = log(a)", domain=Positive,
+        ret=lambda a: math.log(abs(a)), a=lambda ret: -math.exp(ret), incomplete="half of it",
+    ),
+    "nowhere defined": relation(
+        math.sqrt, float, "return = sqrt(a)", a=lambda ret: -1.0 - ret * ret, incomplete="all"
+    ),
+    "another function": wrong(ret=lambda a, b: a - b, a=lambda ret, b: ret + b),
+    "another function far out": wrong(
+        ret=lambda a, b: a + b if abs(a) < 1e11 else a, a=lambda ret, b: ret - b,
+        incomplete="far out",
+    ),
+    "forward where the target refuses": relation(
+        math.sqrt, float, "return = sqrt(a)", ret=lambda a: math.sqrt(abs(a))
+    ),
+    "refuses forward": relation(
+        math.exp, float, "return = exp(a)", codomain=Positive,
+        ret=lambda a: math.exp(math.sqrt(a)) + 0 * a,
+    ),
+    "outside the codomain": relation(
+        math.sin, float, "return = sin(a)", codomain=Interval(-0.5, 0.5), incomplete="one branch",
+        a=lambda ret: math.asin(ret),
+    ),
+    "refusal outside the codomain": relation(
+        squared, float, "return = a * a", codomain=Interval(0, 4),
+        a=parametric(small_root, negative=Bool, recover=lambda a: (a < 0,)),
+    ),
+    "floats for integers": relation(operator.neg, int, "return = -a", a=lambda ret: -1.0 * ret),
+    "a float for an integer result": relation(
+        operator.neg, int, "return = -a", ret=lambda a: -1.0 * a, a=lambda ret: -int(ret)
+    ),
+    "wrong between a million and a hundred million": relation(
+        operator.neg, float, "return = -a",
+        a=lambda ret: ret if 1e6 < abs(ret) < 1e8 else -ret,
+    ),
+    "wrong beyond a thousand, among integers": relation(
+        operator.neg, int, "return = -a",
+        a=lambda ret: ret if 1e4 < abs(ret) < 1e9 else -ret,
     ),
 }  # fmt: skip
 

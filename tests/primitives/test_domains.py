@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inversion import NoSolution, OutsideDomain, choose, invert
 from overlay import OverlayError
 from primitives import (
     Bool,
@@ -19,13 +20,27 @@ from primitives import (
     Real,
 )
 from primitives.domains import Int64, Word64, domain_of
+from primitives.kernels import compiled
 
 DOMAINS = [
     Real, Positive, NonNegative, NonZero, Interval(-1, 1), Interval(0, 1, open_low=True),
     Interval(-math.inf, 3), Interval(2, math.inf, without=(3.0,)), Interval(1e10, 2e10),
     Integer, Integers(0, 9), Integers(low=5), Integers(high=-5), Integers(without=(0,)),
     Int64, Word64, Bool,
+    Integers(0, 3, without=(3,)), Integers(0, 9, without=(0, 4, 5)), Integers(high=3, without=(3,)),
+    Integers(5, 2**70), Integers(-(2**70), 2**62, without=(2**62,)), Integers(low=2**63 - 3),
+    Integers(0, 9, kind=np.int64), Integers(2**63, 2**64, kind=np.uint64),
+    Interval(0, 1, without=(1.0,)), Interval(-1e308, 1e308),
+    Interval(1e10, math.inf, open_low=True),
+    Interval(0, 1, without=(1.0, math.nextafter(1, 0), 0.0, 5e-324)), Interval(0, 5e-324),
+    Interval(0, 1, True, True, without=(0.0, 1.0)), Interval(-math.inf, 1e10, open_high=True),
 ]  # fmt: skip
+KINDS = (bool, int, float, np.int64, np.uint64)
+VALUES = (
+    -2.5, -1, 0, 0.0, 1, 1.0, 3.0, 4, 5, 9, 1e10, 2**40, 2**60, 2**61, 2**61 + 1, 2**62 + 1,
+    -(2**63), 2**63 - 1, 2**63, 2**64 - 1,
+    math.inf, -math.inf, math.nan, False, True,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -34,6 +49,20 @@ def test_every_number_of_the_unit_interval_gives_a_member(domain, u):
     member = domain.from_unit(u)
     assert domain.contains(member)
     assert isinstance(member, domain.kind)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+@pytest.mark.parametrize("u", [math.nan, -0.5, 1.5, math.inf])
+def test_a_number_outside_the_unit_interval_is_refused(domain, u):
+    with pytest.raises(OutsideDomain, match="outside"):
+        domain.from_unit(u)
+
+
+def test_integers_with_holes_are_all_reached_alike():
+    domain = Integers(0, 9, without=(0, 4, 5))
+    units = (np.arange(700) + 0.5) / 700
+    assert np.bincount(domain.spread(units)).tolist() == [0, 100, 100, 100, 0, 0, *[100] * 4]
+    assert Integers(0, 3, without=(3,)).sample(np.random.default_rng(0), 1000).max() == 2
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -48,10 +77,81 @@ def test_samples_edges_and_default_are_members(domain):
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 def test_the_condition_in_generated_code_agrees_with_contains(domain):
-    for value in (-2.5, -1, 0, 0.0, 1, 1.0, 3.0, 5, 9, 1e10, math.inf, -math.inf, math.nan):
-        if isinstance(value, int) == (domain.kind is not float) and domain.kind in (int, float):
-            condition = eval(domain.condition("x"), {"x": value, "inf": math.inf})
-            assert condition == domain.contains(value)
+    for value in VALUES:
+        if domain_of(domain.kind).contains(value) or domain.kind is float:
+            typed = domain.kind(value)
+            condition = eval(domain.condition("x"), {"x": typed, "inf": math.inf})
+            assert condition == domain.contains(typed), value
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_condition_for_a_type_agrees_with_contains(domain, kind):
+    for value in VALUES:
+        if not domain_of(kind).contains(value):
+            continue
+        typed = kind(value)
+        condition = eval(domain.condition("x", kind), {"x": typed, "inf": math.inf})
+        assert condition == domain.contains(typed), typed
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Integer,
+        Bool,
+        Int64,
+        Word64,
+        NonZero,
+        Interval(0, 4),
+        Integers(0, 9, (4,)),
+        Integers(2**60 + 1, 2**62, (2**61 + 1,)),
+    ],
+)
+def test_the_condition_is_the_same_in_compiled_code(domain):
+    for kind in KINDS:
+        names = {"inf": math.inf}
+        exec(f"def test(x):\n    return {domain.condition('x', kind)}", names)
+        fast = compiled(names["test"])
+        for value in VALUES:
+            limit = {int: 2**63, float: 2**53}.get(kind, math.inf)
+            exact = math.isnan(value) or abs(value) < limit
+            if domain_of(kind).contains(value) and exact:
+                assert fast(kind(value)) == domain.contains(value), (kind, value)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_total_domain_contains_all_of_its_type(domain):
+    every = domain_of(domain.kind)
+    assert domain.total == (domain == every)
+    assert (domain.condition("x") == "True") == (domain.total and domain is not Real)
+
+
+def test_membership_goes_by_value():
+    assert Integer.contains(2.0)
+    assert not Integer.contains(2.5)
+    assert not Integers(0, 9).contains(11.0)
+    assert not Int64.contains(np.float64(2.0**63))
+    assert Real.contains(2)
+    assert Bool.contains(1.0)
+    assert not Bool.contains(2)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+def test_a_declared_range_of_integers_holds(kind):
+    domain = Integers(0, 9, without=(4,), kind=kind)
+    one, two = kind(1), kind(2)
+    inverse = choose(lambda x: x * two, kind, known=("x",), domain={"x": domain})
+    for call in (inverse, inverse.compile()):
+        assert call(kind(3)) == (6,)
+        for outside in (kind(4), kind(10)):
+            with pytest.raises(OutsideDomain):
+                call(outside)
+    backwards = invert(lambda x: x + one, kind, domain={"x": domain})
+    for call in (backwards, backwards.compile()):
+        assert call(kind(4)) == (3,)
+        with pytest.raises(NoSolution):
+            call(kind(20))
 
 
 @pytest.mark.parametrize("domain", [Real, Positive, Interval(0, 1), Integer, Int64, Bool])
@@ -85,6 +185,37 @@ def test_domains_print_as_they_are_written():
 def test_an_empty_interval_is_refused():
     with pytest.raises(OverlayError, match="from 1 to 0 is empty"):
         Interval(1, 0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Interval(0, 5e-324, True, True),
+        lambda: Interval(0, 5e-324, without=(0.0, 5e-324)),
+        lambda: Interval(1, 1, open_low=True),
+        lambda: Interval(math.nan, 1),
+        lambda: Integers(5, 1),
+        lambda: Integers(1, 2, without=(1, 2, 3)),
+        lambda: Integers(0, 9).meet(Integers(10)),
+        lambda: Integers(2**63, 2**64, kind=np.int64),
+    ],
+)
+def test_a_domain_without_members_is_refused(make):
+    with pytest.raises(OverlayError, match="is empty"):
+        make()
+
+
+def test_a_single_point_is_a_domain():
+    assert Interval(0, 1).meet(Interval(1, 2)) == Interval(1, 1)
+    assert Interval(1, 1).from_unit(0.3) == Interval(1, 1).default == 1.0
+    assert Integers(5, 9, without=(5, 9)).default in (6, 7, 8)
+
+
+def test_integers_beyond_64_bits_are_members_but_not_sampled():
+    beyond = Integers(2**70, 2**71)
+    assert beyond.contains(2**70 + 1)
+    with pytest.raises(OverlayError, match="no members of 64 bits"):
+        beyond.from_unit(0.5)
 
 
 def test_types_have_domains():

@@ -75,6 +75,16 @@ def test_lambdas_carry_their_names_in_tracebacks():
     assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "double_a"
 
 
+def test_the_lambdas_of_the_user_stay_as_they_are():
+    solve, recover = (lambda ret, k: ret / 2 + 0 * k), (lambda a: (0,))
+    codes = solve.__code__, recover.__code__
+    rel = relation(double, float, "return = 2 * a", a=parametric(solve, k=Integer, recover=recover))
+    assert (solve.__name__, recover.__name__) == ("<lambda>", "<lambda>")
+    assert (solve.__code__, recover.__code__) == codes
+    assert rel.mode(["a"]).solver.__name__ == "double_a"
+    assert rel.mode(["a"]).recover.__name__ == "double_a_recover"
+
+
 BAD = {
     "no equation": (lambda: relation(double, float), "has no equation"),
     "not an equation": (lambda: relation(double, float, "a = return"), "cannot read"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 from bytecode import BinaryOp, Bytecode, Compare, Instr, Label, TryBegin, TryEnd
@@ -27,6 +27,7 @@ class Tag(NamedTuple):
     value: Any = None
 
 
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 Item = Instr | Label | TryBegin | TryEnd
 Stack = list[Tag | None]
 
@@ -148,8 +149,13 @@ class Emitter:
             apply_effect(ins, stack, jump=False)
             if name == "LOAD_ATTR" and top is not None and top.kind == "static":
                 stack[-1] = static_tag(index, getattr_static(top.value, self.attribute(ins)))
-            elif name in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"):
-                stack[-1] = Tag("function", index)
+            elif name == "LOAD_CONST" and isinstance(arg, CodeType):
+                stack[-1] = Tag("code", index, arg)
+            elif name == "MAKE_FUNCTION" and top is not None and top.kind == "code":
+                comprehension = top.value.co_name in COMPREHENSIONS
+                stack[-1] = Tag("function", index) if comprehension else None
+            elif name == "SET_FUNCTION_ATTRIBUTE":
+                stack[-1] = top
             elif name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH"):
                 stack[-2] = Tag("exit", index)
             elif name == "LOAD_BUILD_CLASS":

@@ -1,0 +1,247 @@
+"""Callables that look at how they are looked at, and targets that look different each time."""
+
+import datetime
+import functools
+import math
+import operator
+import weakref
+
+import pytest
+
+from overlay import Context, MethodTable, call_next
+
+table = MethodTable("marks")
+ctx = Context(table)
+S = ("sin", 1.0)
+
+
+@table.overlay(math.sin)
+def marked(x: float):
+    return ("sin", x)
+
+
+def helper(x):
+    return math.sin(x)
+
+
+class Proxy:
+    @property
+    def __class__(self):
+        raise RuntimeError("not bound")
+
+    def __call__(self):
+        return helper(1.0)
+
+
+class Answering(type):
+    def __getattr__(cls, name):
+        return 42
+
+
+class Answered(metaclass=Answering):
+    def __call__(self):
+        return helper(1.0)
+
+
+class Static:
+    @staticmethod
+    def __init__(*args):
+        Static.seen = args
+
+
+class Single(type):
+    def __call__(cls, *args):
+        return type.__call__(cls, *args)
+
+
+class OnlyOne(metaclass=Single):
+    def __init__(self, x):
+        self.made = helper(x)
+
+
+class Own(functools.partial):
+    pass
+
+
+def decorated_by_a_lambda():
+    @(lambda f: math.sin(1.0))
+    def function():
+        pass
+
+    @(lambda f: math.sin(1.0))
+    class Class:
+        pass
+
+    return function, Class
+
+
+REACHED = {
+    "class property that raises": lambda: Proxy()(),
+    "metaclass that answers everything": lambda: Answered()(),
+    "type.__call__": lambda: OnlyOne(1.0).made,
+    "__call__ of a function": lambda: helper.__call__(1.0),
+    "__call__ of a builtin": lambda: math.sin.__call__(1.0),
+    "subclass of partial": lambda: Own(helper, 1.0)(),
+    "operator.call": lambda: operator.call(helper, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_reached(name):
+    assert ctx(REACHED[name]) == S
+
+
+def test_a_lambda_as_decorator_is_called_like_any_other():
+    assert ctx(decorated_by_a_lambda) == (S, S)
+
+
+def test_a_weak_proxy_is_called_as_it_is():
+    answered = Answered()
+    assert ctx(lambda: weakref.proxy(answered)()) in (S, math.sin(1.0))
+
+
+def test_init_is_bound_as_the_interpreter_binds_it():
+    ctx(lambda: Static(1, 2))
+    assert Static.seen == (1, 2)
+
+
+def test_classmethods_of_builtin_types_are_targets():
+    other = MethodTable("other")
+
+    @other.overlay(dict.fromkeys)
+    def fromkeys(cls, keys: str):
+        return cls.__name__, call_next(cls, keys)
+
+    @other.overlay("datetime:datetime.now")
+    def now(cls):
+        return "now"
+
+    def program():
+        return dict.fromkeys("a"), {}.fromkeys("b"), dict.fromkeys([1]), datetime.datetime.now()
+
+    expected = ("dict", {"a": None}), ("dict", {"b": None}), {1: None}, "now"
+    assert Context(other)(program) == expected
+    assert dict.fromkeys in other
+
+
+def scaling(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        kwargs.setdefault("scale", 2)
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+@scaling
+def scaled(x, scale=1):
+    return x * scale
+
+
+def test_the_base_is_called_as_the_call_was_written():
+    other = MethodTable("other")
+
+    @other.overlay(scaled)
+    def method(x: str, scale: int = 1):
+        return "overlaid"
+
+    inner = Context(other)
+    assert inner(lambda: [scaled(1, scale=3), scaled(x=2), scaled(1)]) == [3, 4, 2]
+    assert inner(lambda: [scaled("a", scale=3), scaled(x="a")]) == ["overlaid"] * 2
+
+
+class Base:
+    def go(self, a, b):
+        return None
+
+
+class WithCell(Base):
+    def go(self, a, b):
+        super().go(a, b)
+        return a + b
+
+
+def test_a_first_overlay_of_an_operator_reaches_methods_with_closures():
+    other = MethodTable("other")
+    inner = Context(other)
+
+    def program():
+        return WithCell().go(1, 2)
+
+    assert inner(program) == 3
+
+    @other.overlay(operator.add)
+    def add(a: int, b: int):
+        return "added"
+
+    assert inner(program) == "added"
+
+
+@functools.lru_cache
+def cached(x):
+    return math.sin(x)
+
+
+def test_cached_results_do_not_outlive_a_change_of_the_table():
+    other = MethodTable("other")
+    inner = Context(other)
+    other.overlay(math.sin)(lambda x: "one")
+    assert inner(lambda: cached(1.0)) == "one"
+    other.overlay(math.sin)(lambda x: "two")
+    assert inner(lambda: cached(1.0)) == "two"
+    other.remove(math.sin)
+    assert inner(lambda: cached(1.0)) == math.sin(1.0)
+
+
+class Unhashable(type):
+    def __eq__(cls, other):
+        return True
+
+
+class One(metaclass=Unhashable):
+    pass
+
+
+class Two(metaclass=Unhashable):
+    pass
+
+
+def test_classes_that_cannot_be_hashed_are_dispatched_on():
+    def target(x, y=None):
+        return "base"
+
+    other = MethodTable("other")
+
+    @other.overlay(target)
+    def one(x: object):
+        return "one"
+
+    @other.overlay(target)
+    def two(x: object, y: int):
+        return "two"
+
+    inner = Context(other)
+    called = inner(lambda: [target(One()), target(One(), 1), target(Two(), One()), target(One())])
+    assert called == ["one", "two", "base", "one"]
+
+
+def test_methods_with_forward_references_live_beside_others():
+    def target(x):
+        return "base"
+
+    other = MethodTable("other")
+    scope = {}
+    other.overlay(target)(lambda x: "any")
+    for _ in range(2):  # as when a notebook's cell is run again
+        exec("def method(x: 'Later'):\n    return 'later'", scope)
+        other.overlay(target)(scope["method"])
+    scope["Later"] = Static
+    assert len(other) == 2
+    assert Context(other)(lambda: [target(Static()), target(1)]) == ["later", "any"]
+
+
+def test_a_target_that_is_not_imported_yet_can_be_removed():
+    other = MethodTable("other")
+    other.overlay("never_imported_module:f")(lambda x: x)
+    other.remove("never_imported_module:f")
+    assert len(other) == 0
