@@ -202,7 +202,7 @@ class Callees:
         if owner is None or type(owner) is ModuleType:
             return function, True
         kind: Any = type(owner)
-        holder = owner if issubclass(kind, type) else kind
+        holder: Any = owner if issubclass(kind, type) else kind
         return self._of_descriptor(type_attribute(holder, function.__name__), function), False
 
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
