@@ -48,8 +48,10 @@ class Site:
 
     def _learn(self, callee: Any) -> Any:
         found, keep = self.callees.find(callee, self.arity)
+        if not keep and type(callee) is not MethodType:
+            return found
         with LOCK:
-            if self.learnt is _NOTHING and (keep or type(callee) is MethodType):
+            if self.learnt is _NOTHING:
                 # what cannot be a key still says that this site has more than one callee
                 self.learnt = callee if keep else _MANY
             # the map may have changed since: what it says now is what is kept
