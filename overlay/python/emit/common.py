@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, ModuleType
 from typing import Any, ClassVar, NamedTuple
@@ -121,7 +122,7 @@ def _guard(out: list[Item], region: TryBegin | None, guarded: Guarded) -> TryBeg
     return again
 
 
-class Emitter:
+class Emitter(ABC):
     """The instruction sequences of one Python minor version."""
 
     JUMP_IF_FALSE: ClassVar[str] = "POP_JUMP_IF_FALSE"
@@ -141,6 +142,8 @@ class Emitter:
         elif name == "LOAD_GLOBAL":
             self.load_global(index, ins, stack, namespace)
         elif self.is_method_load(ins):
+            if name == "LOAD_SUPER_ATTR":  # it has super and the class below the receiver
+                stack[-3:] = [None]
             receiver = stack[-1]
             static = receiver is not None and receiver.kind == "static"
             stack[-1:] = [Tag("static method" if static else "method", index)] * 2
@@ -173,9 +176,10 @@ class Emitter:
         """The two slots of ``LOAD_GLOBAL`` with NULL, in this version's order."""
         return [Tag("null", index), Tag("global", index)]
 
+    @abstractmethod
     def is_method_load(self, ins: Instr) -> bool:
         """Whether it pushes a function and its receiver, or NULL and a callable."""
-        raise NotImplementedError
+        ...
 
     def attribute(self, ins: Instr) -> str:
         """The name that an attribute load looks up."""
@@ -218,6 +222,7 @@ class Emitter:
         swap = [Instr("SWAP", depth, location=at)] if depth > 1 else []
         return [*swap, *self.map_top(site, at), *swap]
 
+    @abstractmethod
     def rewrite_call(
         self,
         index: int,
@@ -227,11 +232,12 @@ class Emitter:
         edits: Edits,
     ) -> None:
         """Edit one call so that its callee is mapped."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     def call(self, count: int, function: Any, at: InstrLocation | None) -> list[Instr]:
         """``[a1..an] -> [function(a1, .., an)]`` for n of 1 to 3."""
-        raise NotImplementedError
+        ...
 
     def as_bool(self, at: InstrLocation | None) -> list[Instr]:
         """``[x] -> [bool(x)]``."""

@@ -27,11 +27,6 @@ class Emitter312(Emitter):
             ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]
         )
 
-    def step(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
-        if ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]:
-            stack[-3:] = [None]
-        super().step(index, ins, stack, namespace)
-
     def arguments(self, code: Bytecode, index: int) -> tuple[int, bool, int]:
         """Of the call at ``index``: arguments, whether some are keywords, where it begins."""
         before = previous(code, index)

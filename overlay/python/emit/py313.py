@@ -22,11 +22,6 @@ class Emitter313(Emitter):
     def is_method_load(self, ins: Instr) -> bool:
         return ins.name in ("LOAD_ATTR", "LOAD_SUPER_ATTR") and ins.arg[0]
 
-    def step(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
-        if ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]:
-            stack[-3:] = [None]
-        super().step(index, ins, stack, namespace)
-
     def global_call_slots(self, index: int) -> Stack:
         return [Tag("global", index), Tag("null", index)]
 
