@@ -10,6 +10,7 @@ import functools
 import itertools
 import operator
 import sys
+import weakref
 from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
@@ -22,24 +23,25 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from overlay.context import Context, call_next, current_context, wrapped_in
+from overlay.context import Context, call_next, current_context, recurse, wrapped_in
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
-from overlay.python.forms import Forms, forms_of, with_forms
+from overlay.python.construction import TYPE_CALL, constructor
+from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
+from overlay.python.site import Keep
 from overlay.table import LOCK
 from overlay.target import key_of_target, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["LRU_CACHE", "Callees", "copied", "is_dispatcher"]
+__all__ = ["LRU_CACHE", "Callees", "Found", "copied", "is_dispatcher"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
 PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
-TYPE_CALL: Any = type.__dict__["__call__"]
 # What a class or module may hold in place of a function that was decorated.
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
@@ -65,6 +67,36 @@ _CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
 CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}
 
 
+class Found:
+    """What stands for a callee: the callee, held weakly where it is a function; what to call;
+    whether a site may keep it; and for a function that comes anew each time its code and that
+    of its twin."""
+
+    __slots__ = ("code", "forms", "keep", "of", "to")
+
+    def __init__(self, of: Any, to: Any, keep: Keep, code: Any = None) -> None:
+        self.of = of
+        self.to = to
+        self.keep = keep
+        self.code = code
+        self.forms = forms_of(to)
+
+    def form(self, arity: int | None) -> Any:
+        """What to call with so many positional arguments."""
+        return self.to if self.forms is None else self.forms(arity)
+
+
+class Passing(NamedTuple):
+    """An entry of a callee map that the end of the run removes."""
+
+    callees: Callees
+    key: int
+
+    def reset(self) -> None:
+        """Remove it."""
+        self.callees.known.pop(self.key, None)
+
+
 class Callees:
     """The callee map of one engine, for code that belongs to one link of a method chain.
 
@@ -74,41 +106,70 @@ class Callees:
     def __init__(self, engine: PythonEngine, link: Link | None) -> None:
         self.engine = engine
         self.link = link
-        self.known: dict[int, tuple[Any, Any, Forms | None]] = {}
-        self.codes: dict[int, tuple[CodeType, dict[str, Any], CodeType]] = {}
-
-    def find(self, callee: Any, arity: int | None) -> tuple[Any, bool]:
-        """What to call in place of ``callee``, and whether the site may keep it."""
-        entry = self.known.get(id(callee))
-        if entry is not None and entry[0] is callee:
-            return entry[1] if entry[2] is None else entry[2](arity), True
-        kind: Any = type(callee)
-        if kind is MethodType:
-            return self._bound(callee), False
-        if kind is FunctionType and id(callee) not in self.engine.overlaid:
-            twin = self._closure(callee)
-            if twin is not None:
-                return twin, False
-        with LOCK:
-            self.engine.settle()
-            found, keep = self._map(callee)
-            keep = keep and not self.engine.released
-            if keep:
-                self.known[id(callee)] = callee, found, forms_of(found)
-        forms = forms_of(found)
-        return found if forms is None else forms(arity), keep
-
-    def _closure(self, function: FunctionType) -> FunctionType | None:
-        """The twin of a function whose code was rewritten before, in a closure most often."""
-        code = function.__code__
-        entry = self.codes.get(id(code))
-        if entry is None or entry[0] is not code or entry[1] is not function.__globals__:
-            return None
-        return copied(function, entry[2])
+        self.known: dict[int, Found] = {}
+        self.codes: dict[int, tuple[CodeType, CodeType]] = {}
 
     def __getitem__(self, callee: Any) -> Any:
         """What to call in place of ``callee``."""
-        return self.find(callee, None)[0]
+        if type(callee) is MethodType:
+            return self._bound(callee)
+        return self.find(callee).form(None)
+
+    def find(self, callee: Any) -> Found:
+        """What stands for ``callee``, which is not a bound method of the program."""
+        entry = self.known.get(id(callee))
+        if entry is not None and entry.of() is callee:
+            return entry
+        kind: Any = type(callee)
+        if kind is MethodType:
+            return Found(None, self._bound(callee), Keep.NO)
+        if kind is FunctionType and id(callee) not in self.engine.overlaid:
+            code = self.codes.get(id(callee.__code__))
+            if code is not None and code[0] is callee.__code__:
+                return Found(None, self.closure(callee, code[1]), Keep.RUN, code)
+        with LOCK:
+            self.engine.settle()
+            to, keep = self._map(callee)
+            if self.engine.released:
+                return Found(None, to, Keep.NO)
+            if keep is Keep.YES:
+                return self._known(callee, to)
+            if kind is not FunctionType:
+                return Found(None, to, keep)
+            code = self.codes.get(id(callee.__code__))
+            if callee.__closure__ is None and type(to) is FunctionType:
+                return self.keep_closure(callee, to, code)
+            return Found(None, to, keep, code)
+
+    def _known(self, callee: Any, to: Any) -> Found:
+        key = id(callee)
+        if type(callee) is FunctionType:
+            of: Any = weakref.ref(callee, lambda _: self.known.pop(key, None))
+        else:
+            of = lambda: callee  # noqa: E731
+        self.known[key] = found = Found(of, to, Keep.YES)
+        return found
+
+    def keep_closure(self, function: FunctionType, twin: FunctionType, code: Any = None) -> Found:
+        """Keep the twin of a function that is called again and again, until the run ends."""
+        key = id(function)
+        reference = weakref.ref(function, lambda _: self.known.pop(key, None))
+        found = Found(reference, twin, Keep.RUN, code)
+        with LOCK:
+            if self.engine.for_this_run(Passing(self, key)):
+                self.known[key] = found
+        return found
+
+    def find_method(self, method: MethodType) -> Found | None:
+        """What stands for the function of a bound method, or None where that is not enough."""
+        function: Any = method.__func__
+        if type(function) is not FunctionType:
+            return None
+        return self.find(function)
+
+    def closure(self, function: FunctionType, code: CodeType) -> FunctionType:
+        """The twin of a function by its rewritten code: itself where there is nothing to do."""
+        return function if code is function.__code__ else copied(function, code)
 
     def _bound(self, method: MethodType) -> Any:
         function = method.__func__
@@ -116,94 +177,106 @@ class Callees:
             plum_function = plum_functions.of_bound(method)
             if plum_function is not None:
                 return MethodType(self[plum_function], method.__self__)
-        mapped = self.find(function, None)[0]
+        mapped = self.find(function).form(None)
         return method if mapped is function else MethodType(mapped, method.__self__)
 
     # ---- by kind ----
 
-    def _map(self, callee: Any) -> tuple[Any, bool]:
+    def _map(self, callee: Any) -> tuple[Any, Keep]:
+        generic = plum_functions.generic_in(callee, self)
+        if generic is not None:
+            return generic, Keep.YES
         if key_of_target(callee) in self.engine.overlaid:
-            return self.engine.dispatcher(callee).generic, True
+            return self.engine.dispatcher(callee).generic, Keep.YES
         return self.base(callee)
 
-    def base(self, callee: Any) -> tuple[Any, bool]:
+    def base(self, callee: Any) -> tuple[Any, Keep]:
         """What to call where no method applies: the callee with its body in the context."""
+        found, keep = self._base(callee)
+        return self.engine.watch.over(callee, found), keep
+
+    def _base(self, callee: Any) -> tuple[Any, Keep]:
         kind: Any = type(callee)
         if kind is FunctionType:
             return self._function(callee)
         if kind is BuiltinFunctionType or kind in DESCRIPTORS:
             return self._builtin(callee)
         if kind is MethodWrapperType:
-            return self._method_wrapper(callee), False
+            return self._method_wrapper(callee), Keep.NO
         if issubclass(kind, type):
-            return self._class(callee), "<locals>" not in _qualified(callee)
+            return self._class(callee), _keep_if(_is_global(callee))
         if type_attribute(kind, "__call__") is PARTIAL_CALL:
             mapped = self[callee.func]
             if mapped is callee.func:
-                return callee, False
-            return functools.partial(mapped, *callee.args, **callee.keywords), False
+                return callee, Keep.NO
+            return functools.partial(mapped, *callee.args, **callee.keywords), Keep.NO
         if kind is LRU_CACHE:
             # a cache of its own: results found here must not be met outside
             cached = functools.lru_cache(**callee.cache_parameters())
-            return cached(self[callee.__wrapped__]), True
+            return cached(self[callee.__wrapped__]), Keep.YES
         if kind is staticmethod:
-            return self[callee.__func__], False
+            return self[callee.__func__], Keep.NO
         if kind is Context:
-            return functools.partial(self.engine.enter_inner, callee), False
+            return functools.partial(self.engine.enter_inner, callee), Keep.NO
         if plum_functions.is_function(callee):
-            return plum_functions.Resolved(callee, self), True
+            return plum_functions.Resolved(callee, self), Keep.YES
         if is_dispatcher(callee):
-            return self.engine.compiled(callee), True
-        return self._instance(callee), False
+            return self.engine.compiled(callee), Keep.YES
+        return self._instance(callee), Keep.NO
 
-    def _function(self, function: FunctionType) -> tuple[Any, bool]:
+    def _function(self, function: FunctionType) -> tuple[Any, Keep]:
         if function is call_next:
-            return (self.engine.next_of(self.link) if self.link else function), True
+            return (self.engine.next_of(self.link) if self.link else function), Keep.YES
         if function is current_context:
-            return self.engine.current, True
+            return self.engine.current, Keep.YES
+        if function is recurse:
+            return functools.partial(self.engine.enter_inner, recurse), Keep.NO
+        generic = plum_functions.base_of_generic(function, self)
+        if generic is not None:
+            return generic, Keep.YES
         if self.link is not None and self.link.wraps(function):
-            return self.engine.twin(function, self), True
+            return self.engine.twin(function, self), Keep.YES
         if is_ours(function.__code__.co_filename):
             wrapped = wrapped_in(function)
             if wrapped is None:
-                return function, True
-            return functools.partial(self.engine.enter_inner, *wrapped), False
+                return function, Keep.YES
+            return functools.partial(self.engine.enter_inner, *wrapped), Keep.NO
         twin = self.engine.twin(function)
         if _is_at_home(function):
-            return twin, True
-        if not self.engine.released:
+            return twin, Keep.YES
+        if not self.engine.released and id(function) not in self.engine.overlaid_codes:
             code = function.__code__
-            limited(self.codes)[id(code)] = code, function.__globals__, twin.__code__
-        return twin, False
+            limited(self.codes)[id(code)] = code, twin.__code__
+        return twin, Keep.RUN
 
-    def _builtin(self, function: Any) -> tuple[Any, bool]:
+    def _builtin(self, function: Any) -> tuple[Any, Keep]:
         if function is exec or function is eval:
-            return dynamic_code.running(function, self), True
+            return dynamic_code.running(function, self), Keep.YES
         if type(function) is WrapperDescriptorType and function.__name__ == "__call__":
 
             def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
                 native = function.__get__(owner, type(owner))
                 return self._called(owner, native)(*args, **kwargs)
 
-            return call, True
+            return call, Keep.YES
         owner: Any = getattr(function, "__self__", None)
         if type(owner) is LRU_CACHE:
-            return getattr(self[owner], function.__name__), False
+            return getattr(self[owner], function.__name__), Keep.NO
         if getattr(function, "__objclass__", None) is LRU_CACHE:
 
             def of_own_cache(cached: Any, *args: Any) -> Any:
                 return function(self[cached], *args)
 
-            return of_own_cache, True
+            return of_own_cache, Keep.YES
         if type(owner) is list and function.__name__ == "sort":
-            return functools.partial(self[list.sort], owner), False
+            return functools.partial(self[list.sort], owner), Keep.NO
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
-            return self._with_callbacks(function), True
+            return self._with_callbacks(function), Keep.YES
         if owner is None or type(owner) is ModuleType:
-            return function, True
+            return function, Keep.YES
         kind: Any = type(owner)
         holder: Any = owner if issubclass(kind, type) else kind
-        return self._of_descriptor(type_attribute(holder, function.__name__), function), False
+        return self._of_descriptor(type_attribute(holder, function.__name__), function), Keep.NO
 
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
         _, positions, names = CALLBACKS[id(function)]
@@ -243,41 +316,14 @@ class Callees:
         call = type_attribute(type(cls), "__call__")
         if type(call) is FunctionType:
             return MethodType(self[call], cls)
-        return self._constructor(cls) if call is TYPE_CALL else cls
+        return constructor(self, cls) if call is TYPE_CALL else cls
 
     def _called(self, owner: Any, native: Any) -> Any:
         """What ``__call__`` of a C type does for ``owner``; ``native`` where it is not known."""
         kind: Any = type(owner)
         if kind in (FunctionType, BuiltinFunctionType, MethodType):
             return self[owner]
-        return self._constructor(owner) if issubclass(kind, type) else native
-
-    def _constructor(self, cls: type) -> Any:
-        """``type.__call__`` with ``__new__`` and ``__init__`` looked up anew at each call."""
-        slots = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
-        if all(type(slot) in (BuiltinFunctionType, WrapperDescriptorType) for slot in slots):
-            return functools.partial(TYPE_CALL, cls) if _has_own_call(cls) else cls
-
-        def construct(*args: Any, **kwargs: Any) -> Any:
-            new = type_attribute(cls, "__new__")
-            new = new.__get__(None, cls) if type(new) is not BuiltinFunctionType else new
-            made = self[new](cls, *args, **kwargs)
-            kind: Any = type(made)
-            if any(base is cls for base in kind.__mro__):
-                result = self._init(made, kind)(*args, **kwargs)
-                if result is not None:
-                    shown = type(result).__name__
-                    raise TypeError(f"__init__() should return None, not '{shown}'")
-            return made
-
-        return construct
-
-    def _init(self, made: Any, kind: type) -> Any:
-        init = type_attribute(kind, "__init__")
-        if type(init) is FunctionType:
-            return MethodType(self[init], made)
-        bind = type_attribute(type(init), "__get__")
-        return self[init if bind is None else bind(init, made, kind)]
+        return constructor(self, owner) if issubclass(kind, type) else native
 
     def _instance(self, instance: Any) -> Any:
         kind: Any = type(instance)
@@ -293,22 +339,41 @@ def copied(function: FunctionType, code: CodeType) -> FunctionType:
     copy = FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__qualname__ = function.__qualname__
+    if function.__kwdefaults__ is not None:
+        copy.__kwdefaults__ = function.__kwdefaults__
+    if function.__qualname__ != code.co_qualname:
+        copy.__qualname__ = function.__qualname__
     return copy
 
 
-def _has_own_call(cls: type) -> bool:
-    """Whether calling the class runs something else than ``type.__call__``."""
-    return type_attribute(type(cls), "__call__") is not TYPE_CALL
+def _keep_if(lasting: bool) -> Keep:
+    return Keep.YES if lasting else Keep.RUN
 
 
-def _qualified(cls: type) -> str:
-    return type.__dict__["__qualname__"].__get__(cls)
+def _is_global(cls: type) -> bool:
+    """Whether its module holds it."""
+    found: Any = sys.modules.get(type.__dict__["__module__"].__get__(cls))
+    for name in type.__dict__["__qualname__"].__get__(cls).split("."):
+        kind: Any = type(found)
+        if kind is ModuleType:
+            found = vars(found).get(name)
+        elif issubclass(kind, type):
+            found = type_attribute(found, name)
+        else:
+            return False
+    return found is cls
+
+
+def is_module(namespace: dict[str, Any]) -> bool:
+    """Whether it is the namespace of a module that is imported."""
+    module = sys.modules.get(dict.get(namespace, "__name__", ""))
+    return type(module) is ModuleType and vars(module) is namespace
 
 
 def _is_at_home(function: FunctionType) -> bool:
     """Whether its module or class holds it, so that it lives as long as they do."""
+    if not is_module(function.__globals__):
+        return False
     found: Any = None
     for place, name in enumerate(function.__qualname__.split(".")):
         if place == 0:

@@ -72,6 +72,7 @@ class Dispatcher:
             self.base = None if self.engine.released else found
         else:
             found = self.engine.implementation(self.target, method, after, args)
+            found = self.engine.watch.hit(method, found)
         if self.keyed_by is not None and not kwargs and all(map(_compares_by_identity, args)):
             with LOCK:
                 if version == self.version and not self.engine.released:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.callees import LRU_CACHE, Callees, copied, is_dispatcher
+from overlay.python.callees import LRU_CACHE, Callees, Passing, copied, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.kept import limited
+from overlay.python.leaving import Watch
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
 from overlay.table import LOCK, Method
@@ -33,6 +34,7 @@ _INPLACE_OF: dict[Any, int] = {id(plain): key for key, (plain, _) in INPLACE.ite
 _OPERATORS = {id(f): f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)}
 # how often a method must stand in the last frames of a RecursionError to be named in it
 _FRAMES, _REPEATS = 40, 5
+_MOST_PASSING = 1000
 
 
 @dataclass(frozen=True)
@@ -73,18 +75,23 @@ class PythonEngine:
         self._as_context = stack.context.metadata, stack.context.state
         self.released = False
         self.tables = stack.tables
+        self.watch = Watch(self, stack.records)
+        self.overlaid: set[Any] = set()
+        self.overlaid_codes: set[int] = set()
         self.emitter = emitter()
         self.callees = Callees(self, None)
         self._linked: dict[Any, Callees] = {}
         self._dispatchers: dict[Any, Dispatcher] = {}
-        self._codes: dict[tuple[int, int, int], tuple[Any, CodeType]] = {}
+        self._codes: dict[tuple[int, int], tuple[Any, CodeType]] = {}
         self._link_of_code: dict[int, tuple[CodeType, Callees]] = {}
         self._method_of_code: dict[int, tuple[CodeType, Method]] = {}
         self._sites: weakref.WeakSet[Site] = weakref.WeakSet()
-        self._twins: weakref.WeakKeyDictionary[FunctionType, tuple[FunctionType, Callees]] = (
+        self._twins: weakref.WeakKeyDictionary[FunctionType, tuple[Any, Callees]] = (
             weakref.WeakKeyDictionary()
         )
-        self.overlaid: set[Any] = set()
+        # Functions as they were when they were rewritten: changed in place, they are again.
+        self._seen: dict[int, tuple[weakref.ref[FunctionType], tuple[Any, ...]]] = {}
+        self._for_this_run: list[Site | Passing] = []
         with LOCK:
             for table in self.tables:
                 table.listen(self)
@@ -96,14 +103,52 @@ class PythonEngine:
         with LOCK:
             self.released = True
             for site in list(self._sites):
-                site.release()
+                site.reset()
             for callees in (self.callees, *self._linked.values()):
                 callees.known.clear()
                 callees.codes.clear()
             for dispatcher in self._dispatchers.values():
                 dispatcher.forget()
-            for kept in (self._codes, self._method_of_code, self._dispatchers):
+            for kept in (self._codes, self._method_of_code, self._dispatchers, self._seen):
                 kept.clear()
+
+    def for_this_run(self, holder: Site | Passing) -> bool:
+        """Whether something may be kept that the program may drop: it is reset in ``leave``,
+        or when very much of it has come together."""
+        if self.released:
+            return False
+        self._for_this_run.append(holder)
+        if len(self._for_this_run) > _MOST_PASSING:
+            self.leave()
+        return True
+
+    def leave(self) -> None:
+        """The outermost run has ended: forget the callees that would outlive the program's
+        own references to them."""
+        if self._for_this_run:
+            with LOCK:
+                holders, self._for_this_run = self._for_this_run, []
+                for holder in holders:
+                    holder.reset()
+
+    def check_functions(self) -> None:
+        """Forget what stands for functions whose code or defaults were changed in place."""
+        for key, (reference, parts) in list(self._seen.items()):
+            function = reference()
+            if function is None or not _same(_parts(function), parts):
+                self._seen.pop(key, None)
+                if function is not None:
+                    self._forget_all()
+
+    def _forget_all(self) -> None:
+        """Look everything up again: what stands for a callee may hold what stands for others."""
+        with LOCK:
+            for callees in (self.callees, *self._linked.values()):
+                callees.known.clear()
+            for site in list(self._sites):
+                site.reset()
+            for dispatcher in self._dispatchers.values():
+                dispatcher.forget()
 
     # ---- entering ----
 
@@ -123,9 +168,15 @@ class PythonEngine:
 
     def enter(self, function: Any) -> Any:
         """What to call in place of ``function`` at the start of a run."""
+        self.check_functions()
         return self.callees[function]
 
-    def enter_inner(self, context: Context, /, *args: Any, **kwargs: Any) -> Any:
+    def enter_base(self, function: Any) -> Any:
+        """The same, where no method is looked up for ``function`` itself."""
+        self.check_functions()
+        return self.callees.base(function)[0]
+
+    def enter_inner(self, context: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """A context called inside this one: its tables go on top of these."""
         from overlay.context import entered
 
@@ -154,33 +205,35 @@ class PythonEngine:
             self._forget_results()
             if (key_of_target(target) in self.overlaid) is before:
                 return
-            for callees in (self.callees, *self._linked.values()):
-                callees.known.pop(id(target), None)
-            for site in list(self._sites):
-                site.forget(target)
+            self._forget_all()
             if id(target) in _OPERATORS:
                 self._rewrite_all()
 
     def _forget_results(self) -> None:
         """Cached functions have to find their results anew."""
         for callees in (self.callees, *self._linked.values()):
-            for callee, *_ in list(callees.known.values()):
-                if type(callee) is LRU_CACHE:
-                    del callees.known[id(callee)]
-                    for site in list(self._sites):
-                        site.forget(callee)
+            found = [entry.of() for entry in list(callees.known.values())]
+            for cached in (callee for callee in found if type(callee) is LRU_CACHE):
+                del callees.known[id(cached)]
+                for site in list(self._sites):
+                    site.forget(cached)
 
     def _refresh(self) -> None:
-        keys = {key_of_target(t) for table in self.tables for t in table.targets()}
+        targets = [target for table in self.tables for target in table.targets()]
+        codes = {id(target.__code__) for target in targets if type(target) is FunctionType}
+        keys = set(map(key_of_target, targets))
         inplace = {_INPLACE_OF[key] for key in keys if key in _INPLACE_OF}
-        self.overlaid = keys | inplace
+        self.overlaid, self.overlaid_codes = keys | inplace, codes
 
     def _rewrite_all(self) -> None:
         self._codes.clear()
         for callees in (self.callees, *self._linked.values()):
             callees.codes.clear()
-        for twin, (original, callees) in list(self._twins.items()):
-            twin.__code__ = self.rewritten(original.__code__, original.__globals__, callees)
+        for twin, (reference, callees) in list(self._twins.items()):
+            original = reference()
+            if original is not None:
+                namespace = original.__globals__
+                twin.__code__ = self.rewritten(original.__code__, namespace, callees)
 
     # ---- methods ----
 
@@ -203,6 +256,11 @@ class PythonEngine:
     ) -> Callable[..., Any]:
         """The function to run for a method: its body in the context, with its own call_next."""
         function = method.implementation(tuple(map(type, args)))
+        return method.adapted(self._entered(target, method, after, function), function, len(args))
+
+    def _entered(
+        self, target: Any, method: Method, after: tuple[Method, ...], function: Any
+    ) -> Callable[..., Any]:
         link = Link(target, (*after, method))
         callees = self._callees_of(link)
         if is_dispatcher(function):
@@ -220,35 +278,43 @@ class PythonEngine:
     # ---- twins ----
 
     def twin(self, function: FunctionType, callees: Callees | None = None) -> FunctionType:
-        """The function to run in place of ``function``."""
+        """The function to run in place of ``function``: itself where nothing needs rewriting."""
         code = function.__code__
         if callees is None:
             owner = self._link_of_code.get(id(code))
             callees = self.callees if owner is None else owner[1]
         new = self.rewritten(code, function.__globals__, callees)
+        if not self.released:
+            key = id(function)
+            gone = weakref.ref(function, lambda _: self._seen.pop(key, None))
+            self._seen[key] = gone, _parts(function)
+        if new is code:
+            return function
         twin = copied(function, new)
-        self._twins[twin] = function, callees
+        self._twins[twin] = weakref.ref(function), callees
         return twin
 
     def rewritten(self, code: CodeType, namespace: dict[str, Any], callees: Callees) -> CodeType:
-        key = id(code), id(namespace), id(callees)
+        key = id(code), id(callees)
         entry = self._codes.get(key)
-        if entry is not None and entry[0] is code:
+        if entry is not None and entry[0]() is code:
             return entry[1]
         with LOCK:
             rewriter = Rewriter(
                 self.emitter,
-                lambda arity: self._site(callees, arity),
+                lambda *shape: self._site(callees, *shape),
                 self._operator,
                 lambda nested: self._nested(nested, callees),
+                operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
             )
             new = rewriter.rewrite(code, namespace)
             if not self.released:
-                limited(self._codes)[key] = code, new
+                gone = weakref.ref(code, lambda _: self._codes.pop(key, None))
+                limited(self._codes)[key] = gone, new
         return new
 
-    def _site(self, callees: Callees, arity: int | None) -> Site:
-        site = Site(callees, arity)
+    def _site(self, callees: Callees, arity: int | None, attribute: str | None = None) -> Site:
+        site = Site(callees, arity, attribute)
         self._sites.add(site)
         return site
 
@@ -282,3 +348,12 @@ class PythonEngine:
                     "to go on below it, use call_next(...) or nonoverlay(f)(...)"
                 )
                 return
+
+
+def _parts(function: FunctionType) -> tuple[Any, ...]:
+    """What a twin has from its function when it is made."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
+def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    return all(a is b for a, b in zip(one, other, strict=True))

@@ -2,72 +2,222 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import MethodType
+import contextlib
+import enum
+import weakref
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from overlay.table import LOCK
+from overlay.target import type_attribute
 
 if TYPE_CHECKING:
-    from overlay.python.callees import Callees
+    from overlay.python.callees import Callees, Found
 
-__all__ = ["Site"]
+__all__ = ["Keep", "Site"]
 
-_NOTHING = object()
-_MANY = object()
+_NOTHING: tuple[Any, Any] = (object(), None)
+_MOST = 32  # callees that one site keeps
 
 
-class Site:
+class Keep(enum.Enum):
+    """Whether a site may keep what stands for a callee."""
+
+    YES = enum.auto()
+    # while the run lasts: the callee would outlive it otherwise
+    RUN = enum.auto()
+    NO = enum.auto()
+
+
+class Site(dict[Any, Any]):
     """What one call site of rewritten code has learnt: a constant of that code.
 
-    The code compares its callee with ``key`` by identity and takes ``to``; else it takes
-    ``site[callee]``. ``to`` is written before ``key`` and stays a valid callee of the last key
-    for ever, so that a thread that read an old key never calls the wrong function: a site
-    learns one callee, the first that can be kept, and no other.
+    pair: a callee, and what to call in place of it. The code compares its own callee with the
+    former by identity and takes the latter if it is the same. A thread reads both at once, so
+    none ever sees half of a change.
+    The site itself maps functions and C methods, which no program can give a hash of its own,
+    to what to call; ``site.other[callee]`` does so for callables of any other kind.
+    clean: code of functions that come anew each time and in which there is nothing to rewrite.
+    bound: whether the code is to load a method as a value, which comes bound to its object.
     """
 
-    __slots__ = ("__weakref__", "arity", "callees", "key", "known", "learnt", "to")
+    __slots__ = (
+        *("__weakref__", "arity", "attribute", "bound", "callees", "clean", "closure"),
+        *("instance", "known", "other", "pair", "plain", "recent", "value"),
+    )
 
-    def __init__(self, callees: Callees, arity: int | None) -> None:
+    def __init__(self, callees: Callees, arity: int | None, attribute: str | None = None) -> None:
         self.callees = callees
         self.known = callees.known
         self.arity = arity
-        self.key: Any = _NOTHING
-        self.to: Callable[..., Any] | None = None
-        self.learnt: Any = _NOTHING
+        self.attribute = attribute
+        self.value = attribute is None
+        self.other = Other(self)
+        self.reset()
 
-    def __getitem__(self, callee: Any) -> Any:
-        if self.learnt is not _NOTHING and self.learnt is not callee:
-            bound = type(callee) is MethodType
-            function = callee.__func__ if bound else callee
-            entry = self.known.get(id(function))
-            if entry is not None and entry[0] is function:
-                found = entry[1] if entry[2] is None else entry[2](self.arity)
-                return MethodType(found, callee.__self__) if bound else found
-        return self._learn(callee)
+    def __hash__(self) -> int:
+        return id(self)
 
-    def _learn(self, callee: Any) -> Any:
-        found, keep = self.callees.find(callee, self.arity)
-        if not keep and type(callee) is not MethodType:
-            return found
-        with LOCK:
-            if self.learnt is _NOTHING:
-                # what cannot be a key still says that this site has more than one callee
-                self.learnt = callee if keep else _MANY
-            # the map may have changed since: what it says now is what is kept
-            entry = self.known.get(id(callee))
-            if self.learnt is callee and entry is not None and entry[0] is callee:
-                self.to = entry[1] if entry[2] is None else entry[2](self.arity)
-                self.key = callee
-        return found
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
-    def release(self) -> None:
-        """Keep nothing, now or later."""
-        self.learnt = _MANY
-        self.key = _NOTHING
-        self.to = None
+    def reset(self) -> None:
+        """Know nothing."""
+        self.pair = _NOTHING
+        self.clean: Any = None
+        self.bound = True
+        # by id, callees that were met once: one that is met again is kept
+        self.recent: dict[int, weakref.ref[Any]] = {}
+        self.closure: tuple[Any, Any] = _NOTHING  # its code, and the code of its twin
+        self.plain: tuple[Any, Any] = _NOTHING  # class and name of builtin methods that stay
+        # class of callable objects, its __call__, and what stands for that
+        self.instance: tuple[Any, Any, Any] = (*_NOTHING, None)
+        self.clear()
+
+    @property
+    def as_value(self) -> AsValue:
+        """Stands for this site where its method load gave a value."""
+        return AsValue(self)
 
     def forget(self, callee: Any) -> None:
         """Look ``callee`` up again at the next call."""
-        if self.learnt is callee:
-            self.key = _NOTHING
+        if self.pair[0] is callee:
+            self.reset()
+
+    def __missing__(self, function: Any) -> Any:
+        code, new = self.closure
+        if type(function) is FunctionType and function.__code__ is code:
+            return self._come_anew(function, new)
+        found = self.callees.find(function)
+        if found.code is not None:
+            self.closure = found.code
+            if found.code[0] is found.code[1]:
+                self.clean = found.code[0]
+        return self.keep(function, found)
+
+    def _come_anew(self, function: FunctionType, new: Any) -> Any:
+        if new is function.__code__:
+            self.clean = new
+            return function
+        to = self.callees.closure(function, new)
+        if self._again(function) and self.callees.engine.for_this_run(self):
+            self.callees.keep_closure(function, to)
+            self._learn(function, to)
+        return to
+
+    def _again(self, callee: Any) -> bool:
+        """Whether a callee that may be dropped soon was here before."""
+        key = id(callee)
+        met = self.recent.get(key)
+        if met is not None and met() is callee:
+            return True
+        if len(self.recent) >= _MOST:
+            self.recent.clear()
+        with contextlib.suppress(TypeError):  # its class has no weak references
+            self.recent[key] = weakref.ref(callee)
+        return False
+
+    def _learn(self, callee: Any, to: Any) -> None:
+        self.pair = callee, to
+        if type(callee) in (FunctionType, MethodDescriptorType):
+            if len(self) >= _MOST:
+                self.clear()
+            self[callee] = to
+
+    def keep(self, callee: Any, found: Found) -> Any:
+        """Learn a callee, unless it may be gone soon; what to call in place of it."""
+        to = found.to if found.forms is None else found.forms(self.arity)
+        if found.keep is Keep.YES:
+            self._learn(callee, to)
+        elif found.keep is Keep.RUN:
+            again = found.of is not None or self._again(callee)
+            if again and self.callees.engine.for_this_run(self):
+                self._learn(callee, to)
+        return to
+
+
+class Other:
+    """The same for callables of any kind: none is hashed or compared."""
+
+    __slots__ = ("site",)
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def __getitem__(self, callee: Any) -> Any:
+        site, kind = self.site, type(callee)
+        if kind is MethodType:
+            known, to = site.pair
+            if callee.__func__ is known:
+                return MethodType(to, callee.__self__)
+            return self._method(callee)
+        if kind is BuiltinFunctionType:
+            owner, name = site.plain
+            if type(callee.__self__) is owner and callee.__name__ == name:
+                return callee
+        elif kind is FunctionType:
+            return site[callee]
+        else:
+            known, call, to = site.instance
+            if kind is known and kind.__call__ is call:
+                return MethodType(to, callee)
+        entry = site.known.get(id(callee))
+        if entry is None or entry.of() is not callee:
+            entry = site.callees.find(callee)
+        to = site.keep(callee, entry)
+        if entry.keep is Keep.NO:
+            if kind is BuiltinFunctionType:
+                self._builtin(callee, to)
+            elif type(to) is MethodType and to.__self__ is callee:
+                self._instance(kind, to.__func__)
+        return to
+
+    def _method(self, method: MethodType) -> Any:
+        site, function = self.site, method.__func__
+        if type(function) is not FunctionType:
+            return site.callees[method]
+        to = dict.get(site, function)
+        if to is None:
+            found = site.callees.find(function)
+            to = found.form(None)
+            lasting = found.keep is Keep.YES
+            if lasting or (found.keep is Keep.RUN and site.callees.engine.for_this_run(site)):
+                site.pair = function, to
+                if not site.value:
+                    self._load_as_method(method.__self__, function)
+        return MethodType(to, method.__self__)
+
+    def _builtin(self, callee: Any, to: Any) -> None:
+        site, owner, name = self.site, callee.__self__, callee.__name__
+        kind: Any = type(owner)
+        descriptor: Any = type_attribute(kind, name)
+        if type(descriptor) is not MethodDescriptorType:
+            return
+        if site.attribute == name and not site.value:
+            site.pair = descriptor, site.callees.find(descriptor).form(None)
+            self._load_as_method(owner, descriptor)
+        elif to is callee:
+            site.plain = kind, name
+
+    def _load_as_method(self, owner: Any, method: Any) -> None:
+        """From now on load the native way, if that gives the method and its receiver."""
+        if type_attribute(type(owner), self.site.attribute or "") is method:
+            self.site.bound = False
+
+    def _instance(self, kind: Any, to: Any) -> None:
+        # the attribute of a class whose metaclass is another may be anything
+        if type(kind) is type and not self.site.callees.engine.released:
+            self.site.instance = kind, kind.__call__, to
+
+
+class AsValue:
+    """A site whose method load turned out to push NULL and a value: from now on the code
+    loads the attribute as a value."""
+
+    __slots__ = ("site",)
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    def __getitem__(self, callee: Any) -> Any:
+        self.site.value = self.site.bound = True
+        return self.site.other[callee]

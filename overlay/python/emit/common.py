@@ -1,58 +1,48 @@
 """What the emitters share: reading call sites off the stack, and the sequences that do not
 differ between Python versions.
 
-A call site is rewritten by replacing the callee, not the call: ``[callee] -> [callee']`` just
-before the call. Arguments, keywords, frames and traceback positions stay native.
+A call site is rewritten by replacing the callee, not the call: ``[callee] -> [callee']`` where
+the callee is pushed. Arguments, keywords, frames and traceback positions stay native.
 """
 
 from __future__ import annotations
 
 import builtins
+import dis
+import heapq
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from types import CodeType, ModuleType
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, ClassVar
 
-from bytecode import BinaryOp, Bytecode, Compare, Instr, Label, TryBegin, TryEnd
-from bytecode.instr import InstrLocation
+from overlay.python.assembly import Edits, Item, Label, Listing, Region
 
-__all__ = ["BINARY", "COMPARE", "Edits", "Emitter", "Guarded", "Tag"]
+__all__ = ["COMPREHENSIONS", "OP", "OPTIMIZED", "Emitter", "Stack", "Tag", "Writer"]
 
-
-class Tag(NamedTuple):
-    """What is known of one stack slot: what kind of instruction pushed it, and which one."""
-
-    kind: str
-    index: int
-    value: Any = None
-
-
+OP = dis.opmap
+OPTIMIZED = 0x1
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-Item = Instr | Label | TryBegin | TryEnd
+
+# What is known of a stack slot: the kind of instruction that pushed it, its index, and more.
+Tag = tuple[str, int, Any]
 Stack = list[Tag | None]
 
-_INFIX = {
-    "ADD": "add",
-    "AND": "and_",
-    "FLOOR_DIVIDE": "floordiv",
-    "LSHIFT": "lshift",
-    "MATRIX_MULTIPLY": "matmul",
-    "MULTIPLY": "mul",
-    "REMAINDER": "mod",
-    "OR": "or_",
-    "POWER": "pow",
-    "RSHIFT": "rshift",
-    "SUBTRACT": "sub",
-    "TRUE_DIVIDE": "truediv",
-    "XOR": "xor",
-}
-BINARY: dict[int, Callable[..., Any]] = {
-    **{BinaryOp[k]: getattr(operator, v) for k, v in _INFIX.items()},
-    **{BinaryOp[f"INPLACE_{k}"]: getattr(operator, f"i{v.rstrip('_')}") for k, v in _INFIX.items()},
-}
-COMPARE: dict[int, Callable[..., Any]] = {
-    Compare[name.upper()]: getattr(operator, name) for name in ("lt", "le", "eq", "ne", "gt", "ge")
+BINARY: list[Callable[..., Any]] = [
+    *(operator.add, operator.and_, operator.floordiv, operator.lshift, operator.matmul),
+    *(operator.mul, operator.mod, operator.or_, operator.pow, operator.rshift),
+    *(operator.sub, operator.truediv, operator.xor),
+    *(operator.iadd, operator.iand, operator.ifloordiv, operator.ilshift, operator.imatmul),
+    *(operator.imul, operator.imod, operator.ior, operator.ipow, operator.irshift),
+    *(operator.isub, operator.itruediv, operator.ixor),
+]
+COMPARE: dict[str, Callable[..., Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 UNARY: dict[str, Callable[..., Any]] = {
     "UNARY_NEGATIVE": operator.neg,
@@ -60,270 +50,483 @@ UNARY: dict[str, Callable[..., Any]] = {
     "UNARY_INVERT": operator.invert,
 }
 
-
-class Guarded(NamedTuple):
-    """An exception region of one instruction inside emitted code: ``body`` raises only where
-    the fast path does not apply, and ``handler`` then runs with one more slot on the stack,
-    which is ``depth`` deep before."""
-
-    body: Instr
-    handler: Label
-    depth: int
-
-
-class Edits:
-    """Changes to a list of instructions: what stands before, after and in place of each."""
-
-    def __init__(self) -> None:
-        self.before: dict[int, list[Item | Guarded]] = {}
-        self.replaced: dict[int, list[Item | Guarded]] = {}
-        self.tail: list[Item] = []
-
-    def once(self, index: int) -> bool:
-        """Whether nothing was done yet to the instruction that pushed a callee: the compiler
-        may have copied a call to the end of several branches."""
-        return index not in self.replaced and index not in self.before
-
-    def insert(self, index: int, items: Iterable[Item | Guarded]) -> None:
-        """Put items before an instruction."""
-        self.before.setdefault(index, []).extend(items)
-
-    def replace(self, index: int, items: Iterable[Item | Guarded]) -> None:
-        """Put items in place of an instruction."""
-        self.replaced[index] = list(items)
-
-    def apply(self, code: Sequence[Item]) -> list[Item]:
-        """The edited instructions, exception regions split around guarded ones."""
-        out: list[Item] = []
-        region: TryBegin | None = None
-        for index, item in enumerate(code):
-            new = [*self.before.get(index, ()), *self.replaced.get(index, (item,))]
-            for each in new:
-                if isinstance(each, Guarded):
-                    region = _guard(out, region, each)
-                    continue
-                if isinstance(each, TryBegin):
-                    region = each
-                elif isinstance(each, TryEnd):
-                    each, region = TryEnd(region or each.entry), None
-                out.append(each)
-        return out + self.tail
+# Instructions that push one value that they read, and that may be run twice.
+_READS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_DEREF"}
+# Others that push one value.
+_PUSHES = {"LOAD_NAME", "LOAD_CLASSDEREF"}
+# Instructions that leave the stack as it is.
+_STILL = {
+    *("NOP", "RESUME", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
+    *("DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"),
+}
+# Instructions that pop and push nothing, so that no other slot changes.
+_POPS = {
+    *("POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE"),
+    *("LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE"),
+    *("DICT_MERGE", "DELETE_ATTR", "DELETE_SUBSCR", "STORE_SUBSCR", "STORE_ATTR", "STORE_SLICE"),
+    *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR"),
+    *(name for name in OP if name.startswith(("POP_JUMP_", "JUMP_IF_"))),
+}
+_FINAL = {
+    *("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"),
+    *("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"),
+}
+FINAL = frozenset(OP[name] for name in _FINAL if name in OP)
+POPS = frozenset(OP[name] for name in (*_POPS, *_STILL) if name in OP)
+UNPACKS = frozenset((OP["UNPACK_SEQUENCE"], OP["UNPACK_EX"]))
+READS = frozenset(OP[name] for name in (*_READS, "LOAD_GLOBAL") if name in OP)
+VALUES = frozenset(OP[name] for name in (*_READS, *_PUSHES) if name in OP)
 
 
-def _guard(out: list[Item], region: TryBegin | None, guarded: Guarded) -> TryBegin | None:
-    if region is not None:
-        out.append(TryEnd(region))
-    inner = TryBegin(guarded.handler, False, guarded.depth)
-    out += [inner, guarded.body, TryEnd(inner)]
-    if region is None:
-        return None
-    again = region.copy()
-    out.append(again)
-    return again
+class Writer:
+    """What is gathered while one code object is rewritten.
+
+    new_site: makes the site for a call with that many positional arguments (None: unknown),
+    and the attribute that the callee is, if it is one.
+    dispatcher: what an operator function is replaced by, or None.
+    """
+
+    def __init__(
+        self,
+        listing: Listing,
+        namespace: dict[str, Any],
+        new_site: Callable[..., Any],
+        dispatcher: Callable[[Any], Any | None],
+    ) -> None:
+        self.listing = listing
+        self.namespace = namespace
+        self.new_site = new_site
+        self.dispatcher = dispatcher
+        self.edits = Edits()
+        self.consts: list[Any] = []
+        self.names: list[str] = []
+        self.local: str | None = None
+        self.depth = 0  # of the stack, as far as edits need it
+        self.mapped: set[int] = set()  # instructions that push a callee, and that are mapped
+        self._const_at: dict[int, int] = {}
+        self.optimized = bool(listing.code.co_flags & OPTIMIZED)
+
+    def const(self, value: Any) -> Item:
+        """The instruction that loads ``value``."""
+        at = self._const_at.get(id(value))
+        if at is None:
+            at = self._const_at[id(value)] = len(self.listing.code.co_consts) + len(self.consts)
+            self.consts.append(value)
+        return OP["LOAD_CONST"], at
+
+    def name(self, text: str) -> int:
+        """Index of a name."""
+        for held, first in (
+            (self.listing.code.co_names, 0),
+            (self.names, len(self.listing.code.co_names)),
+        ):
+            if text in held:
+                return held.index(text) + first
+        self.names.append(text)
+        return len(self.listing.code.co_names) + len(self.names) - 1
+
+    def temporary(self) -> int:
+        """The local variable that holds a method for a few instructions; no program can have
+        one of that name."""
+        self.local = ".method"
+        return self.listing.code.co_nlocals
 
 
 class Emitter(ABC):
     """The instruction sequences of one Python minor version."""
 
-    JUMP_IF_FALSE: ClassVar[str] = "POP_JUMP_IF_FALSE"
-    CALLS: ClassVar[frozenset[str]] = frozenset({"CALL"})
+    CALLS: ClassVar[frozenset[int]]
+    JUMP_IF_TRUE: ClassVar[int]
+    JUMP_IF_NONE: ClassVar[int]
+    # slots that mapping a callee needs beyond those below the callee
+    DEEPER: ClassVar[int] = 7
+    DEEPER_FOR_OPERATORS: ClassVar[int] = 2
 
-    # ---- reading the stack ----
+    def __init__(self) -> None:
+        steps: dict[str, Callable[[int, int, int, Stack, Writer], None]] = {
+            "SWAP": _swap,
+            "COPY": _copy,
+            "PUSH_NULL": lambda k, op, arg, stack, w: stack.append(("null", k, None)),
+            "LOAD_GLOBAL": self._load_global,
+            "LOAD_CONST": _load_const,
+            "MAKE_FUNCTION": _make_function,
+            "SET_FUNCTION_ATTRIBUTE": _set_attribute,
+            "BEFORE_WITH": _before_with,
+            "BEFORE_ASYNC_WITH": _before_with,
+            "LOAD_BUILD_CLASS": lambda k, op, arg, stack, w: stack.append(("build", k, None)),
+            "LOAD_ATTR": self._load_attr,
+            "LOAD_METHOD": self._load_attr,
+            "LOAD_SUPER_ATTR": self._load_super,
+            "LOAD_FROM_DICT_OR_GLOBALS": _load_from_dict,
+            "LOAD_FROM_DICT_OR_DEREF": _load_from_dict,
+        }
+        self.steps = {OP[name]: step for name, step in steps.items() if name in OP}
+        operators = {
+            "BINARY_OP": self._binary,
+            "COMPARE_OP": self._compare,
+            "UNARY_NOT": self._not,
+            "IS_OP": self._is,
+            "CONTAINS_OP": self._contains,
+            "BINARY_SUBSCR": lambda k, arg, w: self._operator(k, operator.getitem, 2, w),
+            "DELETE_SUBSCR": self._delete,
+            "STORE_SUBSCR": self._store,
+            "BINARY_SLICE": self._get_slice,
+            "STORE_SLICE": self._store_slice,
+            **{name: self._unary(function) for name, function in UNARY.items()},
+            **self.more_operators(),
+        }
+        self.operators = {OP[name]: edit for name, edit in operators.items() if name in OP}
 
-    def step(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
-        """Run one instruction on the abstract stack."""
-        name, arg = ins.name, ins.arg
-        if name == "SWAP":
-            stack[-1], stack[-arg] = stack[-arg], stack[-1]
-        elif name == "COPY":
-            stack.append(stack[-arg])
-        elif name == "PUSH_NULL":
-            stack.append(Tag("null", index))
-        elif name == "LOAD_GLOBAL":
-            self.load_global(index, ins, stack, namespace)
-        elif self.is_method_load(ins):
-            if name == "LOAD_SUPER_ATTR":  # it has super and the class below the receiver
-                stack[-3:] = [None]
-            receiver = stack[-1]
-            static = receiver is not None and receiver.kind == "static"
-            stack[-1:] = [Tag("static method" if static else "method", index)] * 2
+    def more_operators(self) -> dict[str, Callable[[int, int, Writer], None]]:
+        """Operator instructions of this version alone."""
+        return {}
+
+    # ---- walking ----
+
+    def rewrite_calls(self, w: Writer) -> None:
+        """Edit every call: walk the instructions with what is known of each stack slot."""
+        listing = w.listing
+        ops, args = listing.ops, listing.args
+        handlers: dict[int, list[Region]] = {}
+        for region in listing.regions:
+            handlers.setdefault(region.start, []).append(region)
+        entries: dict[int, Stack] = {}
+        visited = bytearray(len(ops))
+        pending: list[tuple[int, int, Stack]] = [(0, 0, [])]
+        while pending:
+            k, _, stack = heapq.heappop(pending)
+            while not visited[k]:
+                stack = list(entries.get(k, stack))
+                visited[k] = 1
+                for region in handlers.get(k, ()):
+                    pushed = region.depth - len(stack[: region.depth]) + region.lasti + 1
+                    _push(pending, entries, region.target, stack[: region.depth] + [None] * pushed)
+                op = ops[k]
+                if op in self.CALLS:
+                    edits = len(w.edits)
+                    self.rewrite_call(k, stack, w)
+                    if len(w.edits) > edits:
+                        w.depth = max(w.depth, self.depth_needed(k, stack, w))
+                if k in listing.targets:
+                    _push(pending, entries, listing.targets[k], _jumped(op, args[k], stack))
+                if op in FINAL:
+                    break
+                self._step(k, op, args[k], stack, w)
+                k += 1
+
+    def depth_needed(self, k: int, stack: Stack, w: Writer) -> int:
+        """How deep the stack gets where the callee of a call is mapped."""
+        at_call = k in w.edits.before or k - 1 in w.edits.before
+        arguments = 0 if at_call else w.listing.args[k]
+        return len(stack) - arguments + self.DEEPER
+
+    def _step(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+        step = self.steps.get(op)
+        if step is not None:
+            step(k, op, arg, stack, w)
+        elif op in VALUES:
+            stack.append(("value", k, None))
         else:
-            top = stack[-1] if stack else None
-            apply_effect(ins, stack, jump=False)
-            if name == "LOAD_ATTR" and top is not None and top.kind == "static":
-                stack[-1] = static_tag(index, getattr_static(top.value, self.attribute(ins)))
-            elif name == "LOAD_CONST" and isinstance(arg, CodeType):
-                stack[-1] = Tag("code", index, arg)
-            elif name == "MAKE_FUNCTION" and top is not None and top.kind == "code":
-                comprehension = top.value.co_name in COMPREHENSIONS
-                stack[-1] = Tag("function", index) if comprehension else None
-            elif name == "SET_FUNCTION_ATTRIBUTE":
-                stack[-1] = top
-            elif name in ("BEFORE_WITH", "BEFORE_ASYNC_WITH"):
-                stack[-2] = Tag("exit", index)
-            elif name == "LOAD_BUILD_CLASS":
-                stack[-1] = Tag("build class", index)
+            effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
+            _apply(op, effect, stack)
 
-    def load_global(self, index: int, ins: Instr, stack: Stack, namespace: dict[str, Any]) -> None:
-        """Push what LOAD_GLOBAL pushes; a module or class is followed through attributes."""
-        null, name = ins.arg
-        if null:
-            stack += self.global_call_slots(index)
+    def _load_global(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+        value = lookup(w.namespace, w.listing.code.co_names[arg >> 1])
+        if arg & 1:
+            stack += self.global_call_slots(k, value)
+        elif isinstance(value, (ModuleType, type)):
+            stack.append(("static", k, value))
         else:
-            stack.append(static_tag(index, lookup(namespace, name)))
+            stack.append(("value", k, None))
 
-    def global_call_slots(self, index: int) -> Stack:
+    def global_call_slots(self, k: int, value: Any) -> Stack:
         """The two slots of ``LOAD_GLOBAL`` with NULL, in this version's order."""
-        return [Tag("null", index), Tag("global", index)]
+        return [("null", k, None), ("global", k, value)]
+
+    def _load_attr(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+        receiver = stack.pop()
+        if self.is_method_load(op, arg):
+            kind = "static method" if receiver and receiver[0] == "static" else "method"
+            known = (receiver, len(stack) + 1)
+            stack += [(kind, k, known), (kind, k, known)]
+            return
+        value = None
+        if receiver is not None and receiver[0] == "static":
+            value = getattr_static(receiver[2], self.attribute(k, w))
+        known = isinstance(value, (ModuleType, type))
+        stack.append(("static", k, value) if known else ("value", k, None))
+
+    def _load_super(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+        del stack[-3:]
+        if arg & 1:
+            stack += [("method", k, (None, len(stack) + 1))] * 2
+        else:
+            stack.append(None)
 
     @abstractmethod
-    def is_method_load(self, ins: Instr) -> bool:
+    def is_method_load(self, op: int, arg: int) -> bool:
         """Whether it pushes a function and its receiver, or NULL and a callable."""
         ...
 
-    def attribute(self, ins: Instr) -> str:
+    @abstractmethod
+    def attribute(self, k: int, w: Writer) -> str:
         """The name that an attribute load looks up."""
-        return ins.arg[-1] if isinstance(ins.arg, tuple) else ins.arg
+        ...
+
+    @abstractmethod
+    def load_attr(self, name: int) -> Item:
+        """Plain attribute load."""
+        ...
 
     # ---- sequences ----
 
-    def load_attr(self, name: str, at: InstrLocation | None) -> Instr:
-        """Plain attribute load."""
-        return Instr("LOAD_ATTR", (False, name), location=at)
-
-    def map_top(self, site: Any, at: InstrLocation | None) -> list[Item | Guarded]:
-        """``[callee] -> [callee']``: the site's constant if its key is met, else ask the site."""
-        slow, end = Label(), Label()
+    def guard(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
+        """``[callee] -> [callee']``: what the site keeps if it is the callee that it knows,
+        else ask it. again: pushes the callee, which then is not pushed before; where there is
+        no such way it is copied."""
+        end = Label()
+        known = self.known(w, site)
+        if again:
+            compare = [*known, *again, (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, end)]
+            return [*compare, (OP["POP_TOP"], 0), *again, *self.ask(w, site), end]
+        hit = Label()
         return [
-            Instr("COPY", 1, location=at),
-            Instr("LOAD_CONST", site, location=at),
-            self.load_attr("key", at),
-            Instr("IS_OP", 0, location=at),
-            Instr(self.JUMP_IF_FALSE, slow, location=at),
-            Instr("POP_TOP", location=at),
-            Instr("LOAD_CONST", site, location=at),
-            self.load_attr("to", at),
-            Instr("JUMP_FORWARD", end, location=at),
-            slow,
-            *self.ask(site, at),
+            *known,  # [callee, callee', known callee]
+            (OP["COPY"], 3),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, hit),
+            (OP["POP_TOP"], 0),
+            *self.ask(w, site),
+            (OP["JUMP_FORWARD"], end),
+            hit,
+            (OP["SWAP"], 2),
+            (OP["POP_TOP"], 0),
             end,
         ]
 
-    def ask(self, site: Any, at: InstrLocation | None) -> list[Instr]:
-        """``[callee] -> [site[callee]]``."""
+    def known(self, w: Writer, site: Any) -> list[Item]:
+        """Pushes what the site takes for the callee that it knows, and that callee."""
+        return [w.const(site), self.load_attr(w.name("pair")), (OP["UNPACK_SEQUENCE"], 2)]
+
+    def ask(self, w: Writer, site: Any) -> list[Item]:
+        """``[callee] -> [callee']`` where the site knows another callee."""
+        function, others, end = Label(), Label(), Label()
         return [
-            Instr("LOAD_CONST", site, location=at),
-            Instr("SWAP", 2, location=at),
-            Instr("BINARY_SUBSCR", location=at),
+            *self.type_of(w),
+            w.const(FunctionType),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, function),
+            *self.ask_other(w, site),
+            (OP["JUMP_FORWARD"], end),
+            function,
+            w.const(site),
+            self.load_attr(w.name("clean")),
+            (self.JUMP_IF_NONE, others),
+            (OP["COPY"], 1),
+            self.load_attr(w.name("__code__")),
+            w.const(site),
+            self.load_attr(w.name("clean")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
+            others,
+            *self.look_up(w, site),
+            end,
         ]
 
-    def map_deep(self, depth: int, site: Any, at: InstrLocation | None) -> list[Item | Guarded]:
-        """Map the callee that stands ``depth`` slots from the top."""
-        swap = [Instr("SWAP", depth, location=at)] if depth > 1 else []
-        return [*swap, *self.map_top(site, at), *swap]
+    def look_up(self, w: Writer, site: Any) -> list[Item]:
+        """``[function] -> [callee']``."""
+        return [w.const(site), (OP["SWAP"], 2), (OP["BINARY_SUBSCR"], 0)]
+
+    def ask_other(self, w: Writer, site: Any) -> list[Item]:
+        """``[callee] -> [callee']`` by the slowest path."""
+        return self.look_up(w, site.other)
 
     @abstractmethod
-    def rewrite_call(
-        self,
-        index: int,
-        code: Bytecode,
-        stack: Stack,
-        new_site: Callable[[int | None], Any],
-        edits: Edits,
-    ) -> None:
+    def type_of(self, w: Writer) -> list[Item]:
+        """``[x] -> [x, type(x)]``."""
+        ...
+
+    def guard_deep(self, w: Writer, depth: int, site: Any) -> list[Item]:
+        """Map the callee that stands ``depth`` slots from the top."""
+        swap: list[Item] = [(OP["SWAP"], depth)] if depth > 1 else []
+        return [*swap, *self.guard(w, site), *swap]
+
+    def map_value(self, tag: Tag, site: Any, w: Writer, after: Sequence[Item] = ()) -> None:
+        """Map the callee that one instruction pushes, where it is pushed; ``after`` that."""
+        k = tag[1]
+        op, arg = w.listing.ops[k], w.listing.args[k]
+        w.mapped.add(k)
+        if op == OP["LOAD_GLOBAL"]:
+            arg &= ~1
+        if op in READS:
+            w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)]), *after]
+        else:
+            w.edits.after[k] = [*self.guard(w, site), *after]
+
+    def map_static(self, tag: Tag, site: Any, w: Writer, after: Sequence[Item]) -> None:
+        """Map a method load whose receiver is a module or class: it gives a plain callable."""
+        k, (receiver, _) = tag[1], tag[2]
+        plain = self.load_attr(w.name(self.attribute(k, w)))
+        module = k - 1
+        adjacent = receiver[1] == module and w.listing.ops[module] == OP["LOAD_GLOBAL"]
+        if adjacent and isinstance(receiver[2], ModuleType) and w.edits.once(module):
+            load: Item = (OP["LOAD_GLOBAL"], w.listing.args[module] & ~1)
+            w.edits.replaced[module] = [(OP["NOP"], 0)]
+            w.edits.replaced[k] = [*self.guard(w, site, [load, plain]), *after]
+        else:
+            w.edits.replaced[k] = [plain, *self.guard(w, site), *after]
+
+    @abstractmethod
+    def rewrite_call(self, k: int, stack: Stack, w: Writer) -> None:
         """Edit one call so that its callee is mapped."""
         ...
 
     @abstractmethod
-    def call(self, count: int, function: Any, at: InstrLocation | None) -> list[Instr]:
+    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
         """``[a1..an] -> [function(a1, .., an)]`` for n of 1 to 3."""
         ...
 
-    def as_bool(self, at: InstrLocation | None) -> list[Instr]:
+    def as_bool(self) -> list[Item]:
         """``[x] -> [bool(x)]``."""
-        return [Instr("UNARY_NOT", location=at), Instr("UNARY_NOT", location=at)]
+        return [(OP["UNARY_NOT"], 0), (OP["UNARY_NOT"], 0)]
 
-    def negated(self, at: InstrLocation | None) -> list[Instr]:
+    def negated(self) -> list[Item]:
         """``[x] -> [not x]``."""
-        return [Instr("UNARY_NOT", location=at)]
+        return [(OP["UNARY_NOT"], 0)]
 
     # ---- operators ----
 
-    def rewrite_operator(
-        self, index: int, code: Bytecode, dispatcher: Callable[[Any], Any | None], edits: Edits
-    ) -> None:
-        """Edit one operator instruction where ``dispatcher(operator function)`` is not None."""
-        ins = code[index]
-        at, name = ins.location, ins.name
-        if name == "BINARY_OP":
-            self._plain(index, dispatcher(BINARY[ins.arg]), 2, at, edits)
-        elif name == "COMPARE_OP":
-            self._plain(index, dispatcher(COMPARE[int(ins.arg) & 15]), 2, at, edits)
-            if index in edits.replaced and int(ins.arg) & 16:
-                edits.replaced[index] += self.as_bool(at)
-        elif name in UNARY:
-            self._plain(index, dispatcher(UNARY[name]), 1, at, edits)
-        elif name == "UNARY_NOT":
-            self.rewrite_not(index, code, dispatcher(operator.not_), edits)
-        elif name == "IS_OP":
-            function = dispatcher(operator.is_not if ins.arg else operator.is_)
-            self._plain(index, function, 2, at, edits, self.as_bool(at))
-        elif name == "CONTAINS_OP":
-            after = self.negated(at) if ins.arg else self.as_bool(at)
-            swap = Instr("SWAP", 2, location=at)
-            self._plain(index, dispatcher(operator.contains), 2, at, edits, after, [swap])
-        elif name == "BINARY_SUBSCR":
-            self._plain(index, dispatcher(operator.getitem), 2, at, edits)
-        elif name == "DELETE_SUBSCR":
-            pop = [Instr("POP_TOP", location=at)]
-            self._plain(index, dispatcher(operator.delitem), 2, at, edits, pop)
-        elif name == "STORE_SUBSCR":
-            self._store(index, dispatcher(operator.setitem), at, edits, [])
-        elif name == "BINARY_SLICE":
-            build = [Instr("BUILD_SLICE", 2, location=at)]
-            self._plain(index, dispatcher(operator.getitem), 2, at, edits, before=build)
-        elif name == "STORE_SLICE":
-            build = [Instr("BUILD_SLICE", 2, location=at)]
-            self._store(index, dispatcher(operator.setitem), at, edits, build)
+    def rewrite_operators(self, w: Writer) -> None:
+        """Edit the operator instructions whose operator function has a dispatcher."""
+        for k, op in enumerate(w.listing.ops):
+            edit = self.operators.get(op)
+            if edit is not None:
+                edit(k, w.listing.args[k], w)
 
-    def rewrite_not(self, index: int, code: Bytecode, function: Any | None, edits: Edits) -> None:
-        """Edit ``not x``, whose result stays a bool."""
-        at = code[index].location
-        self._plain(index, function, 1, at, edits, self.as_bool(at))
-
-    def _plain(
+    def _operator(
         self,
-        index: int,
-        function: Any | None,
+        k: int,
+        function: Any,
         count: int,
-        at: InstrLocation | None,
-        edits: Edits,
-        after: Sequence[Instr] = (),
-        before: Sequence[Instr] = (),
+        w: Writer,
+        after: Sequence[Item] = (),
+        before: Sequence[Item] = (),
     ) -> None:
-        if function is not None:
-            edits.replace(index, [*before, *self.call(count, function, at), *after])
+        dispatcher = w.dispatcher(function)
+        if dispatcher is not None:
+            w.edits.replaced[k] = [*before, *self.call(count, dispatcher, w), *after]
 
-    def _store(
-        self,
-        index: int,
-        function: Any | None,
-        at: InstrLocation | None,
-        edits: Edits,
-        before: Sequence[Instr],
-    ) -> None:
+    def _unary(self, function: Any) -> Callable[[int, int, Writer], None]:
+        return lambda k, arg, w: self._operator(k, function, 1, w)
+
+    def _binary(self, k: int, arg: int, w: Writer) -> None:
+        self._operator(k, BINARY[arg], 2, w)
+
+    def _compare(self, k: int, arg: int, w: Writer) -> None:
+        name, to_bool = self.comparison(arg)
+        self._operator(k, COMPARE[name], 2, w, self.as_bool() if to_bool else ())
+
+    def comparison(self, arg: int) -> tuple[str, bool]:
+        """The operator of a comparison, and whether it gives a bool."""
+        return dis.cmp_op[arg], False
+
+    def _not(self, k: int, arg: int, w: Writer) -> None:
+        self._operator(k, operator.not_, 1, w, self.as_bool())
+
+    def _is(self, k: int, arg: int, w: Writer) -> None:
+        function = operator.is_not if arg else operator.is_
+        self._operator(k, function, 2, w, self.as_bool())
+
+    def _contains(self, k: int, arg: int, w: Writer) -> None:
+        after = self.negated() if arg else self.as_bool()
+        self._operator(k, operator.contains, 2, w, after, [(OP["SWAP"], 2)])
+
+    def _delete(self, k: int, arg: int, w: Writer) -> None:
+        self._operator(k, operator.delitem, 2, w, [(OP["POP_TOP"], 0)])
+
+    def _store(self, k: int, arg: int, w: Writer, before: Sequence[Item] = ()) -> None:
         # [value, container, key] -> setitem(container, key, value)
-        order = [Instr("SWAP", 2, location=at), Instr("SWAP", 3, location=at)]
-        pop = [Instr("POP_TOP", location=at)]
-        self._plain(index, function, 3, at, edits, pop, [*before, *order])
+        order: list[Item] = [*before, (OP["SWAP"], 2), (OP["SWAP"], 3)]
+        self._operator(k, operator.setitem, 3, w, [(OP["POP_TOP"], 0)], order)
+
+    def _get_slice(self, k: int, arg: int, w: Writer) -> None:
+        self._operator(k, operator.getitem, 2, w, before=[(OP["BUILD_SLICE"], 2)])
+
+    def _store_slice(self, k: int, arg: int, w: Writer) -> None:
+        self._store(k, arg, w, [(OP["BUILD_SLICE"], 2)])
 
 
-def apply_effect(ins: Instr, stack: Stack, *, jump: bool) -> None:
-    """Pop and push what an instruction does, with nothing known of what it pushes."""
-    pops, pushes = ins.pre_and_post_stack_effect(jump=jump)
-    if pops < 0:
-        del stack[pops:]
-    stack.extend([None] * (pushes + max(pops, 0)))
+# ---- the abstract stack -------------------------------------------------------------------
+
+
+def _push(
+    pending: list[tuple[int, int, Stack]], entries: dict[int, Stack], k: int, stack: Stack
+) -> None:
+    """Note a way to an instruction. The first way counts: in compiled code it is a jump from
+    before whatever the ways differ in, so all that it knows holds for the others too."""
+    if k not in entries:
+        entries[k] = stack
+        heapq.heappush(pending, (k, len(entries), stack))
+
+
+def _jumped(op: int, arg: int, stack: Stack) -> Stack:
+    taken = list(stack)
+    effect = dis.stack_effect(op, arg, jump=True)
+    if effect < 0:
+        del taken[effect:]
+    elif taken:
+        taken[-1:] = [None] * (effect + 1)
+    return taken
+
+
+def _apply(op: int, effect: int, stack: Stack) -> None:
+    if effect < 0 and op in POPS:
+        del stack[effect:]
+    elif effect > 0:
+        if op in UNPACKS:
+            stack[-1] = None
+        stack.extend([None] * effect)
+    elif op in POPS:
+        return
+    else:
+        depth = len(stack) + effect
+        del stack[effect - 1 :]
+        stack.extend([None] * (depth - len(stack)))
+
+
+def _swap(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    stack[-1], stack[-arg] = stack[-arg], stack[-1]
+
+
+def _copy(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    copied = stack[-arg]
+    if copied is not None and copied[0] in ("value", "static"):  # it is not for a call alone
+        stack[-arg] = copied = None
+    stack.append(copied)
+
+
+def _load_const(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    value = w.listing.code.co_consts[arg]
+    stack.append(("code", k, value) if isinstance(value, CodeType) else None)
+
+
+def _load_from_dict(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    stack[-1] = ("value", k, None)
+
+
+def _make_function(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    code = stack[-1]
+    _apply(op, dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None), stack)
+    comprehension = code is not None and code[0] == "code" and code[2].co_name in COMPREHENSIONS
+    stack[-1] = ("function", k, None) if comprehension else None
+
+
+def _set_attribute(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    del stack[-2]
+
+
+def _before_with(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    stack[-1:] = [("exit", k, None), None]
 
 
 def lookup(namespace: dict[str, Any], name: str) -> Any:
@@ -337,14 +540,3 @@ def lookup(namespace: dict[str, Any], name: str) -> Any:
 def getattr_static(owner: Any, name: str) -> Any:
     """A submodule or class in a module, without running code of the user's."""
     return vars(owner).get(name) if isinstance(owner, ModuleType) else None
-
-
-def static_tag(index: int, value: Any) -> Tag | None:
-    """Marks a slot that holds a module or a class when the code is rewritten."""
-    return Tag("static", index, value) if isinstance(value, (ModuleType, type)) else None
-
-
-def previous(code: Bytecode, index: int) -> int | None:
-    """Index of the instruction before this one, if it is always run just before it."""
-    index -= 1
-    return index if index >= 0 and isinstance(code[index], Instr) else None

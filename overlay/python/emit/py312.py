@@ -2,171 +2,154 @@
 
 from __future__ import annotations
 
+import dis
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from bytecode import Bytecode, Instr, Label
-from bytecode.instr import InstrLocation
+from overlay.python.assembly import Item, Label, Protected
+from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer
 
-from overlay.python.emit.common import Edits, Emitter, Guarded, Item, Stack, previous
-
-OPTIMIZED = 0x1
-# What is mapped where it is pushed, and not at the call.
-PRODUCERS = frozenset({"method", "static method", "global"})
+_UNARY_POSITIVE = 5  # intrinsic function
 
 
 class Emitter312(Emitter):
     """CPython 3.12. 3.11 has the same layout under other names and builds on this."""
 
-    LOAD_CHECKED = "LOAD_FAST_CHECK"
-    # Holds a method for three instructions; a name no program can have.
-    TEMPORARY = ".method"
+    CALLS = frozenset(OP[name] for name in ("CALL", "CALL_FUNCTION_EX"))
+    JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
+    JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
+    LOAD_CHECKED = OP.get("LOAD_FAST_CHECK", 0)
 
-    def is_method_load(self, ins: Instr) -> bool:
-        return (ins.name == "LOAD_ATTR" and ins.arg[0]) or (
-            ins.name == "LOAD_SUPER_ATTR" and ins.arg[0]
-        )
+    def is_method_load(self, op: int, arg: int) -> bool:
+        return bool(arg & 1)
 
-    def arguments(self, code: Bytecode, index: int) -> tuple[int, bool, int]:
-        """Of the call at ``index``: arguments, whether some are keywords, where it begins."""
-        before = previous(code, index)
-        keywords = before is not None and code[before].name == "KW_NAMES"
-        return code[index].arg, keywords, before if keywords and before is not None else index
+    def attribute(self, k: int, w: Writer) -> str:
+        shift = 2 if w.listing.ops[k] == OP["LOAD_SUPER_ATTR"] else 1
+        return w.listing.code.co_names[w.listing.args[k] >> shift]
 
-    def rewrite_call(
-        self,
-        index: int,
-        code: Bytecode,
-        stack: Stack,
-        new_site: Callable[[int | None], Any],
-        edits: Edits,
-    ) -> None:
-        ins = code[index]
-        at = ins.location
-        if ins.name == "CALL_FUNCTION_EX":
-            edits.insert(index, self.map_deep(2 + (ins.arg & 1), new_site(None), at))
+    def load_attr(self, name: int) -> Item:
+        return OP["LOAD_ATTR"], name << 1
+
+    def call_start(self, k: int, w: Writer) -> tuple[int, bool]:
+        """Where a call begins, and whether some arguments are keywords."""
+        keywords = k > 0 and w.listing.ops[k - 1] == OP["KW_NAMES"]
+        return (k - 1 if keywords else k), keywords
+
+    def rewrite_call(self, k: int, stack: Stack, w: Writer) -> None:
+        count = w.listing.args[k]
+        if w.listing.ops[k] == OP["CALL_FUNCTION_EX"]:
+            self._pushed_or_deep(k, stack, 2 + (count & 1), None, w)
             return
-        count, keywords, start = self.arguments(code, index)
+        start, keywords = self.call_start(k, w)
         arity = None if keywords else count
         first, second = stack[-count - 2], stack[-count - 1]
-        kind = None if first is None else first.kind
-        producer = second if kind == "null" and second is not None else first
+        kind = None if first is None else first[0]
         if kind in ("exit", "function"):
             return
-        if producer is not None and producer.kind in PRODUCERS and not edits.once(producer.index):
-            return
-        if kind == "method" and first is not None:
-            depth = len(stack) - count - 1
-            self.rewrite_method(first.index, code, depth, new_site(None), edits)
-        elif kind == "static method" and first is not None:
-            load = code[first.index]
-            null = [Instr("PUSH_NULL", location=at), Instr("SWAP", 2, location=at)]
-            plain = self.load_attr(self.attribute(load), load.location)
-            site = self.map_top(new_site(arity), load.location)
-            edits.replace(first.index, [plain, *site, *null])
-        elif kind != "null":
-            edits.insert(start, self.map_deep(count + 2, new_site(None), at))
-        elif second is not None and second.kind == "global":
-            load = code[second.index]
-            edits.replace(second.index, [load, *self.map_top(new_site(arity), load.location)])
-        elif second is None or second.kind != "build class":
-            edits.insert(start, self.map_deep(count + 1, new_site(arity), at))
+        if first is None or kind in ("value", "static"):
+            decorated = None if arity is None else arity + 1
+            self._pushed_or_deep(start, stack, count + 2, decorated, w)
+        elif kind == "method":
+            if w.edits.once(first[1]):
+                self._method(first, w)
+        elif kind == "static method":
+            if w.edits.once(first[1]):
+                self.map_static(first, w.new_site(arity), w, under())
+        elif second is None or second[0] != "build":
+            self._pushed_or_deep(start, stack, count + 1, arity, w)
 
-    def rewrite_method(
-        self, index: int, code: Bytecode, depth: int, site: Any, edits: Edits
+    def _pushed_or_deep(
+        self, at: int, stack: Stack, depth: int, arity: int | None, w: Writer
     ) -> None:
-        """Map what a method load pushes; the stack is ``depth`` deep before it.
+        """Map the callee where it is pushed if that is known, else where the call begins."""
+        tag = stack[-depth]
+        if tag is None or tag[0] not in ("value", "static", "global"):
+            w.edits.before[at] = self.guard_deep(w, depth, w.new_site(arity))
+        elif w.edits.once(tag[1]):
+            null = tag[0] == "global"
+            self.map_value(tag, w.new_site(arity), w)
+            if null:
+                w.edits.replaced[tag[1]].insert(0, (OP["PUSH_NULL"], 0))
 
-        Which of the two layouts it is shows by identity: the second slot is the receiver. A
-        local that may stay unbound catches the one exception, an attribute that is its own
-        owner, since no instruction may look at a NULL.
+    def _method(self, tag: Tag, w: Writer) -> None:
+        """Map what a method load pushes.
+
+        While the site knows a method, the load is the native one; a local that is unbound where
+        the load pushed NULL tells the two layouts apart, since no instruction may look at a
+        NULL. Else, and where such a local would be seen, the attribute is loaded as a value.
         """
-        load = code[index]
-        at = load.location
-
-        def op(name: str, *arg: Any) -> Instr:
-            return Instr(name, *arg, location=at)
-
-        if load.name == "LOAD_SUPER_ATTR" or not code.flags & OPTIMIZED:
-            plain = self.plain_load(load)
-            edits.replace(index, [plain, *self.ask(site, at), op("PUSH_NULL"), op("SWAP", 2)])
+        k, (_, depth) = tag[1], tag[2]
+        load = (w.listing.ops[k], w.listing.args[k])
+        site = w.new_site(None, self.attribute(k, w))
+        if not w.optimized:
+            w.edits.replaced[k] = [*self._bound(load, w), *self.guard(w, site), *under()]
             return
-        bound, own, end = Label(), Label(), Label()
-        items: list[Item | Guarded] = [
-            op("COPY", 1),
-            load,  # [receiver, method | NULL, receiver | callable]
-            op("COPY", 1),
-            op("COPY", 4),
-            op("IS_OP", 0),
-            op(self.JUMP_IF_FALSE, bound),
-            op("SWAP", 3),
-            op("POP_TOP"),
-            op("STORE_FAST", self.TEMPORARY),
-            Guarded(op(self.LOAD_CHECKED, self.TEMPORARY), own, depth),
-            op("DELETE_FAST", self.TEMPORARY),
-            *self.map_top(site, at),
-            op("SWAP", 2),
-            op("JUMP_FORWARD", end),
-            bound,  # [receiver, NULL, callable]
-            op("SWAP", 3),
-            op("POP_TOP"),
-            op("SWAP", 2),
-            *self.ask(site, at),
+        value, hit, unbound, end = Label(), Label(), Label(), Label()
+        local = w.temporary()
+        jump: Item = (OP["JUMP_FORWARD"], end)
+        w.edits.replaced[k] = [
+            w.const(site),
+            self.load_attr(w.name("bound")),
+            (self.JUMP_IF_TRUE, value),
+            load,  # [method | NULL, receiver | callable]
+            (OP["SWAP"], 2),
+            (OP["STORE_FAST"], local),
+            *self.known(w, site),  # [receiver | callable, method', known method]
+            Protected(self.LOAD_CHECKED, local, unbound, depth + 2),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, hit),
+            (OP["POP_TOP"], 0),
+            w.const(site),
+            (OP["LOAD_FAST"], local),
+            (OP["DELETE_FAST"], local),
+            (OP["BINARY_SUBSCR"], 0),
+            (OP["SWAP"], 2),
+            jump,
+            value,
+            *self._bound(load, w),
+            *self.guard(w, site),
+            *under(),
+            jump,
+            unbound,  # [callable, method', known method, exception]
+            *[(OP["POP_TOP"], 0)] * 3,
+            *self.look_up(w, site.as_value),
+            *under(),
+            jump,
+            hit,
+            (OP["DELETE_FAST"], local),
+            (OP["SWAP"], 2),
             end,
         ]
-        edits.replace(index, items)
-        edits.tail += [
-            own,  # [callable, exception]
-            op("POP_TOP"),
-            *self.ask(site, at),
-            op("PUSH_NULL"),
-            op("SWAP", 2),
-            op("JUMP_BACKWARD", end),
-        ]
 
-    def plain_load(self, load: Instr) -> Instr:
+    def _bound(self, load: tuple[int, int], w: Writer) -> list[Item]:
         """The same attribute load, pushing one slot."""
-        if load.name == "LOAD_SUPER_ATTR":
-            return Instr("LOAD_SUPER_ATTR", (False, *load.arg[1:]), location=load.location)
-        return self.load_attr(self.attribute(load), load.location)
+        return [(load[0], load[1] & ~1)]
 
-    def call(self, count: int, function: Any, at: InstrLocation | None) -> list[Instr]:
-        rotate = Instr("SWAP", count + 1, location=at)
-        order = [Instr("SWAP", 2, location=at), Instr("SWAP", 3, location=at)]
-        return [
-            Instr("PUSH_NULL", location=at),
-            rotate,
-            Instr("LOAD_CONST", function, location=at),
-            rotate,
-            *(order if count == 3 else []),
-            *self.invoke(count, at),
-        ]
+    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
+        rotate: Item = (OP["SWAP"], count + 1)
+        order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
+        load = w.const(function)
+        return [(OP["PUSH_NULL"], 0), rotate, load, rotate, *order, *self.invoke(count)]
 
-    def invoke(self, count: int, at: InstrLocation | None) -> list[Instr]:
+    def type_of(self, w: Writer) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0), w.const(type), (OP["COPY"], 3), *self.invoke(1)]
+
+    def invoke(self, count: int) -> list[Item]:
         """The call instruction itself."""
-        return [Instr("CALL", count, location=at)]
+        return [(OP["CALL"], count)]
 
-    def rewrite_operator(
-        self, index: int, code: Bytecode, dispatcher: Callable[[Any], Any | None], edits: Edits
-    ) -> None:
-        rewrite_unary_plus(self, index, code, dispatcher, edits)
-        super().rewrite_operator(index, code, dispatcher, edits)
+    def comparison(self, arg: int) -> tuple[str, bool]:
+        return dis.cmp_op[arg >> 4], False
+
+    def more_operators(self) -> dict[str, Callable[[int, int, Writer], None]]:
+        return {"CALL_INTRINSIC_1": self._positive}
+
+    def _positive(self, k: int, arg: int, w: Writer) -> None:
+        if arg == _UNARY_POSITIVE:
+            self._operator(k, operator.pos, 1, w)
 
 
-def rewrite_unary_plus(
-    emitter: Emitter,
-    index: int,
-    code: Bytecode,
-    dispatcher: Callable[[Any], Any | None],
-    edits: Edits,
-) -> None:
-    """``+x`` is an intrinsic since 3.12."""
-    import operator
-
-    from bytecode import Intrinsic1Op
-
-    ins = code[index]
-    if ins.name == "CALL_INTRINSIC_1" and ins.arg == Intrinsic1Op.INTRINSIC_UNARY_POSITIVE:
-        function = dispatcher(operator.pos)
-        if function is not None:
-            edits.replace(index, emitter.call(1, function, ins.location))
+def under() -> list[Item]:
+    """``[callable] -> [NULL, callable]``."""
+    return [(OP["PUSH_NULL"], 0), (OP["SWAP"], 2)]

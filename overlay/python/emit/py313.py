@@ -2,95 +2,110 @@
 
 from __future__ import annotations
 
+import dis
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from bytecode import Bytecode, Instr
-from bytecode.instr import InstrLocation
+from overlay.python.assembly import Item, Label
+from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer
 
-from overlay.python.emit.common import Edits, Emitter, Stack, Tag, previous
-from overlay.python.emit.py312 import rewrite_unary_plus
-
-MAPPED_WHERE_PUSHED = frozenset({"method", "static method", "global"})
+_UNARY_POSITIVE = 5  # intrinsic function
+_TO_BOOL = 16  # flag of a comparison
 
 
 class Emitter313(Emitter):
     """CPython 3.13."""
 
-    CALLS = frozenset({"CALL", "CALL_KW"})
+    CALLS = frozenset(OP[n] for n in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if n in OP)
+    JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
+    JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
 
-    def is_method_load(self, ins: Instr) -> bool:
-        return ins.name in ("LOAD_ATTR", "LOAD_SUPER_ATTR") and ins.arg[0]
+    def global_call_slots(self, k: int, value: Any) -> Stack:
+        return [("global", k, value), ("null", k, None)]
 
-    def global_call_slots(self, index: int) -> Stack:
-        return [Tag("global", index), Tag("null", index)]
+    def is_method_load(self, op: int, arg: int) -> bool:
+        return bool(arg & 1)
 
-    def rewrite_call(
-        self,
-        index: int,
-        code: Bytecode,
-        stack: Stack,
-        new_site: Callable[[int | None], Any],
-        edits: Edits,
-    ) -> None:
-        ins = code[index]
-        at = ins.location
-        if ins.name == "CALL_FUNCTION_EX":
-            edits.insert(index, self.map_deep(3 + (ins.arg & 1), new_site(None), at))
-            return
-        keywords = ins.name == "CALL_KW"
-        arity = None if keywords else ins.arg
-        depth = ins.arg + 2 + keywords
+    def attribute(self, k: int, w: Writer) -> str:
+        shift = 2 if w.listing.ops[k] == OP["LOAD_SUPER_ATTR"] else 1
+        return w.listing.code.co_names[w.listing.args[k] >> shift]
+
+    def load_attr(self, name: int) -> Item:
+        return OP["LOAD_ATTR"], name << 1
+
+    def rewrite_call(self, k: int, stack: Stack, w: Writer) -> None:
+        op, count = w.listing.ops[k], w.listing.args[k]
+        extended = op == OP["CALL_FUNCTION_EX"]
+        keywords = op == OP["CALL_KW"]
+        depth = 3 + (count & 1) if extended else count + 2 + keywords
         first, second = stack[-depth], stack[-depth + 1]
-        kind = None if first is None else first.kind
-        if kind in ("exit", "build class") or (kind == "function" and second is None):
+        kind = None if first is None else first[0]
+        if kind in ("exit", "build") or (kind == "function" and second is None):
             return
-        at_null = kind not in MAPPED_WHERE_PUSHED and second is not None and second.kind == "null"
-        producer = second if at_null else first if kind in MAPPED_WHERE_PUSHED else None
-        if producer is not None and not edits.once(producer.index):
-            return
-        if kind == "method" and first is not None:
-            load = code[first.index]
-            swap = Instr("SWAP", 2, location=load.location)
-            site = self.map_top(new_site(None), load.location)
-            edits.replace(first.index, [load, swap, *site, swap])
-        elif kind in ("static method", "global") and first is not None:
-            load = code[first.index]
-            plain = Instr(load.name, (False, *load.arg[1:]), location=load.location)
-            null = Instr("PUSH_NULL", location=load.location)
-            site = self.map_top(new_site(arity), load.location)
-            edits.replace(first.index, [plain, *site, null])
-        elif at_null and second is not None:
-            edits.insert(second.index, self.map_top(new_site(arity), at))
-        else:
-            edits.insert(index, self.map_deep(depth, new_site(None), at))
+        null = second is not None and second[0] == "null"
+        decorated = not null and kind not in ("method", "static method")
+        arity = None if extended or keywords or decorated else count
+        if first is None or kind in ("function", "null", "super", "code"):
+            w.edits.before[k] = self.guard_deep(w, depth, w.new_site(arity))
+        elif w.edits.once(first[1]):
+            self._where_pushed(first, arity, w)
 
-    def call(self, count: int, function: Any, at: InstrLocation | None) -> list[Instr]:
-        rotate = Instr("SWAP", count + 1, location=at)
-        order = [Instr("SWAP", 2, location=at), Instr("SWAP", 3, location=at)]
+    def _where_pushed(self, tag: Tag, arity: int | None, w: Writer) -> None:
+        null: Item = (OP["PUSH_NULL"], 0)
+        if tag[0] == "method":
+            w.edits.after[tag[1]] = self._method(w.new_site(None, self.attribute(tag[1], w)), w)
+        elif tag[0] == "static method":
+            self.map_static(tag, w.new_site(arity), w, [null])
+        else:
+            self.map_value(tag, w.new_site(arity), w, [null] if tag[0] == "global" else [])
+
+    def _method(self, site: Any, w: Writer) -> list[Item]:
+        """``[callable, self | NULL] -> [callable', self | NULL]``."""
+        hit, end = Label(), Label()
+        swap: Item = (OP["SWAP"], 2)
         return [
-            Instr("LOAD_CONST", function, location=at),
-            rotate,
-            Instr("PUSH_NULL", location=at),
-            rotate,
-            *(order if count == 3 else []),
-            Instr("CALL", count, location=at),
+            *self.known(w, site),  # [callable, self | NULL, callable', known callable]
+            (OP["COPY"], 4),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, hit),
+            (OP["POP_TOP"], 0),
+            swap,
+            *self.ask(w, site),
+            swap,
+            (OP["JUMP_FORWARD"], end),
+            hit,
+            (OP["SWAP"], 3),
+            (OP["POP_TOP"], 0),
+            end,
         ]
 
-    def as_bool(self, at: InstrLocation | None) -> list[Instr]:
-        return [Instr("TO_BOOL", location=at)]
+    def type_of(self, w: Writer) -> list[Item]:
+        return [w.const(type), (OP["PUSH_NULL"], 0), (OP["COPY"], 3), (OP["CALL"], 1)]
 
-    def negated(self, at: InstrLocation | None) -> list[Instr]:
-        return [Instr("TO_BOOL", location=at), Instr("UNARY_NOT", location=at)]
+    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
+        rotate: Item = (OP["SWAP"], count + 1)
+        order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
+        null: Item = (OP["PUSH_NULL"], 0)
+        return [w.const(function), rotate, null, rotate, *order, (OP["CALL"], count)]
 
-    def rewrite_not(self, index: int, code: Bytecode, function: Any | None, edits: Edits) -> None:
-        before = previous(code, index)
-        if before is not None and code[before].name == "TO_BOOL" and function is not None:
-            edits.replace(before, [])
-            super().rewrite_not(index, code, function, edits)
+    def as_bool(self) -> list[Item]:
+        return [(OP["TO_BOOL"], 0)]
 
-    def rewrite_operator(
-        self, index: int, code: Bytecode, dispatcher: Callable[[Any], Any | None], edits: Edits
-    ) -> None:
-        rewrite_unary_plus(self, index, code, dispatcher, edits)
-        super().rewrite_operator(index, code, dispatcher, edits)
+    def negated(self) -> list[Item]:
+        return [(OP["TO_BOOL"], 0), (OP["UNARY_NOT"], 0)]
+
+    def comparison(self, arg: int) -> tuple[str, bool]:
+        return dis.cmp_op[arg >> 5], bool(arg & _TO_BOOL)
+
+    def _not(self, k: int, arg: int, w: Writer) -> None:
+        if w.dispatcher(operator.not_) is not None and w.listing.ops[k - 1] == OP["TO_BOOL"]:
+            w.edits.replaced[k - 1] = [(OP["NOP"], 0)]
+            super()._not(k, arg, w)
+
+    def more_operators(self) -> dict[str, Callable[[int, int, Writer], None]]:
+        return {"CALL_INTRINSIC_1": self._positive}
+
+    def _positive(self, k: int, arg: int, w: Writer) -> None:
+        if arg == _UNARY_POSITIVE:
+            self._operator(k, operator.pos, 1, w)

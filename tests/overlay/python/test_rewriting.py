@@ -17,11 +17,20 @@ MODULES = ["statistics", "dataclasses", "asyncio.tasks", "contextlib", "enum", "
 class Identity:
     """A site that maps every callee to itself."""
 
-    def __init__(self, arity):
-        self.key = self.to = None
+    bound, clean = True, None
+
+    def __init__(self, arity, attribute=None):
+        self.pair = object(), None
+        self.as_value = self.other = self
 
     def __getitem__(self, callee):
         return callee
+
+
+class Unbound(Identity):
+    """The same, before methods that are loaded the native way."""
+
+    bound = False
 
 
 def codes_in(code):
@@ -58,8 +67,9 @@ def kept(code):
     return code.co_name, code.co_qualname, code.co_filename, code.co_flags, code.co_argcount, lines
 
 
-def test_rewritten_code_does_what_the_code_did():
-    rewriter = Rewriter(emitter(), Identity, all_operators, lambda nested: nested)
+@pytest.mark.parametrize("site", [Identity, Unbound])
+def test_rewritten_code_does_what_the_code_did(site):
+    rewriter = Rewriter(emitter(), site, all_operators, lambda nested: nested)
 
     def program(values):
         total, text = 0, ""

@@ -1,0 +1,402 @@
+"""Code objects taken apart into instructions, and put together with others put in.
+
+Only what changes is touched: stretches between changes are copied byte for byte, jumps are
+measured anew, and the tables of exception regions and source positions are moved along. The
+formats are those of CPython 3.11 to 3.13; which instructions there are is the emitters' matter.
+"""
+
+from __future__ import annotations
+
+import dis
+import opcode
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any, NamedTuple
+
+__all__ = ["Edits", "Item", "Label", "Listing", "Protected", "Region", "assemble"]
+
+EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
+_COUNTS: Any = getattr(opcode, "_inline_cache_entries")  # noqa: B009 (a list, or by name)
+CACHES: list[int] = (
+    list(_COUNTS)
+    if isinstance(_COUNTS, list)
+    else [_COUNTS.get(name, 0) for name in opcode.opname[:256]]
+)
+JUMPS = frozenset(op for op in (*dis.hasjrel, *dis.hasjabs) if op < 256)
+BACKWARD = frozenset(op for op in JUMPS if "BACKWARD" in opcode.opname[op])
+# instructions that name a slot among locals, cells and free variables
+SLOTS = frozenset(op for op in (*dis.haslocal, *dis.hasfree) if op < 256)
+FREE = frozenset(op for op in dis.hasfree if op < 256)
+_PADDING = [b"\0\0" * count for count in CACHES]
+
+
+class Label:
+    """A place in the new code that a jump or an exception region refers to."""
+
+    __slots__ = ("at",)
+
+    def __init__(self) -> None:
+        self.at = 0
+
+
+class Protected(NamedTuple):
+    """One instruction with an exception handler of its own, which runs with one more slot on
+    a stack that is ``depth`` deep."""
+
+    op: int
+    arg: int
+    handler: Label
+    depth: int
+
+
+class Region(NamedTuple):
+    """An exception region: instructions ``start`` to ``end``, and its handler, by index."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+Item = tuple[int, int | Label] | Label | Protected
+
+
+class Listing:
+    """The instructions of a code object: parallel lists, and where each one starts, in units
+    of two bytes (one more than there are instructions).
+
+    targets: of each jump, by index, the index that it goes to.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.ops: list[int] = []
+        self.args: list[int] = []
+        self.starts: list[int] = []
+        self._read(code.co_code)
+        self.index = {start: k for k, start in enumerate(self.starts)}
+        self.targets = {
+            k: self.index[self._target(k)] for k, op in enumerate(self.ops) if op in JUMPS
+        }
+        self.regions = [
+            Region(self.index[a], self.index[b], self.index[target], depth, lasti)
+            for a, b, target, depth, lasti in _read_regions(code.co_exceptiontable)
+        ]
+
+    def _read(self, raw: bytes) -> None:
+        ops, args, starts = self.ops, self.args, self.starts
+        at = start = high = 0
+        end = len(raw)
+        while at < end:
+            op = raw[at]
+            arg = raw[at + 1] | high
+            if op == EXTENDED_ARG:
+                high = arg << 8
+                at += 2
+                continue
+            ops.append(op)
+            args.append(arg)
+            starts.append(start)
+            at += 2 + 2 * CACHES[op]
+            start = at >> 1
+            high = 0
+        starts.append(end >> 1)
+
+    def _target(self, k: int) -> int:
+        distance = self.args[k]
+        return self.starts[k + 1] + (-distance if self.ops[k] in BACKWARD else distance)
+
+
+class Edits:
+    """What is put before, after and in place of instructions, by index."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, list[Item]] = {}
+        self.after: dict[int, list[Item]] = {}
+        self.replaced: dict[int, list[Item]] = {}
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.after) + len(self.replaced)
+
+    def once(self, index: int) -> bool:
+        """Whether nothing was done yet where a callee is pushed: the compiler may have copied
+        a call to the end of several branches."""
+        return index not in self.replaced and index not in self.after
+
+    def indexes(self) -> set[int]:
+        """Of all instructions that are edited."""
+        return {*self.before, *self.after, *self.replaced}
+
+
+def assemble(
+    listing: Listing,
+    edits: Edits,
+    *,
+    consts: Sequence[Any],
+    names: Sequence[str],
+    local: str | None,
+    depth: int,
+) -> CodeType:
+    """The code with its edits.
+
+    consts, names: to go after those that are there. local: one more local variable, or None.
+    depth: of the stack.
+    """
+    code = listing.code
+    if local is not None:
+        _shift_slots(listing, edits)
+    layout = _Layout(listing, edits)
+    # Locals of comprehensions that were inlined into a module or class body are hidden from
+    # its namespace, but not in a copy: there they need names that no program has.
+    hidden = () if code.co_flags & 1 else code.co_varnames
+    varnames = tuple(f".{name}" for name in hidden) or code.co_varnames
+    return code.replace(
+        co_code=layout.encoded(),
+        co_exceptiontable=layout.regions(listing),
+        co_linetable=layout.lines(code.co_linetable),
+        co_consts=(*code.co_consts, *consts),
+        co_names=(*code.co_names, *names),
+        co_varnames=varnames if local is None else (*varnames, local),
+        co_nlocals=code.co_nlocals + (local is not None),
+        co_stacksize=depth,
+    )
+
+
+def _shift_slots(listing: Listing, edits: Edits) -> None:
+    """Make room for one more local: cells and free variables are numbered after the locals."""
+    first = listing.code.co_nlocals
+
+    def shifted(item: Item) -> Item:
+        if type(item) is tuple and item[0] in FREE and type(item[1]) is int and item[1] >= first:
+            return item[0], item[1] + 1
+        return item
+
+    for put_in in (edits.before, edits.after, edits.replaced):
+        for k, items in put_in.items():
+            put_in[k] = list(map(shifted, items))
+    for k, op in enumerate(listing.ops):
+        if op in SLOTS and listing.args[k] >= first:
+            edits.replaced.setdefault(k, [(op, listing.args[k] + 1)])
+
+
+class _Raw(NamedTuple):
+    start: int
+    end: int
+
+
+class _Mark(NamedTuple):
+    unit: int
+
+
+class _Layout:
+    """Where everything comes to lie, found by growing jumps until they reach."""
+
+    def __init__(self, listing: Listing, edits: Edits) -> None:
+        self.raw = listing.code.co_code
+        self.items: list[Any] = _items(listing, edits)
+        self.wide: dict[int, int] = {}  # item -> EXTENDED_ARGs of a jump
+        while self._place():
+            pass
+
+    def _place(self) -> bool:
+        """Place the items; whether a jump had to grow, so that all must be placed again."""
+        moved, jumps, at = list[tuple[int, int, bool]](), list[tuple[int, int]](), 0
+        self.protected: list[tuple[int, Protected]] = []
+        for i, item in enumerate(self.items):
+            kind = type(item)
+            if kind is _Raw:
+                moved.append((item.start, at, True))
+                at += item.end - item.start
+            elif kind is _Mark:
+                moved.append((item.unit, at, False))
+            elif kind is Label:
+                item.at = at
+            elif kind is Protected:
+                self.protected.append((at, item))
+                at += 1 + _extra(item.arg)
+            elif type(item[1]) is Label:
+                at += 1 + self.wide.get(i, 0) + CACHES[item[0]]
+                jumps.append((i, at))
+            else:
+                at += 1 + _extra(item[1]) + CACHES[item[0]]
+        self.moved, self.size = moved, at
+        self.distances = {i: abs(self.items[i][1].at - end) for i, end in jumps}
+        grown = {i: _extra(d) for i, d in self.distances.items() if _extra(d) > self.wide.get(i, 0)}
+        self.wide.update(grown)
+        return bool(grown)
+
+    def encoded(self) -> bytes:
+        out = bytearray()
+        for i, item in enumerate(self.items):
+            kind = type(item)
+            if kind is _Raw:
+                out += self.raw[2 * item.start : 2 * item.end]
+            elif kind is Protected:
+                _encode(out, item.op, item.arg, 0)
+            elif kind is tuple:
+                op, arg = item
+                wide = self.wide.get(i, 0)
+                _encode(out, op, self.distances[i] if type(arg) is Label else arg, wide)
+        return bytes(out)
+
+    def _mover(self) -> Callable[[int], int]:
+        """From places in the old code to places in the new, asked for in rising order."""
+        moved = [*self.moved, (len(self.raw) // 2, self.size, False)]
+        after = 0  # the first that lies at or behind the place asked for
+
+        def move(unit: int) -> int:
+            nonlocal after
+            while moved[after][0] < unit:
+                after += 1
+            if moved[after][0] > unit:
+                old, new, raw = moved[after - 1]
+                if raw:
+                    return new + unit - old
+            return moved[after][1]  # also from within an instruction that was replaced
+
+        return move
+
+    def lines(self, table: bytes) -> bytes:
+        """The positions, those of put-in instructions being those of the edited one."""
+        move, out = self._mover(), bytearray()
+        at = unit = new = kept = 0
+        while at < len(table):
+            after = at + 1 + _payload(table, at)
+            length = (table[at] & 7) + 1
+            unit += length
+            new, old = move(unit), new
+            if new - old != length:
+                out += table[kept:at]
+                _stretch(out, table[at:after], new - old)
+                kept = after
+            at = after
+        out += table[kept:]
+        return bytes(out)
+
+    def regions(self, listing: Listing) -> bytes:
+        """The exception regions, each with gaps where an instruction has a handler of its own."""
+        move, out = self._mover(), bytearray()
+        edges = sorted({e for r in listing.regions for e in (r.start, r.end, r.target)})
+        new = {edge: move(listing.starts[edge]) for edge in edges}
+        inner = [(at, at + 1 + _extra(p.arg), p.handler.at, p.depth, False) for at, p in self.protected]
+        entries = list(inner)
+        for region in listing.regions:
+            start, end = new[region.start], new[region.end]
+            rest = new[region.target], region.depth, region.lasti
+            for a, b, *_ in inner:
+                if start <= a < end:
+                    entries.append((start, a, *rest))
+                    start = b
+            entries.append((start, end, *rest))
+        for entry in sorted(e for e in entries if e[0] < e[1]):
+            _write_region(out, *entry)
+        return bytes(out)
+
+
+def _items(listing: Listing, edits: Edits) -> list[Any]:
+    starts, targets = listing.starts, listing.targets
+    labels = {k: Label() for k in targets.values()}
+    items: list[Any] = []
+    at = 0
+    for k in sorted({*targets, *labels, *edits.indexes()}):
+        if at < starts[k]:
+            items.append(_Raw(at, starts[k]))
+        items.append(_Mark(starts[k]))
+        if k in labels:
+            items.append(labels[k])
+        items += edits.before.get(k, ())
+        if k in edits.replaced:
+            items += edits.replaced[k]
+        elif k in targets:
+            items.append((listing.ops[k], labels[targets[k]]))
+        else:
+            items.append(_Raw(starts[k], starts[k + 1]))
+        items += edits.after.get(k, ())
+        at = starts[k + 1]
+    if at < starts[-1]:
+        items.append(_Raw(at, starts[-1]))
+    return items
+
+
+def _extra(arg: int) -> int:
+    """How many EXTENDED_ARGs an argument needs."""
+    return 0 if arg < 0x100 else 1 if arg < 0x10000 else 2 if arg < 0x1000000 else 3
+
+
+def _encode(out: bytearray, op: int, arg: int, wide: int) -> None:
+    for shift in range(8 * max(wide, _extra(arg)), 0, -8):
+        out += bytes((EXTENDED_ARG, arg >> shift & 255))
+    out += bytes((op, arg & 255))
+    out += _PADDING[op]
+
+
+# ---- exception regions --------------------------------------------------------------------
+
+
+def _read_regions(table: bytes) -> list[tuple[int, int, int, int, bool]]:
+    numbers = list[int]()
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 63
+        if not byte & 64:
+            numbers.append(value)
+            value = 0
+    rows = (numbers[i : i + 4] for i in range(0, len(numbers), 4))
+    return [(a, a + size, target, d >> 1, bool(d & 1)) for a, size, target, d in rows]
+
+
+def _write_region(
+    out: bytearray, start: int, end: int, target: int, depth: int, lasti: bool
+) -> None:
+    first = len(out)
+    for value in (start, end - start, target, depth << 1 | lasti):
+        shift = 0
+        while value >> shift + 6:
+            shift += 6
+        while shift:
+            out.append(64 | value >> shift & 63)
+            shift -= 6
+        out.append(value & 63)
+    out[first] |= 128
+
+
+# ---- source positions ---------------------------------------------------------------------
+
+_SHORT, _ONE_LINE, _NO_COLUMNS, _LONG, _NONE = 9, 12, 13, 14, 15
+
+
+def _payload(table: bytes, at: int) -> int:
+    """How many bytes follow the head of the entry at ``at``."""
+    form = table[at] >> 3 & 15
+    if form <= _SHORT:
+        return 1
+    if form <= _ONE_LINE:
+        return 2
+    if form == _NONE:
+        return 0
+    end = at + 1
+    for _ in range(1 if form == _NO_COLUMNS else 4):
+        while table[end] & 64:
+            end += 1
+        end += 1
+    return end - at - 1
+
+
+def _stretch(out: bytearray, entry: bytes, units: int) -> None:
+    """Write an entry for so many units; only its first part moves on to another line."""
+    form, payload = entry[0] >> 3 & 15, entry[1:]
+    again, rest = form, payload
+    if _SHORT < form <= _ONE_LINE:
+        again = 10
+    elif form in (_NO_COLUMNS, _LONG):
+        step = 0
+        while payload[step] & 64:
+            step += 1
+        rest = b"\0" + payload[step + 1 :]
+    while units > 0:
+        size = min(units, 8)
+        out.append(128 | form << 3 | size - 1)
+        out += payload
+        form, payload = again, rest
+        units -= size
