@@ -1,71 +1,228 @@
-"""The Python engine against native Python, on the kernels."""
+"""The Python engine against native Python, interleaved in one process, by processor time.
 
+For each kernel: a context whose table the program never reaches, and one that has a method of
+a function that the program calls (the *probe*), which goes on to the function itself.
+"""
+
+import argparse
+import gc
+import json
 import math
-import time
+import statistics
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import process_time
 
-from common.kernels import KERNELS, sines
-from common.timing import interleaved, machine, ratio, spread, table
+from common import memory
+from common.first_use import first_uses
+from common.functions import FUNCTIONS, SINES, sines_by_hand
+from common.kernel import Kernel, calls_in_context, native_calls, reaching
+from common.objects import OBJECTS
+from common.published import PUBLISHED
+from common.timing import interleaved, machine, ratio, seconds, spread, table
 
 from overlay import Context, MethodTable
 
+KERNELS: dict[str, Callable[[], Kernel]] = {**PUBLISHED, **FUNCTIONS, **OBJECTS}
+OTHERS = ("entry", "first_use", "memory")
+LIMIT = 2.5  # seconds for the rounds of one kernel
+ENTRIES = 20_000
+
 never = MethodTable("never")
-never.overlay(math.gamma)(lambda x: x)
-
-cubic = MethodTable("cubic")
 
 
-@cubic.overlay(math.sin)
-def cubic_sine(x: float):
-    return x - x * x * x / 6
+@never.overlay(math.gamma)
+@never.overlay(statistics.correlation)
+def unreached(*args):
+    raise AssertionError("no kernel calls these")
 
 
-def by_hand(n):
-    """The sines kernel with its call replaced by hand: the floor for an overlaid call."""
-    total = 0.0
-    for _ in range(n):
-        total = total + cubic_sine(0.5)
-    return total
+@dataclass(frozen=True)
+class Row:
+    """The figures of one kernel: a native run in seconds, ratios to it, the probe's calls."""
+
+    kernel: str
+    native: float
+    never: float
+    reached: float
+    each: float  # seconds that one reached call of the probe adds to the never-reached run
+    spread: float
+    by_hand: float | None  # the kernel with its probe replaced by hand
+    calls: int
+    native_calls: int | None
 
 
-def first_use(kernel, size):
-    """Seconds that the first call in a new context takes beyond the second."""
+def measured(kernel: Kernel, rounds: int) -> Row:
+    """The kernel's row; what it gives in a context is checked first."""
+    expected = kernel.run()
+    untouched, reached = Context(never).wrap(kernel.run), Context(reaching(kernel)).wrap(kernel.run)
+    check(kernel.name, untouched(), expected)
+    if kernel.method is None:
+        check(kernel.name, reached(), expected)
+    calls = calls_in_context(kernel)
+    variants = {"native": kernel.run, "never": untouched, "reached": reached}
+    if kernel.name == "sines":
+        variants["by hand"] = lambda: sines_by_hand(SINES)
+    times = interleaved(variants, rounds, LIMIT, process_time)
+    return Row(
+        kernel.name,
+        min(times["native"]),
+        ratio(times, "never", "native"),
+        ratio(times, "reached", "native"),
+        (min(times["reached"]) - min(times["never"])) / max(calls, 1),
+        max(map(spread, times.values())),
+        ratio(times, "by hand", "native") if "by hand" in times else None,
+        calls,
+        native_calls(kernel),
+    )
+
+
+def check(name, given, expected):
+    """Raises SystemExit where a kernel does not give in a context what it gives natively."""
+    if given != expected:
+        raise SystemExit(f"{name}: {given!r:.200} in a context, {expected!r:.200} natively")
+
+
+def kernels(names, rounds):
+    """The kernels' rows, printed, and the worst of them against the targets."""
+    rows = [measured(KERNELS[name](), rounds) for name in names]
+    print(table([HEAD, *map(cells, rows)]))
+    mean = math.prod(row.never for row in rows) ** (1 / len(rows))
+    worst = max(rows, key=lambda row: row.never)
+    target("never reached, geometric mean", mean, 1.10)
+    target(f"never reached, worst ({worst.kernel})", worst.never, 1.5)
+    for row in rows:
+        if row.by_hand is not None:
+            floor = f"; {row.by_hand:.2f} where it is called by hand"
+            target("math.sin overlaid, in a loop", row.reached, 2.0, note=floor)
+    counted = [row for row in rows if row.native_calls is not None]
+    lost = [row.kernel for row in counted if row.native_calls != row.calls]
+    others = f"; not: {', '.join(lost)}" if lost else ""
+    seen = f"{len(counted) - len(lost)} of {len(counted)}"
+    print(f"kernels in which a context sees exactly the calls made natively: {seen}{others}")
+    return [asdict(row) for row in rows]
+
+
+HEAD = ("kernel", "native ms", "never", "reached", "ns/call", "spread", "calls", "natively")
+
+
+def cells(row):
+    return (
+        row.kernel,
+        f"{row.native * 1e3:.1f}",
+        f"{row.never:.2f}",
+        f"{row.reached:.2f}",
+        f"{row.each * 1e9:.0f}" if row.calls >= 1000 else "-",
+        f"{row.spread:.0%}",
+        str(row.calls),
+        "-" if row.native_calls is None else str(row.native_calls),
+    )
+
+
+def target(what, value, most, unit="", note=""):
+    """A line on one target."""
+    met = "met" if value <= most else "MISSED"
+    print(f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {met}){note}")
+
+
+def nothing():
+    pass
+
+
+def entry(rounds):
+    """What a context costs at its entrance."""
     context = Context(never)
-    start = time.perf_counter()
-    context(kernel, size)
-    middle = time.perf_counter()
-    context(kernel, size)
-    return (middle - start) - (time.perf_counter() - middle)
+    wrapped = context.wrap(nothing)
+
+    def native():
+        for _ in range(ENTRIES):
+            nothing()
+
+    def called():
+        for _ in range(ENTRIES):
+            context(nothing)
+
+    def bound():
+        for _ in range(ENTRIES):
+            wrapped()
+
+    variants = {"call": native, "ctx(f)": called, "ctx.wrap(f)()": bound}
+    times = interleaved(variants, rounds, clock=process_time)
+    each = {name: min(runs) / ENTRIES * 1e9 for name, runs in times.items()}
+    floor = each.pop("call")
+    shown = ", ".join(f"{name} {cost - floor:.0f} ns" for name, cost in each.items())
+    made = seconds(lambda: [Context(never)(nothing) for _ in range(200)], process_time) / 200
+    print(f"entering: {shown} beyond a call; a new context, called once: {made * 1e6:.0f} us")
+    return {**each, "call": floor, "new context": made * 1e9}
+
+
+def first_use():
+    """The first use of functions of the standard library."""
+    uses = first_uses(never)
+    head = ("first use", "ms", "functions", "lines", "lines run", "ms/100 lines")
+    print(
+        table(
+            [
+                head,
+                *(
+                    (
+                        use.name,
+                        f"{use.seconds * 1e3:.1f}",
+                        str(use.functions),
+                        str(use.lines),
+                        str(use.ran),
+                        f"{use.seconds * 1e5 / max(use.lines, 1):.2f}",
+                    )
+                    for use in uses
+                ),
+            ]
+        )
+    )
+    total = sum(use.seconds for use in uses) * 1e5 / max(sum(use.lines for use in uses), 1)
+    target("first use, for 100 lines", total, 5.0, " ms")
+    return [asdict(use) for use in uses]
+
+
+def remaining():
+    """What stays of what was dropped."""
+    gone = dict(memory.what_is_gone())
+    for what, is_gone in gone.items():
+        print(f"  {what} gone: {'yes' if is_gone else 'NO'}")
+    objects, each = memory.objects_kept(), memory.bytes_kept_for_each_context()
+    print(f"  objects of ours kept after {memory.CONTEXTS} dropped contexts: {objects}")
+    target("bytes kept for each dropped context", each, memory.MOST_BYTES)
+    return {"gone": gone, "objects": objects, "bytes": each}
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=[*KERNELS, *OTHERS])
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
 
 
 def main():
-    print(machine())
-    rows = [("kernel", "native ms", "never reached", "math.sin overlaid", "spread", "first use ms")]
-    ratios = []
-    for kernel, size in KERNELS.items():
-        untouched, reached = Context(never).wrap(kernel), Context(cubic).wrap(kernel)
-        assert untouched(size) == kernel(size)
-        times = interleaved(
-            {
-                "native": lambda kernel=kernel, size=size: kernel(size),
-                "never": lambda untouched=untouched, size=size: untouched(size),
-                "reached": lambda reached=reached, size=size: reached(size),
-            }
-        )
-        ratios.append(ratio(times, "never", "native"))
-        rows.append(
-            (
-                kernel.__name__,
-                f"{min(times['native']) * 1e3:.2f}",
-                f"{ratios[-1]:.2f}",
-                f"{ratio(times, 'reached', 'native'):.2f}",
-                f"{max(map(spread, times.values())):.0%}",
-                f"{first_use(kernel, size) * 1e3:.1f}",
-            )
-        )
-    print(table(rows))
-    print(f"geometric mean, never reached: {math.prod(ratios) ** (1 / len(ratios)):.2f}")
-    times = interleaved({"native": lambda: sines(20_000), "by hand": lambda: by_hand(20_000)})
-    print(f"the call of sines replaced by hand: {ratio(times, 'by hand', 'native'):.2f}")
+    chosen = options()
+    wanted = chosen.only or [*OTHERS, *KERNELS]
+    print(f"{machine()}; processor time")
+    figures = {"machine": machine()}
+    if "first_use" in wanted:  # before anything has used these functions
+        figures["first use"] = first_use()
+    if "memory" in wanted:
+        figures["memory"] = remaining()
+    gc.collect()
+    gc.freeze()  # what was imported takes no part in the collections that are measured
+    if "entry" in wanted:
+        figures["entry ns"] = entry(chosen.rounds)
+    if names := [name for name in KERNELS if name in wanted]:
+        figures["kernels"] = kernels(names, chosen.rounds)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(figures, indent=2) + "\n")
+    unreached = [row["kernel"] for row in figures.get("kernels", ()) if not row["calls"]]
+    if unreached:
+        raise SystemExit(f"a context lost its way, the figures are void: {', '.join(unreached)}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """Fair comparisons: the variants of a job run interleaved, in one process, in one run."""
 
+import math
 import platform
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
+
+Clock = Callable[[], float]
 
 
 def machine() -> str:
@@ -13,18 +16,33 @@ def machine() -> str:
 
 
 def interleaved(
-    variants: Mapping[str, Callable[[], object]], rounds: int = 9
+    variants: Mapping[str, Callable[[], object]],
+    rounds: int = 9,
+    limit: float = math.inf,
+    clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Seconds of each run of each variant, the variants taking turns."""
+    """Seconds of each run of each variant, the variants taking turns.
+
+    limit: no round starts after so many seconds, except for the first three.
+    clock: ``time.process_time`` leaves out what other programs on the machine take.
+    """
     times: dict[str, list[float]] = {name: [] for name in variants}
     for run in variants.values():
         run()
-    for _ in range(rounds):
+    end = time.perf_counter() + limit
+    for done in range(rounds):
+        if done >= 3 and time.perf_counter() > end:
+            break
         for name, run in variants.items():
-            start = time.perf_counter()
-            run()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(seconds(run, clock))
     return times
+
+
+def seconds(run: Callable[[], object], clock: Clock = time.perf_counter) -> float:
+    """Of one run."""
+    start = clock()
+    run()
+    return clock() - start
 
 
 def ratio(times: dict[str, list[float]], one: str, to: str) -> float:

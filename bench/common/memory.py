@@ -1,0 +1,157 @@
+"""Whether anything stays of a context, table or function that the program has dropped."""
+
+import functools
+import gc
+import math
+import tracemalloc
+import weakref
+
+from overlay import Context, MethodTable
+
+__all__ = ["MOST_BYTES", "bytes_kept_for_each_context", "objects_kept", "what_is_gone"]
+
+MOST_BYTES = 64  # per dropped context: what a table of the interpreter may grow by
+CONTEXTS = 100
+
+SOURCE = """
+def twice(x):
+    return helper(x) * 2
+
+def helper(x):
+    more = lambda y: math.sin(y) + x
+    return more(x)
+
+class Thing:
+    def __init__(self, x):
+        self.x = helper(x)
+
+    def value(self):
+        return self.x
+
+def program(x):
+    return sorted([twice(x), Thing(x).value()], key=lambda y: -y)
+"""
+
+
+def collect():
+    """What a finalizer lets go of in one collection falls to the next."""
+    for _ in range(3):
+        gc.collect()
+
+
+def program():
+    """A fresh copy of a small program, as a namespace."""
+    namespace = {"math": math, "__name__": "dropped"}
+    exec(SOURCE, namespace)
+    return namespace
+
+
+def half_sine():
+    """A fresh method."""
+
+    def method(x: float):
+        return x / 2
+
+    return method
+
+
+def a_context():
+    """Makes a context over a fresh table, and runs a fresh program in it."""
+    table, method, code = MethodTable("table"), half_sine(), program()
+    table.overlay(math.sin)(method)
+    context = Context(table)
+    assert context(code["program"], 1.0)[0] == 3.0
+    return {"context": context, "table": table, "method": method, "function": code["twice"]}
+
+
+def nested():
+    """One context entered in another, and one joined with another."""
+    outer, inner = a_context()["context"], a_context()["context"]
+    outer(inner, math.sin, 1.0)
+    (outer | inner)(program()["program"], 1.0)
+    return {"outer context": outer, "inner context": inner}
+
+
+def raised():
+    """A context that an exception went through."""
+    context = a_context()["context"]
+    try:
+        context(program()["program"], "not a number")
+    except TypeError:
+        return {"context after an exception": context}
+    raise AssertionError("the program takes numbers only")
+
+
+def suspended():
+    """A generator that was begun in a context."""
+    context = a_context()["context"]
+
+    def numbers():
+        yield math.sin(1.0)
+        yield math.sin(2.0)
+
+    generator = context(numbers)
+    next(generator)
+    return {"context of a suspended generator": context, "suspended generator": generator}
+
+
+def in_a_living(context):
+    """What a program makes and drops while the context goes on."""
+    code = program()
+    context(code["program"], 1.0)
+    thing = context(code["Thing"], 1.0)
+    partial = functools.partial(code["helper"])
+    context(partial, 1.0)
+    method = half_sine()
+    table = context.tables[0]
+    table.overlay(math.cos)(method)
+    context(math.cos, 1.0)
+    table.remove(math.cos, float)
+    return {
+        "function run by a living context": code["twice"],
+        "class called by a living context": code["Thing"],
+        "instance made by a living context": thing,
+        "partial called by a living context": partial,
+        "method removed from a living table": method,
+    }
+
+
+def what_is_gone():
+    """(what, whether it is gone after it was dropped), for each kind of thing."""
+    living = a_context()["context"]
+    for make in (a_context, nested, raised, suspended, functools.partial(in_a_living, living)):
+        dropped = {name: weakref.ref(thing) for name, thing in make().items()}
+        collect()
+        yield from ((name, reference() is None) for name, reference in dropped.items())
+
+
+def ours():
+    """How many objects of the package's own classes there are."""
+    collect()
+    return sum(type(thing).__module__.split(".")[0] == "overlay" for thing in gc.get_objects())
+
+
+def objects_kept():
+    """How many more objects of the package's own classes there are after dropped contexts."""
+    a_context()
+    before = ours()
+    for _ in range(CONTEXTS):
+        a_context()
+    return ours() - before
+
+
+def bytes_kept_for_each_context():
+    """How much allocated memory grows for each dropped context."""
+
+    def grow():
+        for _ in range(CONTEXTS):
+            a_context()
+        collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        grow()
+        return (grow() - grow()) / -CONTEXTS
+    finally:
+        tracemalloc.stop()
