@@ -3,26 +3,37 @@
 Importing this package does not import numba; ``Context.jit`` does, on first use.
 """
 
-from overlay.context import Context, call_next, current_context, nonoverlay
+from overlay.callbacks import declare_callbacks
+from overlay.context import Context, call_next, current_context, nonoverlay, recurse
 from overlay.errors import (
     AmbiguousMethod,
+    CheckFailed,
     MethodNotFound,
     NotCompilable,
     OverlayError,
+    OverlayWarning,
     UnsupportedPython,
 )
+from overlay.generics import generic
+from overlay.install import install
 from overlay.table import Method, MethodTable
 
 __all__ = [
     "AmbiguousMethod",
+    "CheckFailed",
     "Context",
     "Method",
     "MethodNotFound",
     "MethodTable",
     "NotCompilable",
     "OverlayError",
+    "OverlayWarning",
     "UnsupportedPython",
     "call_next",
     "current_context",
+    "declare_callbacks",
+    "generic",
+    "install",
     "nonoverlay",
+    "recurse",
 ]

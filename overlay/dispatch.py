@@ -103,13 +103,23 @@ def _matching(
 
 
 def _accepting(methods: Sequence[Method], call: Call, after: Chain) -> list[tuple[Method, Any]]:
-    return [
-        (method, signature)
-        for method in methods
-        if method not in after
-        and (signature := method.signature(call.count, call.names)) is not None
-        and call.matches(signature)
-    ]
+    """The methods that accept a call, with the signatures that it meets.
+
+    As in plum, a method with defaults counts as one method for each number of arguments, and a
+    method takes the place of an earlier one with the same signature.
+    """
+    entries: list[tuple[Method, Any]] = []
+    added = sorted({(n, i) for i, m in enumerate(methods) for n in (m.placed, m.serial)})
+    for method in (methods[i] for _, i in added):
+        signature = method.signature(call.count, call.names)
+        if signature is None or not call.matches(signature):
+            continue
+        same = [i for i, (_, other) in enumerate(entries) if other == signature]
+        if same:
+            entries[same[0]] = method, signature
+        else:
+            entries.append((method, signature))
+    return [(method, signature) for method, signature in entries if method not in after]
 
 
 def _below(
@@ -125,10 +135,20 @@ def _below(
 def _most_specific(
     table: MethodTable, target: Any, call: Call, matching: list[tuple[Method, Any]]
 ) -> Method:
-    minimal = [(m, s) for m, s in matching if not any(t <= s and not s <= t for _, t in matching)]
+    """As plum finds it, which does not only depend on the order between signatures: of two that
+    are as specific as each other, the later one is taken."""
+    minimal: list[tuple[Method, Any]] = []
+    for method, signature in matching:
+        if not any(signature.is_comparable(s) for _, s in minimal):
+            minimal.append((method, signature))
+            continue
+        kept = [(m, s) for m, s in minimal if not signature < s]
+        as_specific = any(signature <= s for _, s in minimal)
+        minimal = [*kept, (method, signature)] if as_specific else kept
     if len(minimal) > 1:
         top = max(m.precedence for m, _ in minimal)
-        minimal = [(m, s) for m, s in minimal if m.precedence == top]
+        highest = [(m, s) for m, s in minimal if m.precedence == top]
+        minimal = highest if len(highest) == 1 else minimal
     if len(minimal) == 1:
         return minimal[0][0]
     raise AmbiguousMethod(

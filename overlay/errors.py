@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 __all__ = [
     "AmbiguousMethod",
+    "CheckFailed",
     "MethodNotFound",
     "NotCompilable",
     "OverlayError",
+    "OverlayWarning",
     "UnsupportedPython",
 ]
 
@@ -48,6 +50,15 @@ class MethodNotFound(OverlayError):
 
 class AmbiguousMethod(OverlayError):
     """Two methods accept the arguments of a call and neither is more specific."""
+
+
+class CheckFailed(OverlayError):
+    """An argument or the result of a method is not what its annotation says, in a table made
+    with ``check=True``."""
+
+
+class OverlayWarning(UserWarning):
+    """Something was asked that is done in part only; the message says what is left out."""
 
 
 class NotCompilable(OverlayError):

@@ -107,6 +107,12 @@ def _expanded(hint: Any) -> Any:
     return hint
 
 
+def _loaded(name: str, attribute: str) -> Any | None:
+    """A module, if it is imported as far as this attribute: its import may be under way."""
+    module = sys.modules.get(name)
+    return module if hasattr(module, attribute) else None
+
+
 def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
     """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise."""
     hint = _expanded(hint)
@@ -116,7 +122,7 @@ def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
         return type(None)
     if isinstance(hint, (int, float, str, list, tuple)) or hint is Ellipsis:
         raise refuse(f"{hint!r} is not a type")
-    numpy = sys.modules.get("numpy")
+    numpy = _loaded("numpy", "bool_")
     if numpy is not None:
         if hint is int:
             return int | numpy.int64 | numpy.bool_
@@ -124,7 +130,7 @@ def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
             return bool | numpy.bool_
         if typing.get_origin(hint) is numpy.ndarray:
             return _array_hint(hint, refuse)
-    numba = sys.modules.get("numba")
+    numba = _loaded("numba", "types")
     if numba is not None and (
         isinstance(hint, numba.types.Type)
         or (isinstance(hint, type) and issubclass(hint, numba.types.Type))
@@ -165,7 +171,8 @@ def shown_hint(hint: Any) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One positional parameter of a method: its name, annotation, and whether it is required."""
+    """One parameter of a method: its name, annotation, whether it is required, and whether it
+    can be given by name."""
 
     name: str
     hint: Any
@@ -179,7 +186,7 @@ class Parameters:
 
     positional: tuple[Parameter, ...]
     varargs: Any
-    keyword_only: Mapping[str, bool]
+    keyword_only: Mapping[str, Parameter]
     var_keyword: bool
     unresolved: str | None = None
 
@@ -197,41 +204,45 @@ class Parameters:
             ) from error
         hints, unresolved = _resolved_hints(python)
         parameters = signature.parameters.values()
-        return cls(
-            positional=tuple(
-                Parameter(
-                    p.name,
-                    hints.get(p.name, p.annotation),
-                    p.default is EMPTY,
-                    p.kind is p.POSITIONAL_OR_KEYWORD,
-                )
-                for p in parameters
-                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-            ),
-            varargs=next(
-                (hints.get(p.name, p.annotation) for p in parameters if p.kind is p.VAR_POSITIONAL),
-                None,
+
+        def read(parameter: inspect.Parameter) -> Parameter:
+            return Parameter(
+                parameter.name,
+                hints.get(parameter.name, parameter.annotation),
+                parameter.default is EMPTY,
+                parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY),
             )
-            if any(p.kind is p.VAR_POSITIONAL for p in parameters)
-            else NO_VARARGS,
-            keyword_only={
-                p.name: p.default is EMPTY for p in parameters if p.kind is p.KEYWORD_ONLY
-            },
+
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        rest = [read(p).hint for p in parameters if p.kind is p.VAR_POSITIONAL]
+        return cls(
+            positional=tuple(read(p) for p in parameters if p.kind in positional),
+            varargs=rest[0] if rest else NO_VARARGS,
+            keyword_only={p.name: read(p) for p in parameters if p.kind is p.KEYWORD_ONLY},
             var_keyword=any(p.kind is p.VAR_KEYWORD for p in parameters),
             unresolved=unresolved,
         )
 
-    def bind(self, count: int, names: Sequence[str]) -> tuple[Any, ...] | None:
+    def bind(
+        self, count: int, names: Sequence[str], of_target: Sequence[str] = ()
+    ) -> tuple[Any, ...] | None:
         """The annotations that ``count`` positional arguments and these keywords meet, or None
-        where the call does not fit. Keywords that name no positional parameter meet ``Any``."""
-        if count > len(self.positional) and self.varargs is NO_VARARGS:
+        where the call does not fit. Keywords that name no positional parameter meet ``Any``.
+
+        of_target: the target's positional parameters, in order: a positional argument beyond
+        the method's own meets the keyword-only parameter of the target's name.
+        """
+        moved = self.moved(count, of_target)
+        if moved is None or any(name in names for name in moved):
             return None
         given = {p.name: p for p in self.positional[count:] if p.by_name}
         if any(p.required and p.name not in names for p in self.positional[count:]):
             return None
-        if any(required and name not in names for name, required in self.keyword_only.items()):
+        named = (*moved, *names)
+        if any(p.required and p.name not in named for p in self.keyword_only.values()):
             return None
         hints = [p.hint for p in self.positional[:count]]
+        hints += [self.keyword_only[name].hint for name in moved]
         hints += [self.varargs] * (count - len(hints))
         for name in names:
             if name in given:
@@ -242,6 +253,15 @@ class Parameters:
                 return None
         return tuple(hints)
 
+    def moved(self, count: int, of_target: Sequence[str]) -> tuple[str, ...] | None:
+        """The names by which positional arguments beyond the method's own are handed to it, or
+        None where it cannot take them."""
+        if count <= len(self.positional) or self.varargs is not NO_VARARGS:
+            return ()
+        names = tuple(of_target[len(self.positional) : count])
+        fits = count <= len(of_target) and all(name in self.keyword_only for name in names)
+        return names if fits else None
+
     def uses_varargs(self, count: int) -> bool:
         """Whether a call with ``count`` positional arguments leaves this open-ended."""
         return self.varargs is not NO_VARARGS and count >= len(self.positional)
@@ -250,6 +270,10 @@ class Parameters:
         shown = [shown_hint(p.hint) + ("" if p.required else " = ...") for p in self.positional]
         if self.varargs is not NO_VARARGS:
             shown.append("*" + shown_hint(self.varargs))
+        elif self.keyword_only:
+            shown.append("*")
+        for name, p in self.keyword_only.items():
+            shown.append(f"{name}: {shown_hint(p.hint)}" + ("" if p.required else " = ..."))
         return "(" + ", ".join(shown) + ")"
 
 

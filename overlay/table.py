@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import sys
 import threading
@@ -11,16 +10,19 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from overlay.errors import MethodNotFound, OverlayError
-from overlay.location import caller, location_of, name_of
-from overlay.signature import (
-    NO_VARARGS,
-    Parameters,
-    depends_on,
-    plum_signature,
-    refusal,
-    translate,
+from overlay.fitting import refuse_misfit
+from overlay.location import caller, name_of
+from overlay.method import Method
+from overlay.pickling import home_of_caller, reduced_table, restore_table
+from overlay.target import (
+    canonical,
+    checked_name,
+    describe,
+    generic_state,
+    key_of_target,
+    lookup,
+    nearest_names,
 )
-from overlay.target import canonical, checked_name, describe, key_of_target, lookup
 
 __all__ = ["LOCK", "Listener", "Method", "MethodTable"]
 
@@ -39,119 +41,11 @@ class Listener(Protocol):
         ...
 
 
-class Method:
-    """One implementation of a target for one signature.
-
-    function: what was registered. For a generated method it takes the argument *types* and
-    returns the implementation.
-    where: ``file:line`` of the function.
-    """
-
-    def __init__(
-        self,
-        table: MethodTable,
-        target: Any,
-        function: Callable[..., Any],
-        precedence: int,
-        generated: bool,
-    ) -> None:
-        self.table = table
-        self.target = target
-        self.function = function
-        self.precedence = precedence
-        self.generated = generated
-        self.where = location_of(function)
-        self._parameters = Parameters.of(function, self.where)
-        self._signatures: dict[Hashable, Any] = {}
-        if not self._parameters.unresolved:
-            _ = self.shape
-
-    def __repr__(self) -> str:
-        return f"{describe(self.target)}{self._parameters}   {self.where}"
-
-    def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
-        """The function to run for arguments of these types: a generated method makes it."""
-        if not self.generated:
-            return self.function
-        made = self.function(*types)
-        if not callable(made):
-            raise OverlayError(
-                f"the generated method {self!r} returned {made!r}, which is not callable",
-                where=self.where,
-                help="return the function that implements the target for these types",
-            )
-        return made
-
-    @property
-    def parameters(self) -> Parameters:
-        """What it accepts; read again where an annotation was not defined at first."""
-        if self._parameters.unresolved:
-            self._parameters = Parameters.of(self.function, self.where)
-            if self._parameters.unresolved:
-                raise refusal(self.function, self.target)(self._parameters.unresolved)
-        return self._parameters
-
-    def _translate(self, hint: Any) -> Any:
-        if hint is NO_VARARGS:
-            return hint
-        return translate(hint, refusal(self.function, self.target))
-
-    @property
-    def unresolved(self) -> bool:
-        """Whether an annotation could not be looked up yet."""
-        return self._parameters.unresolved is not None
-
-    @property
-    def written(self) -> Any:
-        """Annotations as they are written, where they cannot be looked up yet."""
-        if not self.unresolved:
-            return self
-        return [(p.hint, p.required) for p in self._parameters.positional]
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """What makes two methods of one target the same signature."""
-        parameters = self.parameters
-        return (
-            tuple((self._translate(p.hint), p.required) for p in parameters.positional),
-            self._translate(parameters.varargs),
-        )
-
-    @property
-    def depends_on(self) -> str:
-        """What decides whether arguments match: their ``"type"``, for arrays dtype and
-        dimensions (``"array"``), or the ``"value"`` itself."""
-        parameters = self.parameters
-        hints = [p.hint for p in parameters.positional]
-        if parameters.varargs is not NO_VARARGS:
-            hints.append(parameters.varargs)
-        kinds = {depends_on(self._translate(hint)) for hint in hints}
-        return "value" if "value" in kinds else "array" if "array" in kinds else "type"
-
-    def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
-        """The plum signature that a call of this shape meets, or None where it does not fit.
-
-        count: number of positional arguments; names: the keywords given besides.
-        """
-        key = count, tuple(names), "numpy" in sys.modules
-        if key not in self._signatures:
-            self._signatures[key] = self._make_signature(count, names)
-        return self._signatures[key]
-
-    def _make_signature(self, count: int, names: Sequence[str]) -> Any | None:
-        hints = self.parameters.bind(count, names)
-        if hints is None:
-            return None
-        open_ended = not names and self.parameters.uses_varargs(count)
-        return plum_signature(
-            [self._translate(hint) for hint in hints],
-            self._translate(self.parameters.varargs) if open_ended else NO_VARARGS,
-            self.precedence,
-        )
-
-
 class MethodTable:
     """A table of methods keyed by target and signature.
+
+    check: arguments and results of its methods are checked against their annotations, by
+    typeguard, at every call; the call raises CheckFailed where one does not match.
 
     A table is a value: it is passed around and composed by contexts; there is no global one.
     Every change takes effect at the next call in every context that holds the table.
@@ -167,9 +61,13 @@ class MethodTable:
     0.5
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, check: bool = False) -> None:
         self.name = name
+        self.check = check
         self.serial = next(_serials)
+        self.version = 0
+        self.home = home_of_caller()
+        self.identity: str | None = None
         self._methods: dict[Hashable, list[Method]] = {}
         self._targets: dict[Hashable, Any] = {}
         self._pending: dict[str, list[Method]] = {}
@@ -209,10 +107,18 @@ class MethodTable:
                     where=caller(),
                     help="decorate a function",
                 )
-            self._add(Method(self, target, function, precedence, generated))
+            method = Method(self, target, function, precedence, generated)
+            refuse_misfit(method)
+            self._add(method)
             return function
 
         return add
+
+    def restore(
+        self, target: Any, function: Callable[..., Any], precedence: int, generated: bool
+    ) -> None:
+        """Add a method that another process had in this table."""
+        self._add(Method(self, self._settled(target), function, precedence, generated))
 
     def _settled(self, target: Any) -> Any:
         """The object a target stands for, or its name while the module is not imported."""
@@ -221,9 +127,9 @@ class MethodTable:
         found = lookup(target)
         module, _, path = target.partition(":")
         if found is None and module in sys.modules:
-            near = difflib.get_close_matches(path, dir(sys.modules[module]), 3)
+            holder, near = nearest_names(target)
             raise OverlayError(
-                f"module {module} has no {path!r} to overlay",
+                f"{holder} has no {path.rpartition('.')[2]!r} to overlay in {target!r}",
                 where=caller(),
                 notes=[("closest", ", ".join(near))] if near else [],
                 help="check the spelling; the name is looked up when the module is imported",
@@ -233,6 +139,7 @@ class MethodTable:
     def _add(self, method: Method) -> None:
         with LOCK:
             if isinstance(method.target, str):
+                self.version += 1
                 self._put(self._pending.setdefault(method.target, []), method)
                 return
             key = key_of_target(method.target)
@@ -240,6 +147,9 @@ class MethodTable:
             methods = list(self._methods.get(key, ()))
             self._put(methods, method)
             self._methods[key] = methods
+            generic = generic_state(method.target)
+            if generic is not None:
+                generic.accept(method.declared)
             self._changed(method.target)
 
     @staticmethod
@@ -248,6 +158,8 @@ class MethodTable:
             if old.written == method.written or (
                 not old.unresolved and not method.unresolved and old.shape == method.shape
             ):
+                if old.precedence == method.precedence:
+                    method.placed = old.placed
                 methods[i] = method
                 return
         methods.append(method)
@@ -277,6 +189,18 @@ class MethodTable:
             else:
                 del self._methods[key], self._targets[key]
             self._changed(target)
+
+    def clear(self) -> None:
+        """Remove all methods. Contexts that hold the table go on with what lies below it, a
+        method that is running too: its ``call_next`` finds no more methods here."""
+        with LOCK:
+            targets = list(self._targets.values())
+            self._methods.clear()
+            self._targets.clear()
+            self._pending.clear()
+            self.version += 1
+            for target in targets:
+                self._changed(target)
 
     @staticmethod
     def _has_types(method: Method, types: Sequence[Any]) -> bool:
@@ -339,5 +263,14 @@ class MethodTable:
             self._listeners.add(listener)
 
     def _changed(self, target: Any) -> None:
+        self.version += 1
         for listener in list(self._listeners):
             listener.table_changed(target)
+
+    # ---- in other processes ----
+
+    def __reduce__(self) -> Any:
+        return reduced_table(self)
+
+    def __setstate__(self, state: Any) -> None:
+        restore_table(self, state)

@@ -5,6 +5,7 @@ A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import operator
 import sys
@@ -20,11 +21,15 @@ __all__ = [
     "as_positional",
     "canonical",
     "describe",
+    "generic_state",
     "key_of_target",
     "lookup",
+    "nearest_names",
+    "positional_names",
     "type_attribute",
 ]
 
+GENERIC = "__overlay_generic__"
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 # operator.iadd -> operator.add, and so on: what `a += b` falls back to where a has no __iadd__
@@ -60,6 +65,13 @@ def canonical(target: Any) -> Any:
     anything: Any = target
     if type(anything) in (staticmethod, classmethod):
         return anything.__func__
+    if issubclass(type(anything), property):
+        name = getattr(anything.fget, "__qualname__", "Class.name")
+        raise OverlayError(
+            f"cannot overlay the property {name}: reading it is not a call",
+            where=caller(),
+            help=f"target the function that reads it: {name}.fget",
+        )
     if not callable(target):
         raise OverlayError(
             f"cannot overlay {target!r}: it is not callable",
@@ -74,6 +86,14 @@ def key_of_target(target: Any) -> Hashable:
     kind: Any = type(target)
     key = type_attribute(kind, "__overlay_key__")
     return id(target) if key is None else key(target)
+
+
+def generic_state(target: Any) -> Any | None:
+    """What stands behind a function that ``generic`` made, or None for anything else."""
+    if type(target) is not types.FunctionType:
+        return None
+    state = target.__dict__.get(GENERIC)
+    return state if state is not None and state.function is target else None
 
 
 def type_attribute(kind: type, name: str) -> Any:
@@ -99,6 +119,29 @@ def lookup(name: str) -> Any | None:
         if found is None:
             return None
     return canonical(found)
+
+
+def nearest_names(name: str) -> tuple[str, list[str]]:
+    """What of ``"module:qualified.name"`` has no such attribute, and what it has that is spelled
+    nearly so."""
+    module, _, path = name.partition(":")
+    found: Any = sys.modules[module]
+    shown, parts = f"module {module}", path.split(".")
+    for i, part in enumerate(parts):
+        inner = getattr(found, part, None)
+        if inner is None:
+            near = difflib.get_close_matches(part, dir(found), 3)
+            return shown, [f"{module}:{'.'.join([*parts[:i], n])}" for n in near]
+        found, shown = inner, f"{module}:{'.'.join(parts[: i + 1])}"
+    return shown, []
+
+
+def positional_names(signature: inspect.Signature | None) -> tuple[str, ...]:
+    """The parameters of a target that can be given by position and by name, in their places."""
+    if signature is None:
+        return ()
+    kinds = inspect.Parameter.POSITIONAL_ONLY, POSITIONAL
+    return tuple(p.name for p in signature.parameters.values() if p.kind in kinds)
 
 
 def checked_name(name: str) -> str:

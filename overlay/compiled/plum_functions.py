@@ -8,14 +8,17 @@ from typing import Any
 
 from overlay.errors import AmbiguousMethod, MethodNotFound
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.target import generic_state
 
 __all__ = ["is_function", "is_result", "resolved"]
 
 
 def is_function(value: Any) -> bool:
-    """Whether it is a plum generic function."""
+    """Whether it is a generic function: plum's, or one that ``generic`` made."""
     plum = sys.modules.get("plum")
-    return plum is not None and isinstance(value, plum.Function)
+    return plum is not None and (
+        isinstance(value, plum.Function) or generic_state(value) is not None
+    )
 
 
 def resolved(function: Any, *readings: Sequence[Any]) -> tuple[Callable[..., Any], Any]:
@@ -26,6 +29,8 @@ def resolved(function: Any, *readings: Sequence[Any]) -> tuple[Callable[..., Any
     """
     from plum import AmbiguousLookupError, NotFoundLookupError
 
+    generic = generic_state(function)
+    function = function if generic is None else generic.plum_function
     for hints in readings:
         try:
             return function.resolve_method(plum_signature(hints, NO_VARARGS, 0))

@@ -1,17 +1,23 @@
-"""plum's generic functions inside a context: resolved by plum, their methods' bodies mapped."""
+"""plum's generic functions, and ours, inside a context: their methods' bodies are mapped."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from overlay.target import type_attribute
+from overlay.context import current_stack
+from overlay.python.forms import with_forms
+from overlay.target import generic_state, type_attribute
+from overlay.views import View
 
 if TYPE_CHECKING:
+    from overlay.generics import Generic
     from overlay.python.callees import Callees
+    from overlay.table import Method, MethodTable
 
-__all__ = ["Resolved", "is_function", "of_bound"]
+__all__ = ["Resolved", "base_of_generic", "generic_in", "is_function", "of_bound"]
 
 
 def is_function(callee: Any) -> bool:
@@ -30,7 +36,7 @@ def of_bound(method: MethodType) -> Any | None:
 
 
 class Resolved:
-    """Stands in the callee map for a generic function."""
+    """Stands in the callee map for a plum generic function."""
 
     def __init__(self, function: Any, callees: Callees) -> None:
         self.function = function
@@ -43,3 +49,95 @@ class Resolved:
         method, return_type = self.function.resolve_method(args)
         result = self.callees[method](*args, **kwargs)
         return result if return_type is Any else convert(result, return_type)
+
+
+# ---- ours ---------------------------------------------------------------------------------
+
+
+def generic_in(function: Any, callees: Callees) -> Callable[..., Any] | None:
+    """What stands in the callee map for a function that ``generic`` made, or None for any other:
+    it takes the tables' methods first."""
+    generic = generic_state(function)
+    return None if generic is None else _forms(_Dispatching(generic, callees))
+
+
+def base_of_generic(function: Any, callees: Callees) -> Callable[..., Any] | None:
+    """The same without the tables: its base methods, with their bodies in the context."""
+    generic = generic_state(function)
+    return None if generic is None else _forms(_Mapped(generic, callees, ()))
+
+
+class _Mapped(View):
+    """What calls of a generic function resolve to in code of an engine."""
+
+    def __init__(self, generic: Generic, callees: Callees, tables: tuple[MethodTable, ...]) -> None:
+        super().__init__(generic, tables)
+        self.engine = callees.engine
+
+    def keeps(self) -> bool:
+        return not self.engine.released
+
+    def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return self.engine.callees[function]
+
+
+class _Dispatching(_Mapped):
+    """The same with the engine's tables.
+
+    Once a block has begun in code of the engine, it asks at each call whether one is in force.
+    """
+
+    def __init__(self, generic: Generic, callees: Callees) -> None:
+        super().__init__(generic, callees, callees.engine.tables)
+        self.hits = self.engine.watch
+        stack = self.engine._stack()
+        if stack is not None:
+            stack.engine_views.add(self)
+
+    def keeps(self) -> bool:
+        stack = self.engine._stack()
+        return super().keeps() and not (stack is not None and stack.block_inside)
+
+    def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        own, current = self.engine._stack(), current_stack()
+        if own is not None and own.block_inside and current is not None and current.is_inside(own):
+            return current.python.enter(self.generic.function)
+        return super().select(args, kwargs)
+
+    def method(self, method: Method, args: tuple[Any, ...]) -> Callable[..., Any]:
+        return self.engine.implementation(self.generic.function, method, self.after, args)
+
+
+def _forms(view: View) -> Callable[..., Any]:
+    """A function for calls of any shape, with the fastest forms for one and two arguments."""
+    one, two = view.one, view.two
+
+    def single(a: Any, /) -> Any:
+        try:
+            found = one[type(a)]
+        except (KeyError, TypeError):
+            pass
+        else:
+            return found(a)
+        return view.call((a,), {})
+
+    def double(a: Any, b: Any, /) -> Any:
+        try:
+            found = two[type(a)][type(b)]
+        except (KeyError, TypeError):
+            pass
+        else:
+            return found(a, b)
+        return view.call((a, b), {})
+
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        return view.call(args, kwargs)
+
+    by_arity = {1: single, 2: double}
+
+    def for_arity(arity: int | None) -> Callable[..., Any]:
+        return by_arity.get(arity or 0, dispatch)
+
+    for function in (dispatch, single, double):
+        with_forms(function, for_arity)
+    return dispatch

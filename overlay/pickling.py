@@ -1,0 +1,170 @@
+"""Tables and contexts in other processes.
+
+What a module holds under a name is pickled as that name: the process that reads it imports the
+module. Anything else is pickled by value, and a table keeps its identity: one that reaches a
+process twice is one table there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+import sys
+import uuid
+import weakref
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from overlay.errors import OverlayError
+from overlay.location import is_ours, location_of, name_of
+from overlay.target import lookup
+
+if TYPE_CHECKING:
+    from overlay.method import Method
+    from overlay.table import MethodTable
+
+__all__ = ["home_of_caller", "name_at_home", "named", "reduced_table", "restore_table"]
+
+# picklers that ship functions by value
+_BY_VALUE = ("cloudpickle", "dill")
+_tables: weakref.WeakValueDictionary[str, MethodTable] = weakref.WeakValueDictionary()
+
+
+def home_of_caller() -> str | None:
+    """The name of the module that runs in the innermost frame that is not ours."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    name = None if frame is None else frame.f_globals.get("__name__")
+    return name if isinstance(name, str) else None
+
+
+def name_at_home(thing: Any, home: str | None) -> str | None:
+    """The name under which the module holds this very object, if others can import it."""
+    if home is None or home == "__main__" or home not in sys.modules:
+        return None
+    module = sys.modules[home]
+    if getattr(module, "__spec__", None) is None:
+        return None
+    return next((name for name, value in list(vars(module).items()) if value is thing), None)
+
+
+def named(home: str, name: str) -> Any:
+    """What a module holds under a name, the module imported if need be."""
+    found = getattr(importlib.import_module(home), name, None)
+    if found is None:
+        raise OverlayError(
+            f"module {home} has no {name!r}, which another process has pickled by that name",
+            help="import the same version of the module in both processes",
+        )
+    return found
+
+
+# ---- tables -------------------------------------------------------------------------------
+
+
+def reduced_table(table: MethodTable) -> tuple[Any, ...]:
+    """What ``pickle`` writes for a table."""
+    name = name_at_home(table, table.home)
+    if name is not None:
+        return named, (table.home, name)
+    if table.identity is None:
+        table.identity = uuid.uuid4().hex
+        _tables[table.identity] = table
+    rows = [
+        (_reference(m.target), _Shipped(m.function, m), m.precedence, m.generated)
+        for m in table.methods()
+    ]
+    return _table, (table.identity, table.name, table.check), (table.version, rows)
+
+
+def _table(identity: str, name: str, check: bool) -> MethodTable:
+    from overlay.table import MethodTable
+
+    found = _tables.get(identity)
+    if found is None:
+        found = MethodTable(name, check=check)
+        found.identity, found.home, found.version = identity, None, -1
+        found = _tables.setdefault(identity, found)
+    return found
+
+
+def restore_table(table: MethodTable, state: tuple[int, list[Any]]) -> None:
+    """Give a table the methods that were pickled, unless it has had these or later ones."""
+    version, rows = state
+    if version <= table.version:
+        return
+    table.clear()
+    for target, function, precedence, generated in rows:
+        table.restore(target, function, precedence, generated)
+    table.version = version
+
+
+def _reference(target: Any) -> Any:
+    """A target's ``"module:name"``, where that leads back to it; else the target itself."""
+    if isinstance(target, str):
+        return target
+    return _name_of_function(target) or target
+
+
+def _name_of_function(function: Any) -> str | None:
+    owner = getattr(function, "__objclass__", None)
+    module = getattr(function, "__module__", None) or getattr(owner, "__module__", None)
+    path = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if not isinstance(module, str) or not isinstance(path, str) or module == "__main__":
+        return None
+    if not all(part.isidentifier() for part in path.split(".")):
+        return None
+    name = f"{module}:{path}"
+    try:
+        return name if lookup(name) is function else None
+    except OverlayError:
+        return None
+
+
+def _same(function: Any) -> Any:
+    return function
+
+
+class _Shipped:
+    """A method's function on its way into a pickle; what is read is the function."""
+
+    def __init__(self, function: Callable[..., Any], method: Method) -> None:
+        self.function = function
+        self.method = method
+
+    def __reduce__(self) -> Any:
+        name = _name_of_function(self.function)
+        if name is not None:
+            module, _, path = name.partition(":")
+            return _function_at, (module, path)
+        if not _is_main(self.function) and not _pickled_by_value():
+            raise OverlayError(
+                f"cannot pickle the method {self.method!r}: no module holds "
+                f"{name_of(self.function)} under its name",
+                where=location_of(self.function),
+                help="use cloudpickle, or define the table and its methods in a module",
+            )
+        return _same, (self.function,)
+
+
+def _function_at(module: str, path: str) -> Any:
+    return operator.attrgetter(path)(importlib.import_module(module))
+
+
+def _is_main(function: Any) -> bool:
+    """Whether ``__main__`` holds it: processes that import the main module have it too."""
+    path = getattr(function, "__qualname__", None)
+    main = sys.modules.get("__main__")
+    return isinstance(path, str) and getattr(main, path, None) is function
+
+
+def _pickled_by_value() -> bool:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__")
+        if isinstance(module, str) and module.partition(".")[0] in _BY_VALUE:
+            return True
+        frame = frame.f_back
+    return False
