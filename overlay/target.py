@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import operator
+import re
 import sys
 import types
 from collections.abc import Callable, Hashable, Mapping
@@ -17,6 +18,7 @@ from overlay.errors import OverlayError
 from overlay.location import caller, name_of
 
 __all__ = [
+    "BUILTINS",
     "INPLACE",
     "as_positional",
     "canonical",
@@ -30,6 +32,8 @@ __all__ = [
 ]
 
 GENERIC = "__overlay_generic__"
+# Builtin functions, and methods bound to an object; some have a class of their own.
+BUILTINS: tuple[Any, ...] = (types.BuiltinFunctionType, type(re.compile("").match))
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 # operator.iadd -> operator.add, and so on: what `a += b` falls back to where a has no __iadd__

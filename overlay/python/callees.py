@@ -6,14 +6,15 @@ program runs. What is kept is kept under ``id`` together with the object itself.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import operator
+import re
 import sys
 import weakref
 from collections.abc import Callable
 from types import (
-    BuiltinFunctionType,
     ClassMethodDescriptorType,
     CodeType,
     FunctionType,
@@ -32,13 +33,14 @@ from overlay.python.construction import TYPE_CALL, constructor
 from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
 from overlay.python.site import Keep
+from overlay.python.twins import copied
 from overlay.table import LOCK
-from overlay.target import key_of_target, type_attribute
+from overlay.target import BUILTINS, key_of_target, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["LRU_CACHE", "Callees", "Found", "copied", "is_dispatcher"]
+__all__ = ["LRU_CACHE", "Callees", "Found", "is_dispatcher"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
 PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
@@ -46,6 +48,7 @@ PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
 DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
 
+_BISECT, _SIDES = ("bisect", "insort"), ("left", "right")
 # C functions that call some of their arguments: by position, and by name.
 _CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
     (map, (0,), ()),
@@ -63,6 +66,9 @@ _CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
     (itertools.groupby, (1,), ("key",)),
     (itertools.starmap, (0,), ()),
     (itertools.takewhile, (0,), ()),
+    (re.Pattern.sub, (1,), ("repl",)),
+    (re.Pattern.subn, (1,), ("repl",)),
+    *((getattr(bisect, f"{f}_{side}"), (), ("key",)) for f in _BISECT for side in _SIDES),
 ]
 CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}
 
@@ -199,7 +205,7 @@ class Callees:
         kind: Any = type(callee)
         if kind is FunctionType:
             return self._function(callee)
-        if kind is BuiltinFunctionType or kind in DESCRIPTORS:
+        if kind in BUILTINS or kind in DESCRIPTORS:
             return self._builtin(callee)
         if kind is MethodWrapperType:
             return self._method_wrapper(callee), Keep.NO
@@ -268,8 +274,6 @@ class Callees:
                 return function(self[cached], *args)
 
             return of_own_cache, Keep.YES
-        if type(owner) is list and function.__name__ == "sort":
-            return functools.partial(self[list.sort], owner), Keep.NO
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
             return self._with_callbacks(function), Keep.YES
         if owner is None or type(owner) is ModuleType:
@@ -303,8 +307,10 @@ class Callees:
         return self._of_descriptor(type_attribute(kind, wrapper.__name__), wrapper)
 
     def _of_descriptor(self, descriptor: Any, bound: Any) -> Any:
-        """What stands for a C method bound to an object, where its descriptor is overlaid."""
-        if type(descriptor) in DESCRIPTORS and id(descriptor) in self.engine.overlaid:
+        """What stands for a C method bound to an object, where something else stands for its
+        descriptor."""
+        changed = id(descriptor) in self.engine.overlaid or id(descriptor) in CALLBACKS
+        if type(descriptor) in DESCRIPTORS and changed:
             return functools.partial(self[descriptor], bound.__self__)
         return bound
 
@@ -321,7 +327,7 @@ class Callees:
     def _called(self, owner: Any, native: Any) -> Any:
         """What ``__call__`` of a C type does for ``owner``; ``native`` where it is not known."""
         kind: Any = type(owner)
-        if kind in (FunctionType, BuiltinFunctionType, MethodType):
+        if kind in (FunctionType, *BUILTINS, MethodType):
             return self[owner]
         return constructor(self, owner) if issubclass(kind, type) else native
 
@@ -332,18 +338,6 @@ class Callees:
             return instance
         mapped = self[call]
         return instance if mapped is call else MethodType(mapped, instance)
-
-
-def copied(function: FunctionType, code: CodeType) -> FunctionType:
-    """``function`` with other code."""
-    copy = FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    if function.__kwdefaults__ is not None:
-        copy.__kwdefaults__ = function.__kwdefaults__
-    if function.__qualname__ != code.co_qualname:
-        copy.__qualname__ = function.__qualname__
-    return copy
 
 
 def _keep_if(lasting: bool) -> Keep:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from overlay.dispatch import by_values, reachable, resolve
 from overlay.python.forms import with_forms
 from overlay.python.kept import limited
+from overlay.python.site import NOWHERE
 from overlay.signature import key_of
 from overlay.table import LOCK
 from overlay.target import as_positional, signature_of, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
+    from overlay.python.site import Site
 
 __all__ = ["Dispatcher"]
 
@@ -36,6 +39,7 @@ class Dispatcher:
         self.single: Memo = {}  # key of the only argument -> implementation
         self.base: Any = None  # what calls fall through to, once one has
         self.version = 0
+        self._inlined: weakref.WeakSet[Site] = weakref.WeakSet()
         self.keyed_by = self._keyed_by()
         self.generic = self._make_generic()
         self._by_arity = {1: self._make_single(), 2: self._make_double()}
@@ -50,6 +54,9 @@ class Dispatcher:
         """Resolve anew from the next call on."""
         self.version += 1
         self.base = None
+        for site in list(self._inlined):
+            site.inline = NOWHERE
+        self._inlined.clear()
         self.memo.clear()
         self.single.clear()
         self.keyed_by = self._keyed_by()
@@ -77,6 +84,17 @@ class Dispatcher:
             with LOCK:
                 if version == self.version and not self.engine.released:
                     self._keep(tuple(map(self.keyed_by, args)), found)
+        return found
+
+    def inline(self, site: Site, argument: Any) -> Callable[..., Any]:
+        """The implementation for one argument, which the site keeps if its type decides it."""
+        version = self.version
+        found = self._kept((argument,)) or self.select((argument,), {})
+        if self.keyed_by is type and _compares_by_identity(argument):
+            with LOCK:
+                if version == self.version and not self.engine.released:
+                    site.inline = type(argument), self.target, found
+                    self._inlined.add(site)
         return found
 
     def _keep(self, keys: tuple[Any, ...], found: Callable[..., Any]) -> None:

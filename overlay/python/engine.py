@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.callees import LRU_CACHE, Callees, Passing, copied, is_dispatcher
+from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.kept import limited
 from overlay.python.leaving import Watch
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
+from overlay.python.twins import copied
 from overlay.table import LOCK, Method
 from overlay.target import INPLACE, key_of_target
 
@@ -133,12 +134,15 @@ class PythonEngine:
 
     def check_functions(self) -> None:
         """Forget what stands for functions whose code or defaults were changed in place."""
-        for key, (reference, parts) in list(self._seen.items()):
+        for reference, (code, defaults, keywords) in list(self._seen.values()):
             function = reference()
-            if function is None or not _same(_parts(function), parts):
-                self._seen.pop(key, None)
-                if function is not None:
-                    self._forget_all()
+            if function is not None and (
+                function.__code__ is not code
+                or function.__defaults__ is not defaults
+                or function.__kwdefaults__ is not keywords
+            ):
+                self._seen.pop(id(function), None)
+                self._forget_all()
 
     def _forget_all(self) -> None:
         """Look everything up again: what stands for a callee may hold what stands for others."""
@@ -305,6 +309,7 @@ class PythonEngine:
                 lambda *shape: self._site(callees, *shape),
                 self._operator,
                 lambda nested: self._nested(nested, callees),
+                overlaid=lambda function: key_of_target(function) in self.overlaid,
                 operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
             )
             new = rewriter.rewrite(code, namespace)
@@ -353,7 +358,3 @@ class PythonEngine:
 def _parts(function: FunctionType) -> tuple[Any, ...]:
     """What a twin has from its function when it is made."""
     return function.__code__, function.__defaults__, function.__kwdefaults__
-
-
-def _same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    return all(a is b for a, b in zip(one, other, strict=True))

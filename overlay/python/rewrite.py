@@ -37,12 +37,14 @@ class Rewriter:
         operator: Callable[[Any], Any | None],
         nested: Callable[[CodeType], CodeType],
         *,
+        overlaid: Callable[[Any], bool] = lambda function: False,
         operators: bool = True,
     ) -> None:
         self.emitter = emitter
         self.new_site = new_site
         self.operator = operator
         self.nested = nested
+        self.overlaid = overlaid
         self.operators = operators
 
     def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
@@ -50,7 +52,7 @@ class Rewriter:
 
         The code itself where there is nothing to rewrite. operators: whether any is overlaid.
         """
-        writer = Writer(Listing(code), namespace, self.new_site, self.operator)
+        writer = Writer(Listing(code), namespace, self.new_site, self.operator, self.overlaid)
         self.emitter.rewrite_calls(writer)
         for function in local_functions(writer):
             new = self.rewrite(function.code, namespace)

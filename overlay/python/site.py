@@ -5,18 +5,27 @@ from __future__ import annotations
 import contextlib
 import enum
 import weakref
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
+from types import (
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+)
 from typing import TYPE_CHECKING, Any
 
-from overlay.target import type_attribute
+from overlay.python.twins import copied
+from overlay.target import BUILTINS, key_of_target, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.callees import Callees, Found
 
-__all__ = ["Keep", "Site"]
+__all__ = ["NOWHERE", "Keep", "Site"]
 
 _NOTHING: tuple[Any, Any] = (object(), None)
+NOWHERE: tuple[Any, Any, Any] = (object(), None, None)
 _MOST = 32  # callees that one site keeps
+_PATIENCE = 1000
+_NATIVE = (*BUILTINS, MethodWrapperType)
 
 
 class Keep(enum.Enum):
@@ -38,11 +47,13 @@ class Site(dict[Any, Any]):
     to what to call; ``site.other[callee]`` does so for callables of any other kind.
     clean: code of functions that come anew each time and in which there is nothing to rewrite.
     bound: whether the code is to load a method as a value, which comes bound to its object.
+    inline: the type of an argument, a target, and what to call with such an argument in place
+    of the target.
     """
 
     __slots__ = (
         *("__weakref__", "arity", "attribute", "bound", "callees", "clean", "closure"),
-        *("instance", "known", "other", "pair", "plain", "recent", "value"),
+        *("inline", "instance", "known", "other", "pair", "patience", "plain", "recent", "value"),
     )
 
     def __init__(self, callees: Callees, arity: int | None, attribute: str | None = None) -> None:
@@ -63,10 +74,12 @@ class Site(dict[Any, Any]):
     def reset(self) -> None:
         """Know nothing."""
         self.pair = _NOTHING
+        self.inline = NOWHERE
         self.clean: Any = None
         self.bound = True
         # by id, callees that were met once: one that is met again is kept
         self.recent: dict[int, weakref.ref[Any]] = {}
+        self.patience = 0  # how many to let go, after many of which none was met again
         self.closure: tuple[Any, Any] = _NOTHING  # its code, and the code of its twin
         self.plain: tuple[Any, Any] = _NOTHING  # class and name of builtin methods that stay
         # class of callable objects, its __call__, and what stands for that
@@ -83,10 +96,19 @@ class Site(dict[Any, Any]):
         if self.pair[0] is callee:
             self.reset()
 
+    def pick(self, callee: Any, argument: Any) -> Any:
+        """What to call in place of ``callee`` with one argument."""
+        engine = self.callees.engine
+        if key_of_target(callee) in engine.overlaid:
+            dispatcher = engine.dispatcher(callee)
+            if self.callees.find(callee).to is dispatcher.generic:
+                return dispatcher.inline(self, argument)
+        return self.other[callee]
+
     def __missing__(self, function: Any) -> Any:
         code, new = self.closure
         if type(function) is FunctionType and function.__code__ is code:
-            return self._come_anew(function, new)
+            return self._come_anew(function, code, new)
         found = self.callees.find(function)
         if found.code is not None:
             self.closure = found.code
@@ -94,11 +116,11 @@ class Site(dict[Any, Any]):
                 self.clean = found.code[0]
         return self.keep(function, found)
 
-    def _come_anew(self, function: FunctionType, new: Any) -> Any:
-        if new is function.__code__:
+    def _come_anew(self, function: FunctionType, code: Any, new: Any) -> Any:
+        if new is code:
             self.clean = new
             return function
-        to = self.callees.closure(function, new)
+        to = copied(function, new)
         if self._again(function) and self.callees.engine.for_this_run(self):
             self.callees.keep_closure(function, to)
             self._learn(function, to)
@@ -106,11 +128,17 @@ class Site(dict[Any, Any]):
 
     def _again(self, callee: Any) -> bool:
         """Whether a callee that may be dropped soon was here before."""
+        if self.patience:
+            self.patience -= 1
+            return False
         key = id(callee)
         met = self.recent.get(key)
-        if met is not None and met() is callee:
-            return True
+        if met is not None:
+            if met() is callee:
+                return True
+            self.patience = _PATIENCE
         if len(self.recent) >= _MOST:
+            self.patience = _PATIENCE
             self.recent.clear()
         with contextlib.suppress(TypeError):  # its class has no weak references
             self.recent[key] = weakref.ref(callee)
@@ -150,7 +178,7 @@ class Other:
             if callee.__func__ is known:
                 return MethodType(to, callee.__self__)
             return self._method(callee)
-        if kind is BuiltinFunctionType:
+        if kind in _NATIVE:
             owner, name = site.plain
             if type(callee.__self__) is owner and callee.__name__ == name:
                 return callee
@@ -165,7 +193,7 @@ class Other:
             entry = site.callees.find(callee)
         to = site.keep(callee, entry)
         if entry.keep is Keep.NO:
-            if kind is BuiltinFunctionType:
+            if kind in _NATIVE:
                 self._builtin(callee, to)
             elif type(to) is MethodType and to.__self__ is callee:
                 self._instance(kind, to.__func__)
@@ -190,12 +218,10 @@ class Other:
         site, owner, name = self.site, callee.__self__, callee.__name__
         kind: Any = type(owner)
         descriptor: Any = type_attribute(kind, name)
-        if type(descriptor) is not MethodDescriptorType:
-            return
-        if site.attribute == name and not site.value:
+        if type(descriptor) is MethodDescriptorType and site.attribute == name and not site.value:
             site.pair = descriptor, site.callees.find(descriptor).form(None)
             self._load_as_method(owner, descriptor)
-        elif to is callee:
+        elif to is callee and not issubclass(kind, type):
             site.plain = kind, name
 
     def _load_as_method(self, owner: Any, method: Any) -> None:

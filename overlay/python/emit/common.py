@@ -56,7 +56,7 @@ _READS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_DEREF"}
 _PUSHES = {"LOAD_NAME", "LOAD_CLASSDEREF"}
 # Instructions that leave the stack as it is.
 _STILL = {
-    *("NOP", "RESUME", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
+    *("NOP", "RESUME", "PRECALL", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
     *("DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"),
 }
 # Instructions that pop and push nothing, so that no other slot changes.
@@ -84,6 +84,7 @@ class Writer:
     new_site: makes the site for a call with that many positional arguments (None: unknown),
     and the attribute that the callee is, if it is one.
     dispatcher: what an operator function is replaced by, or None.
+    overlaid: whether a callable is a target.
     """
 
     def __init__(
@@ -92,11 +93,13 @@ class Writer:
         namespace: dict[str, Any],
         new_site: Callable[..., Any],
         dispatcher: Callable[[Any], Any | None],
+        overlaid: Callable[[Any], bool],
     ) -> None:
         self.listing = listing
         self.namespace = namespace
         self.new_site = new_site
         self.dispatcher = dispatcher
+        self.overlaid = overlaid
         self.edits = Edits()
         self.consts: list[Any] = []
         self.names: list[str] = []
@@ -137,6 +140,7 @@ class Emitter(ABC):
 
     CALLS: ClassVar[frozenset[int]]
     JUMP_IF_TRUE: ClassVar[int]
+    JUMP_IF_FALSE: ClassVar[int]
     JUMP_IF_NONE: ClassVar[int]
     # slots that mapping a callee needs beyond those below the callee
     DEEPER: ClassVar[int] = 7
@@ -251,10 +255,10 @@ class Emitter(ABC):
             stack += [(kind, k, known), (kind, k, known)]
             return
         value = None
-        if receiver is not None and receiver[0] == "static":
+        if receiver is not None and receiver[0] in ("static", "global"):
             value = getattr_static(receiver[2], self.attribute(k, w))
         known = isinstance(value, (ModuleType, type))
-        stack.append(("static", k, value) if known else ("value", k, None))
+        stack.append(("static" if known else "value", k, value))
 
     def _load_super(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
         del stack[-3:]
@@ -342,8 +346,8 @@ class Emitter(ABC):
         return self.look_up(w, site.other)
 
     @abstractmethod
-    def type_of(self, w: Writer) -> list[Item]:
-        """``[x] -> [x, type(x)]``."""
+    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+        """``[x, ..] -> [x, .., type(x)]`` of what stands ``depth`` slots from the top."""
         ...
 
     def guard_deep(self, w: Writer, depth: int, site: Any) -> list[Item]:
@@ -360,21 +364,74 @@ class Emitter(ABC):
             arg &= ~1
         if op in READS:
             w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)]), *after]
+        elif op == OP["LOAD_ATTR"] and self._of_module(k - 1, w):
+            loaded: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
+            null = OP["PUSH_NULL"] if w.listing.args[k - 1] & 1 else OP["NOP"]
+            w.edits.replaced[k - 1] = [(null, 0)]
+            w.edits.replaced[k] = [*self.guard(w, site, [loaded, (op, arg)]), *after]
         else:
             w.edits.after[k] = [*self.guard(w, site), *after]
 
+    def _of_module(self, k: int, w: Writer) -> bool:
+        """Whether an instruction loads a module, which may be done twice, and is not edited."""
+        if k < 0 or w.listing.ops[k] != OP["LOAD_GLOBAL"] or not w.edits.once(k):
+            return False
+        name = w.listing.code.co_names[w.listing.args[k] >> 1]
+        return isinstance(lookup(w.namespace, name), ModuleType)
+
     def map_static(self, tag: Tag, site: Any, w: Writer, after: Sequence[Item]) -> None:
         """Map a method load whose receiver is a module or class: it gives a plain callable."""
-        k, (receiver, _) = tag[1], tag[2]
+        k = tag[1]
         plain = self.load_attr(w.name(self.attribute(k, w)))
-        module = k - 1
-        adjacent = receiver[1] == module and w.listing.ops[module] == OP["LOAD_GLOBAL"]
-        if adjacent and isinstance(receiver[2], ModuleType) and w.edits.once(module):
-            load: Item = (OP["LOAD_GLOBAL"], w.listing.args[module] & ~1)
-            w.edits.replaced[module] = [(OP["NOP"], 0)]
+        if self._of_module(k - 1, w):
+            load: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
+            w.edits.replaced[k - 1] = [(OP["NOP"], 0)]
             w.edits.replaced[k] = [*self.guard(w, site, [load, plain]), *after]
         else:
             w.edits.replaced[k] = [plain, *self.guard(w, site), *after]
+
+    def is_target(self, tag: Tag | None, w: Writer) -> bool:
+        """Whether what an instruction loads, as a global or from a module, is a target now."""
+        if tag is None or not w.edits.once(tag[1]):
+            return False
+        if tag[0] in ("global", "value", "static"):
+            return tag[2] is not None and w.overlaid(tag[2])
+        if tag[0] != "static method":
+            return False
+        return w.overlaid(getattr_static(tag[2][0][2], self.attribute(tag[1], w)))
+
+    def dispatch_inline(self, callee: int, w: Writer) -> list[Item]:
+        """Before a call with one positional argument, whose callee stands ``callee`` slots from
+        the top: put in the method that the site knows for the target and the argument's type,
+        else ask."""
+        site = w.new_site(1)
+        other, missed, end = Label(), Label(), Label()
+        load = w.const(site)
+        return [
+            load,
+            self.load_attr(w.name("inline")),
+            (OP["UNPACK_SEQUENCE"], 3),  # [callee, .., argument, method, target, type]
+            *self.type_of(w, 4),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, other),
+            (OP["COPY"], callee + 2),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
+            (OP["JUMP_FORWARD"], missed),
+            other,
+            (OP["POP_TOP"], 0),
+            missed,
+            (OP["POP_TOP"], 0),
+            *self.pick(callee, site, w),
+            end,
+            (OP["SWAP"], callee + 1),
+            (OP["POP_TOP"], 0),
+        ]
+
+    @abstractmethod
+    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+        """``[callee, .., x] -> [callee, .., x, site.pick(callee, x)]``."""
+        ...
 
     @abstractmethod
     def rewrite_call(self, k: int, stack: Stack, w: Writer) -> None:

@@ -17,6 +17,7 @@ class Emitter311(Emitter312):
 
     CALLS = frozenset(OP[name] for name in ("PRECALL", "CALL_FUNCTION_EX") if name in OP)
     JUMP_IF_TRUE = OP.get("POP_JUMP_FORWARD_IF_TRUE", 0)
+    JUMP_IF_FALSE = OP.get("POP_JUMP_FORWARD_IF_FALSE", 0)
     JUMP_IF_NONE = OP.get("POP_JUMP_FORWARD_IF_NONE", 0)
     LOAD_CHECKED = OP["LOAD_FAST"]
 

@@ -18,6 +18,7 @@ class Emitter312(Emitter):
 
     CALLS = frozenset(OP[name] for name in ("CALL", "CALL_FUNCTION_EX"))
     JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
+    JUMP_IF_FALSE = OP.get("POP_JUMP_IF_FALSE", 0)
     JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
     LOAD_CHECKED = OP.get("LOAD_FAST_CHECK", 0)
 
@@ -47,7 +48,9 @@ class Emitter312(Emitter):
         kind = None if first is None else first[0]
         if kind in ("exit", "function"):
             return
-        if first is None or kind in ("value", "static"):
+        if arity == 1 and self.is_target(first if kind == "static method" else second, w):
+            w.edits.before[start] = self.dispatch_inline(2, w)
+        elif first is None or kind in ("value", "static"):
             decorated = None if arity is None else arity + 1
             self._pushed_or_deep(start, stack, count + 2, decorated, w)
         elif kind == "method":
@@ -132,8 +135,18 @@ class Emitter312(Emitter):
         load = w.const(function)
         return [(OP["PUSH_NULL"], 0), rotate, load, rotate, *order, *self.invoke(count)]
 
-    def type_of(self, w: Writer) -> list[Item]:
-        return [(OP["PUSH_NULL"], 0), w.const(type), (OP["COPY"], 3), *self.invoke(1)]
+    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0), w.const(type), (OP["COPY"], depth + 2), *self.invoke(1)]
+
+    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+        load = w.const(site.pick)
+        return [
+            (OP["PUSH_NULL"], 0),
+            load,
+            (OP["COPY"], callee + 2),
+            (OP["COPY"], 4),
+            *self.invoke(2),
+        ]
 
     def invoke(self, count: int) -> list[Item]:
         """The call instruction itself."""

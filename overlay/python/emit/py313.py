@@ -19,6 +19,7 @@ class Emitter313(Emitter):
 
     CALLS = frozenset(OP[n] for n in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if n in OP)
     JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
+    JUMP_IF_FALSE = OP.get("POP_JUMP_IF_FALSE", 0)
     JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
 
     def global_call_slots(self, k: int, value: Any) -> Stack:
@@ -46,7 +47,9 @@ class Emitter313(Emitter):
         null = second is not None and second[0] == "null"
         decorated = not null and kind not in ("method", "static method")
         arity = None if extended or keywords or decorated else count
-        if first is None or kind in ("function", "null", "super", "code"):
+        if arity == 1 and self.is_target(first, w):
+            w.edits.before[k] = self.dispatch_inline(3, w)
+        elif first is None or kind in ("function", "null", "super", "code"):
             w.edits.before[k] = self.guard_deep(w, depth, w.new_site(arity))
         elif w.edits.once(first[1]):
             self._where_pushed(first, arity, w)
@@ -80,8 +83,18 @@ class Emitter313(Emitter):
             end,
         ]
 
-    def type_of(self, w: Writer) -> list[Item]:
-        return [w.const(type), (OP["PUSH_NULL"], 0), (OP["COPY"], 3), (OP["CALL"], 1)]
+    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+        return [w.const(type), (OP["PUSH_NULL"], 0), (OP["COPY"], depth + 2), (OP["CALL"], 1)]
+
+    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+        load = w.const(site.pick)
+        return [
+            load,
+            (OP["PUSH_NULL"], 0),
+            (OP["COPY"], callee + 2),
+            (OP["COPY"], 4),
+            (OP["CALL"], 2),
+        ]
 
     def call(self, count: int, function: Any, w: Writer) -> list[Item]:
         rotate: Item = (OP["SWAP"], count + 1)

@@ -1,0 +1,449 @@
+"""The call graph of a function in a context, read from its code and from what it calls."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import (
+    AsyncGeneratorType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any
+
+from overlay.context import Context, call_next, current_context, nonoverlay, wrapped_in
+from overlay.location import is_ours
+from overlay.python import plum_functions, results
+from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE, is_dispatcher
+from overlay.python.emit import emitter
+from overlay.python.entries import Args, Entries, Entry, Key, Link
+from overlay.python.leaving import Started, described, rule_of
+from overlay.python.reading import Call, Event, Implicit, Operation, Reading
+from overlay.python.static_dispatch import Choice, choose
+from overlay.python.values import (
+    UNKNOWN,
+    Attribute,
+    Bound,
+    Known,
+    Made,
+    OfType,
+    Value,
+    declared_types,
+    join,
+    type_of,
+)
+from overlay.target import (
+    BUILTINS,
+    INPLACE,
+    as_positional,
+    describe,
+    generic_state,
+    key_of_target,
+    signature_of,
+    type_attribute,
+)
+
+if TYPE_CHECKING:
+    from overlay.table import Method
+
+__all__ = ["CallGraph", "Outcome", "builds_class"]
+
+# How many calls deep results are followed: the stack is the interpreter's own.
+_DEEPEST = 6
+_STARTED = {
+    inspect.CO_COROUTINE: CoroutineType,
+    inspect.CO_GENERATOR: GeneratorType,
+    inspect.CO_ASYNC_GENERATOR: AsyncGeneratorType,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call comes to. entries: the code that it enters. handed: the functions
+    that it hands over to be called outside the context, and to what."""
+
+    target: str
+    status: str
+    result: Value = UNKNOWN
+    methods: tuple[Method, ...] = ()
+    note: str = ""
+    entries: tuple[Entry, ...] = ()
+    handed: tuple[tuple[Value, str], ...] = ()
+
+
+class CallGraph:
+    """Reads the call graphs of functions in one context."""
+
+    def __init__(self, context: Context) -> None:
+        emitter()  # refuses a Python version that is not known
+        self.tables = tuple(reversed(context.tables))
+        self.implicit = bool(getattr(context, "implicit", False))
+        self.overlaid = {key_of_target(t) for table in self.tables for t in table.targets()}
+        self.overlaid |= {
+            key for key, (plain, _) in INPLACE.items() if key_of_target(plain) in self.overlaid
+        }
+        self.entries = Entries()
+        self._readings: dict[Key, Reading | None] = {}
+        self._kept: list[Entry] = []
+        self._depth = 0
+
+    # ---- what a call comes to ----
+
+    def outcome(
+        self, callee: Value, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> Outcome:
+        """What a call comes to. names: of the last arguments, which are given by keyword."""
+        if isinstance(callee, Bound):
+            return self.outcome(callee.function, _with(callee.receiver, args), names, link)
+        if isinstance(callee, Made):
+            entry = self.entries.of_made(callee, args, names, link)
+            name = callee.code.co_qualname
+            return Outcome(name, "base", self._result(entry), entries=(entry,))
+        if isinstance(callee, Known):
+            return self._of_object(callee.object, args, names, link)
+        if isinstance(callee, OfType) and isinstance(callee.type, type):
+            return self._of_instance(callee.type, callee, args, names, link)
+        if isinstance(callee, Attribute):
+            named = [m for t in self.tables for m in t.methods() if _is_named(m, callee.name)]
+            if named:
+                return Outcome(callee.name, "possible", methods=tuple(named))
+            return Outcome(callee.name, "undetermined")
+        return Outcome("?", "undetermined")
+
+    def _of_object(
+        self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> Outcome:
+        kind: Any = type(callee)
+        if kind is MethodType:
+            receiver = Known(callee.__self__)
+            return self._of_object(callee.__func__, _with(receiver, args), names, link)
+        owner = callee.__self__ if kind in BUILTINS else None
+        if owner is not None and type(owner) is not ModuleType:
+            holder: Any = owner if isinstance(owner, type) else type(owner)
+            descriptor = type_attribute(holder, callee.__name__)
+            if type(descriptor) in DESCRIPTORS:
+                return self._of_object(descriptor, _with(Known(owner), args), names, link)
+        if callee is call_next and link is not None:
+            return self._next(link, args, names)
+        if key_of_target(callee) in self.overlaid:
+            return self._dispatched(callee, args, names, ())
+        return self._base(callee, args, names, link)
+
+    def _next(self, link: Link, args: Args, names: tuple[str, ...]) -> Outcome:
+        found = self._dispatched(link.target, args, names, link.methods)
+        return replace(found, target=f"next of {describe(link.target)}")
+
+    def _dispatched(
+        self, target: Any, args: Args, names: tuple[str, ...], after: tuple[Method, ...]
+    ) -> Outcome:
+        if args is not None and names:
+            args, names = self._positional(target, args, names)
+        choice = choose(self.tables, target, args, names, after)
+        methods = choice.maybe if choice.certain is None else (choice.certain,)
+        entries = [
+            entry
+            for method in methods
+            if (entry := self.entries.of_method(target, method, args, names, after)) is not None
+        ]
+        outcomes = [self._result_of_method(m, target, args, names, after) for m in methods]
+        base = self._base(target, args, names, None) if choice.base else None
+        if base is not None:
+            entries += base.entries
+            outcomes.append(base.result)
+        status = _status(choice)
+        return Outcome(
+            target=describe(target),
+            status=status,
+            result=functools.reduce(join, outcomes) if outcomes else UNKNOWN,
+            methods=() if status == "base" else methods,
+            note=choice.note,
+            entries=tuple(entries),
+        )
+
+    def _positional(
+        self, target: Any, args: Sequence[Value], names: tuple[str, ...]
+    ) -> tuple[Args, tuple[str, ...]]:
+        count = len(args) - len(names)
+        given = dict(zip(names, args[count:], strict=True))
+        positional, named = as_positional(signature_of(target), tuple(args[:count]), given)
+        values = [v if isinstance(v, Value) else Known(v) for v in (*positional, *named.values())]
+        return values, tuple(named)
+
+    # ---- where no method applies ----
+
+    def _base(self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None) -> Outcome:
+        kind: Any = type(callee)
+        generic = generic_state(callee)
+        if generic is not None:
+            return self._of_plum(generic.plum_function, args, names)
+        if kind is FunctionType:
+            return self._of_function(callee, args, names, link)
+        if kind in BUILTINS or kind in DESCRIPTORS:
+            return self._of_native(callee, args, names)
+        if issubclass(kind, type):
+            return self._of_class(callee, args, names)
+        if kind is functools.partial:
+            given = [*map(Known, callee.args)] + ([] if args is None else list(args))
+            known = args is not None and not callee.keywords
+            return self._of_object(callee.func, given if known else None, names, link)
+        if kind is LRU_CACHE:
+            return self._of_object(callee.__wrapped__, args, names, link)
+        if kind is staticmethod:
+            return self._of_object(callee.__func__, args, names, link)
+        if kind is Context:
+            return Outcome(repr(callee), "base", note="enters another context")
+        if plum_functions.is_function(callee):
+            return self._of_plum(callee, args, names)
+        if is_dispatcher(callee):
+            return self._of_object(callee.py_func, args, names, link)
+        return self._of_instance(kind, Known(callee), args, names, link)
+
+    def _of_function(
+        self, function: FunctionType, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> Outcome:
+        if function is current_context:
+            return Outcome(describe(function), "base", OfType(Context))
+        if is_ours(function.__code__.co_filename):
+            joined = wrapped_in(function)
+            note = "" if joined is None else f"runs in {joined[0]!r}"
+            return Outcome(describe(function), "base", note=note)
+        entry = self.entries.of_function(function, args, names, None)
+        handed = self._handed(function, args, names)
+        return Outcome(
+            describe(function), "base", self._result(entry), entries=(entry,), handed=handed
+        )
+
+    def _of_native(self, callee: Any, args: Args, names: tuple[str, ...]) -> Outcome:
+        note = "runs code that is made at run time" if callee in (exec, eval) else ""
+        types = None if args is None else [type_of(value) for value in args]
+        kind = results.of_function(callee, types)
+        return Outcome(
+            describe(callee),
+            "base",
+            UNKNOWN if kind is None else OfType(kind),
+            note=note,
+            entries=self._called_back(callee, args, names),
+            handed=self._handed(callee, args, names),
+        )
+
+    def _of_class(self, cls: Any, args: Args, names: tuple[str, ...]) -> Outcome:
+        call = type_attribute(type(cls), "__call__")
+        if type(call) is FunctionType:
+            return self._of_object(call, _with(Known(cls), args), names, None)
+        if cls is nonoverlay:
+            return Outcome("nonoverlay", "base", OfType(nonoverlay))
+        entries = list(self._called_back(cls, args, names))
+        made: Value = OfType(cls)
+        new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
+        new = new.__func__ if type(new) is staticmethod else new
+        if type(new) is FunctionType:
+            entries.append(self.entries.of_function(new, _with(Known(cls), args), names, None))
+        if type(init) is FunctionType:
+            entries.append(self.entries.of_function(init, _with(made, args), names, None))
+        if cls is type:
+            made = UNKNOWN
+        of_init = type(init) is FunctionType
+        handed = self._handed(init if of_init else cls, args, names, bound=of_init)
+        return Outcome(describe(cls), "base", made, entries=tuple(entries), handed=handed)
+
+    def _of_instance(
+        self, kind: type, instance: Value, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> Outcome:
+        if kind is nonoverlay:
+            return Outcome("nonoverlay", "base", note="runs with no overlay")
+        call = type_attribute(kind, "__call__")
+        if type(call) is FunctionType and not is_ours(call.__code__.co_filename):
+            return self._of_object(call, _with(instance, args), names, link)
+        status = "undetermined" if isinstance(instance, OfType) else "base"
+        return Outcome(f"{kind.__qualname__} object", status)
+
+    def _of_plum(self, function: Any, args: Args, names: tuple[str, ...]) -> Outcome:
+        name = describe(function)
+        types = None if args is None else [type_of(value) for value in args]
+        if types is None or names or any(kind is None for kind in types):
+            return Outcome(name, "base", note="plum chooses the method at run time")
+        from plum import Signature
+
+        try:
+            method, declared = function.resolve_method(Signature(*types))
+        except LookupError as error:
+            return Outcome(name, "base", note=str(error).partition("\n")[0])
+        found = self._of_object(method, args, names, None)
+        known = isinstance(declared, type)
+        return replace(found, target=name, result=OfType(declared) if known else found.result)
+
+    # ---- callables that are handed over ----
+
+    def _called_back(self, callee: Any, args: Args, names: tuple[str, ...]) -> tuple[Entry, ...]:
+        """The functions that a C function calls inside the context."""
+        found = CALLBACKS.get(id(callee))
+        if found is None or args is None:
+            return ()
+        values = [
+            v for p, v in self._by_place(args, names).items() if p in found[1] or p in found[2]
+        ]
+        outcomes = [self.outcome(value, None, (), None) for value in values if _is_function(value)]
+        return tuple(entry for outcome in outcomes for entry in outcome.entries)
+
+    @staticmethod
+    def _by_place(args: Sequence[Value], names: tuple[str, ...]) -> dict[int | str, Value]:
+        count = len(args) - len(names)
+        return {**dict(enumerate(args[:count])), **dict(zip(names, args[count:], strict=True))}
+
+    def _handed(
+        self, callee: Any, args: Args, names: tuple[str, ...], *, bound: bool = False
+    ) -> tuple[tuple[Value, str], ...]:
+        """The functions among the arguments that are called outside the context, and by what;
+        ``bound``: the arguments are without the object itself."""
+        rule = rule_of(callee)
+        if args is None or isinstance(rule, Started):  # what an object holds is not known
+            return ()
+        count = len(args) - len(names)
+        given = dict(zip(names, args[count:], strict=True))
+        picked = rule.pick(args[:count], given, bound)
+        return tuple((v, described(callee)) for v in picked if self._runs_outside(v))
+
+    def _runs_outside(self, value: Value) -> bool:
+        if isinstance(value, (Made, Bound)):
+            return True
+        if not isinstance(value, Known):
+            return False
+        thing = value.object
+        if type(thing) is FunctionType:
+            return not is_ours(thing.__code__.co_filename)
+        return key_of_target(thing) in self.overlaid or type(thing) in (MethodType, LRU_CACHE)
+
+    def _result_of_method(
+        self,
+        method: Method,
+        target: Any,
+        args: Args,
+        names: tuple[str, ...],
+        after: tuple[Method, ...],
+    ) -> Value:
+        declared = declared_types(getattr(method.function, "py_func", method.function))
+        if "return" in declared and not method.generated:
+            return OfType(declared["return"])
+        entry = self.entries.of_method(target, method, args, names, after)
+        return UNKNOWN if entry is None else self._result(entry)
+
+    # ---- reading ----
+
+    def _result(self, entry: Entry) -> Value:
+        for flag, kind in _STARTED.items():
+            if entry.code.co_flags & flag:
+                return OfType(kind)
+        reading = self.reading(entry)
+        returned = None if reading is None else reading.returned
+        if returned is not None and type_of(returned) is not None:
+            return returned
+        declared = {} if entry.function is None else declared_types(entry.function)
+        return OfType(declared["return"]) if "return" in declared else UNKNOWN
+
+    def reading(self, entry: Entry) -> Reading | None:
+        """The code read, or None while it is being read, further up, or too deep."""
+        key = entry.key
+        if key in self._readings:
+            return self._readings[key]
+        if self._depth >= _DEEPEST:
+            return None
+        self._readings[key] = None
+        self._kept.append(entry)  # keeps what the key tells apart by identity
+        self._depth += 1
+        try:
+            reading = Reading(
+                entry.code,
+                entry.namespace,
+                dict(entry.arguments),
+                dict(entry.cells),
+                lambda event: self.of_event(event, entry.link).result,
+            )
+        finally:
+            self._depth -= 1
+        self._readings[key] = reading
+        return reading
+
+    def of_event(self, event: Event, link: Link | None) -> Outcome:
+        """What an event comes to in code that belongs to a link."""
+        if isinstance(event, Operation):
+            return self._of_operation(event)
+        if isinstance(event, Implicit):
+            return self._of_implicit(event.function, event.args)
+        if not isinstance(event, Call):
+            raise TypeError(f"not an event: {event!r}")
+        if builds_class(event):
+            return Outcome("class", "base", UNKNOWN)
+        return self.outcome(event.callee, event.args, event.names, link)
+
+    def _of_operation(self, event: Operation) -> Outcome:
+        function = event.function
+        args = event.args
+        types = [type_of(value) for value in args]
+        plain = INPLACE.get(id(function), (function, ""))[0]
+        kind = results.of_operator(plain, types)
+        if id(function) in self.overlaid:
+            found = self._dispatched(function, args, (), ())
+            if found.status == "base" and kind is not None:
+                return replace(found, result=OfType(kind))
+            return found
+        dunder = self._dunder(function, args)
+        if dunder is not None:
+            return self._of_implicit(dunder, args)
+        return Outcome("", "", UNKNOWN if kind is None else OfType(kind))
+
+    @staticmethod
+    def _dunder(function: Callable[..., Any], args: Sequence[Value]) -> FunctionType | None:
+        """The Python function by which the first operand's class defines an operator."""
+        names = [f"__{function.__name__.strip('_')}__"]
+        if id(function) in INPLACE:
+            names.append(f"__{INPLACE[id(function)][0].__name__.strip('_')}__")
+        owner = type_of(args[0])
+        for name in names:
+            found = type_attribute(owner, name) if isinstance(owner, type) else None
+            if type(found) is FunctionType:
+                return found
+        return None
+
+    def _of_implicit(self, function: Callable[..., Any], args: Sequence[Value]) -> Outcome:
+        if self.implicit:
+            return self._of_object(function, args, (), None)
+        declared = declared_types(function)
+        result = OfType(declared["return"]) if "return" in declared else UNKNOWN
+        return Outcome(describe(function), "implicit", result)
+
+
+# ---- small parts --------------------------------------------------------------------------
+
+
+def _with(first: Value, args: Args) -> Args:
+    return None if args is None else [first, *args]
+
+
+def _status(choice: Choice) -> str:
+    if choice.certain is not None:
+        return "resolved"
+    return "possible" if choice.maybe else "base"
+
+
+def _is_named(method: Method, name: str) -> bool:
+    """Whether a method's target may be what an attribute of this name holds: one of a class."""
+    target = method.target
+    path = (
+        target.partition(":")[2] if isinstance(target, str) else getattr(target, "__qualname__", "")
+    )
+    return path.rpartition(".")[2] == name
+
+
+def _is_function(value: Value) -> bool:
+    return isinstance(value, (Made, Bound)) or (isinstance(value, Known) and callable(value.object))
+
+
+def builds_class(event: Call) -> bool:
+    """Whether a call makes a class by a ``class`` statement."""
+    callee = event.callee
+    return isinstance(callee, Known) and callee.object is __build_class__
