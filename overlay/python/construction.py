@@ -14,7 +14,7 @@ from overlay.target import type_attribute
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
-__all__ = ["TYPE_CALL", "constructor"]
+__all__ = ["TYPE_CALL", "constructor", "in_frame_of"]
 
 TYPE_CALL: Any = type.__dict__["__call__"]
 NEW: Any = object.__new__
@@ -72,18 +72,34 @@ def _refuse(result: Any) -> NoReturn:
 def _general(callees: Callees, cls: type) -> Callable[..., Any]:
     """``type.__call__`` with ``__new__`` and ``__init__`` looked up anew at each call."""
 
-    def construct(*args: Any, **kwargs: Any) -> Any:
+    def new_of() -> Any:
         new = type_attribute(cls, "__new__")
-        new = new.__get__(None, cls) if type(new) is not BuiltinFunctionType else new
-        made = callees[new](cls, *args, **kwargs)
+        return callees[new if type(new) is BuiltinFunctionType else new.__get__(None, cls)]
+
+    def init_of(made: Any) -> Any:
         kind: Any = type(made)
-        if any(base is cls for base in kind.__mro__):
-            result = _init(callees, made, kind)(*args, **kwargs)
+        return _init(callees, made, kind) if any(base is cls for base in kind.__mro__) else None
+
+    refuse = _refuse
+
+    def construct(*args: Any, **kwargs: Any) -> Any:
+        made = new_of()(cls, *args, **kwargs)
+        init = init_of(made)
+        if init is not None:
+            result = init(*args, **kwargs)
             if result is not None:
-                _refuse(result)
+                refuse(result)
         return made
 
     return construct
+
+
+def in_frame_of(namespace: dict[str, Any], to: Any) -> Any:
+    """What stands for a callee, with the frame of a constructor, which lies between the program
+    and its ``__init__``, as one of the program's module: many look up who called them."""
+    if type(to) is FunctionType and to.__code__.co_filename == __file__:
+        return FunctionType(to.__code__, namespace, to.__name__, None, to.__closure__)
+    return to
 
 
 def _init(callees: Callees, made: Any, kind: type) -> Any:

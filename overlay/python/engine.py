@@ -7,6 +7,7 @@ program only ever holds its own objects.
 
 from __future__ import annotations
 
+import functools
 import operator
 import types
 import weakref
@@ -132,14 +133,19 @@ class PythonEngine:
                 for holder in holders:
                     holder.reset()
 
-    def check_functions(self) -> None:
-        """Forget what stands for functions whose code or defaults were changed in place."""
-        for reference, (code, defaults, keywords) in list(self._seen.values()):
+    def check_functions(self, names: bool = False) -> None:
+        """Forget what stands for functions whose code, defaults or names were changed in place.
+
+        So at each entry, and wherever code in the context may have made such a change.
+        """
+        for reference, parts in list(self._seen.values()):
             function = reference()
+            code, defaults, keywords, *_ = parts
             if function is not None and (
                 function.__code__ is not code
                 or function.__defaults__ is not defaults
                 or function.__kwdefaults__ is not keywords
+                or (names and _parts(function)[3:] != parts[3:])
             ):
                 self._seen.pop(id(function), None)
                 self._forget_all()
@@ -306,10 +312,11 @@ class PythonEngine:
         with LOCK:
             rewriter = Rewriter(
                 self.emitter,
-                lambda *shape: self._site(callees, *shape),
+                lambda *shape: self._site(callees, namespace, *shape),
                 self._operator,
                 lambda nested: self._nested(nested, callees),
                 overlaid=lambda function: key_of_target(function) in self.overlaid,
+                changed=functools.partial(self.check_functions, names=True),
                 operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
             )
             new = rewriter.rewrite(code, namespace)
@@ -318,8 +325,8 @@ class PythonEngine:
                 limited(self._codes)[key] = gone, new
         return new
 
-    def _site(self, callees: Callees, arity: int | None, attribute: str | None = None) -> Site:
-        site = Site(callees, arity, attribute)
+    def _site(self, callees: Callees, namespace: dict[str, Any], *shape: Any) -> Site:
+        site = Site(callees, namespace, *shape)
         self._sites.add(site)
         return site
 
@@ -357,4 +364,5 @@ class PythonEngine:
 
 def _parts(function: FunctionType) -> tuple[Any, ...]:
     """What a twin has from its function when it is made."""
-    return function.__code__, function.__defaults__, function.__kwdefaults__
+    code, defaults, keywords = function.__code__, function.__defaults__, function.__kwdefaults__
+    return code, defaults, keywords, function.__name__, function.__qualname__

@@ -28,6 +28,8 @@ class Rewriter:
     of an attribute of that name (None: not an attribute).
     operator: the dispatcher for an operator function, or None where it is not overlaid.
     nested: what stands for the code of a function that is defined inside.
+    overlaid: whether a callable is a target.
+    changed: to be called after an attribute that may be a function's code was set.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class Rewriter:
         nested: Callable[[CodeType], CodeType],
         *,
         overlaid: Callable[[Any], bool] = lambda function: False,
+        changed: Callable[[], None] | None = None,
         operators: bool = True,
     ) -> None:
         self.emitter = emitter
@@ -45,6 +48,7 @@ class Rewriter:
         self.operator = operator
         self.nested = nested
         self.overlaid = overlaid
+        self.changed = changed
         self.operators = operators
 
     def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
@@ -59,6 +63,8 @@ class Rewriter:
             function.write(writer, new)
         if self.operators:
             self.emitter.rewrite_operators(writer)
+        if self.changed is not None:
+            self.emitter.tell_of_changes(writer, self.changed)
         constants = [self._nested(value, namespace) for value in code.co_consts]
         changed = any(new is not old for new, old in zip(constants, code.co_consts, strict=True))
         if not writer.edits and not changed:

@@ -13,6 +13,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from overlay.python.construction import in_frame_of
 from overlay.python.twins import copied
 from overlay.target import BUILTINS, key_of_target, type_attribute
 
@@ -53,11 +54,18 @@ class Site(dict[Any, Any]):
 
     __slots__ = (
         *("__weakref__", "arity", "attribute", "bound", "callees", "clean", "closure"),
-        *("inline", "instance", "known", "other", "pair", "patience", "plain", "recent", "value"),
+        *("inline", "instance", "known", "namespace", "other", "pair", "patience", "plain", "recent", "value"),
     )
 
-    def __init__(self, callees: Callees, arity: int | None, attribute: str | None = None) -> None:
+    def __init__(
+        self,
+        callees: Callees,
+        namespace: dict[str, Any],
+        arity: int | None,
+        attribute: str | None = None,
+    ) -> None:
         self.callees = callees
+        self.namespace = namespace
         self.known = callees.known
         self.arity = arity
         self.attribute = attribute
@@ -154,6 +162,8 @@ class Site(dict[Any, Any]):
     def keep(self, callee: Any, found: Found) -> Any:
         """Learn a callee, unless it may be gone soon; what to call in place of it."""
         to = found.to if found.forms is None else found.forms(self.arity)
+        if issubclass(type(callee), type):
+            to = in_frame_of(self.namespace, to)
         if found.keep is Keep.YES:
             self._learn(callee, to)
         elif found.keep is Keep.RUN:

@@ -22,6 +22,8 @@ __all__ = ["COMPREHENSIONS", "OP", "OPTIMIZED", "Emitter", "Stack", "Tag", "Writ
 
 OP = dis.opmap
 OPTIMIZED = 0x1
+# attributes of a function that its twin has from it
+CHANGES = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__"})
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 # What is known of a stack slot: the kind of instruction that pushed it, its index, and more.
@@ -390,6 +392,15 @@ class Emitter(ABC):
         else:
             w.edits.replaced[k] = [plain, *self.guard(w, site), *after]
 
+    def tell_of_changes(self, w: Writer, changed: Callable[[], None]) -> None:
+        """Call ``changed`` after each instruction that sets an attribute of such a name."""
+        if CHANGES.isdisjoint(w.listing.code.co_names):
+            return
+        for k, op in enumerate(w.listing.ops):
+            if op == OP["STORE_ATTR"] and w.listing.code.co_names[w.listing.args[k]] in CHANGES:
+                call = self.call(0, changed, w)
+                w.edits.after[k] = [*w.edits.after.get(k, ()), *call, (OP["POP_TOP"], 0)]
+
     def is_target(self, tag: Tag | None, w: Writer) -> bool:
         """Whether what an instruction loads, as a global or from a module, is a target now."""
         if tag is None or not w.edits.once(tag[1]):
@@ -440,7 +451,7 @@ class Emitter(ABC):
 
     @abstractmethod
     def call(self, count: int, function: Any, w: Writer) -> list[Item]:
-        """``[a1..an] -> [function(a1, .., an)]`` for n of 1 to 3."""
+        """``[a1..an] -> [function(a1, .., an)]`` for n of 0 to 3."""
         ...
 
     def as_bool(self) -> list[Item]:

@@ -130,10 +130,10 @@ class Emitter312(Emitter):
         return [(load[0], load[1] & ~1)]
 
     def call(self, count: int, function: Any, w: Writer) -> list[Item]:
-        rotate: Item = (OP["SWAP"], count + 1)
+        rotate: list[Item] = [(OP["SWAP"], count + 1)] if count else []
         order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
         load = w.const(function)
-        return [(OP["PUSH_NULL"], 0), rotate, load, rotate, *order, *self.invoke(count)]
+        return [(OP["PUSH_NULL"], 0), *rotate, load, *rotate, *order, *self.invoke(count)]
 
     def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
         return [(OP["PUSH_NULL"], 0), w.const(type), (OP["COPY"], depth + 2), *self.invoke(1)]

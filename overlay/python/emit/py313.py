@@ -97,10 +97,10 @@ class Emitter313(Emitter):
         ]
 
     def call(self, count: int, function: Any, w: Writer) -> list[Item]:
-        rotate: Item = (OP["SWAP"], count + 1)
+        rotate: list[Item] = [(OP["SWAP"], count + 1)] if count else []
         order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
         null: Item = (OP["PUSH_NULL"], 0)
-        return [w.const(function), rotate, null, rotate, *order, (OP["CALL"], count)]
+        return [w.const(function), *rotate, null, *rotate, *order, (OP["CALL"], count)]
 
     def as_bool(self) -> list[Item]:
         return [(OP["TO_BOOL"], 0)]

@@ -1,0 +1,110 @@
+"""The command line: ``python -m overlay run`` and ``python -m overlay explain``."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import sys
+from collections.abc import Sequence
+
+from overlay.context import Context
+from overlay.errors import OverlayError
+from overlay.named import named, named_context, named_type
+
+__all__ = ["main"]
+
+_USAGE = 2
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line; the exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        command = asked.command(asked)
+    except OverlayError as error:
+        print(f"python -m overlay: {error}", file=sys.stderr)
+        return _USAGE
+    return command()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m overlay", description="Run or explain a program under a context."
+    )
+    commands = parser.add_subparsers(required=True, metavar="run | explain")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument(
+        "--context", required=True, metavar="package.module:name", help="the Context to use"
+    )
+    shared.add_argument(
+        "--implicit", action="store_true", help="enter what operators and other syntax reach too"
+    )
+    run = commands.add_parser("run", parents=[shared], help="run an unmodified program")
+    run.add_argument("--report", action="store_true", help="print ctx.report() at the end")
+    run.add_argument(
+        "--strict", action="store_true", help="an error where a call would leave the context"
+    )
+    run.add_argument(
+        "-m", dest="module", nargs=argparse.REMAINDER, metavar="module", help="in place of a script"
+    )
+    run.add_argument(
+        "script",
+        nargs=argparse.REMAINDER,
+        metavar="script.py [ARG]",
+        help="the program and its arguments; without one, a console",
+    )
+    run.set_defaults(command=_run)
+    explain = commands.add_parser("explain", parents=[shared], help="what each call resolves to")
+    explain.add_argument("function", metavar="package.module:function")
+    explain.add_argument("types", nargs="*", metavar="TYPE", help="float, numpy.float64, m:Class")
+    explain.add_argument("--depth", type=int, help="how many calls deep to look")
+    explain.add_argument("--everything", action="store_true", help="show every function in full")
+    explain.set_defaults(command=_explain)
+    return parser
+
+
+# Each command first finds all that it was asked for, and then gives what is to be done.
+
+
+def _context(asked: argparse.Namespace, **changes: bool) -> Context:
+    context = named_context(asked.context)
+    changes["implicit"] = asked.implicit
+    asked_for = {name: True for name, on in changes.items() if on}
+    return context.replace(**asked_for) if asked_for else context
+
+
+def _run(asked: argparse.Namespace) -> object:
+    from overlay.program import Program
+
+    context = _context(asked, strict=asked.strict, counts=asked.report)
+    if asked.module is not None:
+        if not asked.module:
+            raise OverlayError("-m names no module", help="write -m package.module [ARG]")
+        program = Program.of_module(*asked.module)
+    elif asked.script:
+        program = Program.of_script(*asked.script)
+    else:
+        program = Program.of_console()
+
+    def run() -> int:
+        if asked.report:
+            atexit.register(lambda: print(context.report(), file=sys.stderr))
+        program.run(context)
+        return 0
+
+    return run
+
+
+def _explain(asked: argparse.Namespace) -> object:
+    context = _context(asked)
+    function = named(asked.function)
+    if not callable(function):
+        raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
+    types = [named_type(name) for name in asked.types]
+
+    def explain() -> int:
+        found = context.explain(function, *types, depth=asked.depth)
+        print(found.tree(everything=asked.everything))
+        return 0
+
+    return explain

@@ -1,0 +1,204 @@
+"""The tree of sites and functions that ``ctx.explain`` shows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import CodeType, MethodType
+from typing import Any
+
+from overlay.context import Context
+from overlay.explain import Function, Place, Site
+from overlay.python.call_graph import CallGraph, Outcome, builds_class
+from overlay.python.entries import Entry, Key, Link
+from overlay.python.leaving import is_its_own
+from overlay.python.reading import Call, Event
+from overlay.python.values import UNKNOWN, Bound, Known, Made, OfType, Value, declared_types
+from overlay.target import describe, signature_of
+
+__all__ = ["CallTree"]
+
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A site whose functions are not read yet."""
+
+    outcome: Outcome
+    text: str
+    place: Place
+
+
+class CallTree:
+    """Lays out the call graph of functions in one context."""
+
+    def __init__(self, context: Context) -> None:
+        self.graph = CallGraph(context)
+
+    def site(self, function: Any, types: Sequence[Any], depth: int | None) -> Site:
+        """The call that starts the run, with all below it."""
+        args = [OfType(kind) for kind in types]
+        callee = Known(function)
+        outcome = self.graph.outcome(callee, args or self._annotated(function), (), None)
+        shown_types = ", ".join(getattr(kind, "__name__", str(kind)) for kind in types)
+        text = f"{describe(function)}({shown_types})"
+        return _site(Draft(outcome, text, _place_of(function)), self._grown(outcome, depth))
+
+    def _annotated(self, function: Any) -> list[Value]:
+        """The arguments that annotations promise, where none are given: the parameters
+        without a default, and no other."""
+        signature = signature_of(function)
+        if signature is None:
+            return []
+        inner = function.__func__ if type(function) is MethodType else function
+        hints = declared_types(inner)
+        required = (
+            p
+            for p in signature.parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        )
+        return [OfType(hints[p.name]) if p.name in hints else UNKNOWN for p in required]
+
+    def _grown(self, root: Outcome, depth: int | None) -> tuple[Function, ...]:
+        """The functions that a call enters, each with its sites at one place: below the first
+        call that reaches it, those with fewer calls between them and the root coming first."""
+        order: dict[Key, Entry] = {}
+        drafts: dict[Key, list[Draft]] = {}
+        children: dict[Key, list[Entry]] = {}
+        level = _new(root.entries, order)
+        top = level
+        while level and depth != 0:
+            following: list[Entry] = []
+            for entry in level:
+                drafts[entry.key] = self._drafts(entry)
+                inner = [e for draft in drafts[entry.key] for e in draft.outcome.entries]
+                children[entry.key] = _new(inner, order)
+                following += children[entry.key]
+            level, depth = following, None if depth is None else depth - 1
+        built: dict[Key, Function] = {}
+        for key, entry in reversed(order.items()):
+            owned = {child.key: built[child.key] for child in children.get(key, ())}
+            built[key] = _function(entry, drafts.get(key), owned)
+        owned = {entry.key: built[entry.key] for entry in top}
+        return _functions(root.entries, owned)
+
+    def _drafts(self, entry: Entry) -> list[Draft]:
+        """The sites of the code that is entered, in the order of the source."""
+        reading = self.graph.reading(entry)
+        if reading is None:
+            return []
+        seen: set[Any] = set()
+        drafts: list[Draft] = []
+        for event in sorted(reading.events.values(), key=_position):
+            inner = self._in_place(event, entry.link)
+            if inner is not None:
+                drafts += self._drafts(inner)
+                continue
+            outcome = self.graph.of_event(event, entry.link)
+            key = event.at, outcome.target, outcome.status
+            if outcome.status and key not in seen:
+                seen.add(key)
+                drafts += _drafts_of(event, outcome, entry)
+        return drafts
+
+    def _in_place(self, event: Event, link: Link | None) -> Entry | None:
+        """Code that stands inside the code at hand and is run by it alone."""
+        if not isinstance(event, Call):
+            return None
+        if builds_class(event) and event.args:
+            made = event.args[0]
+            return (
+                self.graph.entries.of_made(made, [], (), link) if isinstance(made, Made) else None
+            )
+        made = event.callee
+        if isinstance(made, Made) and made.code.co_name in COMPREHENSIONS:
+            return self.graph.entries.of_made(made, event.args, (), link)
+        return None
+
+
+# ---- the tree -----------------------------------------------------------------------------
+
+
+def _new(entries: Sequence[Entry], order: dict[Key, Entry]) -> list[Entry]:
+    """Those that were not met before, noted in the order in which they are."""
+    found = {entry.key: entry for entry in entries if entry.key not in order}
+    order |= found
+    return list(found.values())
+
+
+def _function(entry: Entry, drafts: Sequence[Draft] | None, owned: dict[Key, Function]) -> Function:
+    head = _head(entry)
+    if drafts is None:
+        return replace(head, note="deeper than asked")
+    return replace(
+        head, sites=tuple(_site(d, _functions(d.outcome.entries, owned)) for d in drafts)
+    )
+
+
+def _head(entry: Entry) -> Function:
+    name = entry.code.co_qualname if entry.function is None else describe(entry.function)
+    return Function(name, Place(entry.code.co_filename, entry.code.co_firstlineno), entry.types)
+
+
+def _functions(entries: Sequence[Entry], owned: dict[Key, Function]) -> tuple[Function, ...]:
+    """Each that is owned once; for the others a pointer."""
+    return tuple(
+        owned.pop(entry.key, None) or replace(_head(entry), note="shown elsewhere")
+        for entry in entries
+    )
+
+
+def _site(draft: Draft, functions: tuple[Function, ...]) -> Site:
+    found = draft.outcome
+    return Site(
+        draft.text, draft.place, found.target, found.status, found.methods, found.note, functions
+    )
+
+
+def _drafts_of(event: Event, outcome: Outcome, entry: Entry) -> list[Draft]:
+    at, code = event.at, entry.code
+    place = Place(code.co_filename, None)
+    if at is not None:
+        place = Place(code.co_filename, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset)
+    drafts = [Draft(outcome, place.text or f"{outcome.target}(...)", place)]
+    for value, to in outcome.handed:
+        if not _is_handed_by_its_own(value, entry):
+            name = _name_of_value(value)
+            note = f"handed to {to}, which calls it with no overlay"
+            drafts.append(Draft(Outcome(name, "leaves", note=note), name, place))
+    return drafts
+
+
+# ---- small parts --------------------------------------------------------------------------
+
+
+def _is_handed_by_its_own(value: Value, entry: Entry) -> bool:
+    package = str(entry.namespace.get("__name__")).partition(".")[0]
+    inner = value.function if isinstance(value, Bound) else value
+    return isinstance(inner, Known) and is_its_own(package, inner.object)
+
+
+def _name_of_value(value: Value) -> str:
+    if isinstance(value, Bound):
+        return _name_of_value(value.function)
+    if isinstance(value, Made):
+        return value.code.co_qualname
+    return describe(value.object) if isinstance(value, Known) else "?"
+
+
+def _position(event: Event) -> tuple[int, ...]:
+    at = event.at
+    if at is None or at.lineno is None:
+        return (0, 0, 0)
+    # the inner of two calls that start together runs first
+    return at.lineno, at.end_col_offset or 0, -(at.col_offset or 0)
+
+
+def _place_of(function: Any) -> Place:
+    inner = inspect.unwrap(function.__func__ if type(function) is MethodType else function)
+    code = getattr(inner, "__code__", None)
+    if type(code) is CodeType:
+        return Place(code.co_filename, code.co_firstlineno)
+    return Place(str(getattr(inner, "__module__", None) or "?"), None)

@@ -1,0 +1,141 @@
+"""Dispatch on what is known of the arguments: which methods a call resolves to, or may."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any
+
+from overlay.dispatch import Call, reachable, resolve
+from overlay.errors import AmbiguousMethod
+from overlay.python.values import Known, Value, type_of
+from overlay.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.table import Method, MethodTable
+from overlay.target import INPLACE, type_attribute
+
+__all__ = ["Choice", "choose"]
+
+_UNIONS = (typing.Union, UnionType)
+_LITERALS: set[Any] = {int, str, bytes, bool, type(None)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a call resolves to: ``certain``, or one of ``maybe``; falls through to the base
+    where ``base`` says that it may."""
+
+    certain: Method | None
+    maybe: tuple[Method, ...]
+    base: bool
+    note: str = ""
+
+
+def choose(
+    tables: Sequence[MethodTable],
+    target: Any,
+    args: Sequence[Value] | None,
+    names: Sequence[str] = (),
+    after: tuple[Method, ...] = (),
+) -> Choice:
+    """The methods for a call of ``target``; args None: their number is not known."""
+    if args is None:
+        return Choice(None, tuple(m for m in reachable(tables, target) if m not in after), True)
+    shape = len(args) - len(names), tuple(names)
+    matches: dict[int, bool | None] = {}  # by the identity of a method's signature
+    maybe: list[Method] = []
+    start = tables.index(after[-1].table) if after else 0
+    for table in tables[start:]:
+        methods = [m for m in _candidates(table, target, args) if m not in after]
+        found = {m: _match(m, shape, args) for m in methods}
+        matches |= {id(m.signature(*shape)): match for m, match in found.items()}
+        maybe += [method for method, match in found.items() if match is None]
+        sure = [method for method, match in found.items() if match]
+        if sure and maybe:
+            return Choice(None, (*maybe, *sure), False)
+        if sure:
+            return _certain(tables, target, _call(shape, args, matches), after)
+    return Choice(None, tuple(maybe), True)
+
+
+def _candidates(table: MethodTable, target: Any, args: Sequence[Value]) -> list[Method]:
+    """Those for the target, and for the plain operator where an in-place one has none."""
+    if id(target) not in INPLACE:
+        return list(table.find(target))
+    _, dunder = INPLACE[id(target)]
+    kind = type_of(args[0]) if args else None
+    own = isinstance(kind, type) and type_attribute(kind, dunder) is not None
+    return list(table.find(target) if own else reachable([table], target))
+
+
+def _call(
+    shape: tuple[int, tuple[str, ...]], args: Sequence[Value], matches: dict[int, bool | None]
+) -> Call:
+    """The call as dispatch sees it, where it is known which signatures accept it."""
+    return Call(
+        *shape,
+        matches=lambda signature: bool(matches.get(id(signature))),
+        first=type_of(args[0]) if args else None,
+        shown=lambda: ", ".join(shown_hint(_asked(value)) for value in args),
+    )
+
+
+def _certain(
+    tables: Sequence[MethodTable], target: Any, call: Call, after: tuple[Method, ...]
+) -> Choice:
+    try:
+        method = resolve(tables, target, call, after)
+    except AmbiguousMethod as error:
+        return Choice(None, tuple(reachable(tables, target)), False, f"ambiguous: {error.asked}")
+    return Choice(method, (), method is None)
+
+
+def _asked(value: Value) -> Any:
+    """The most that is known of a value, as an annotation."""
+    if isinstance(value, Known) and type(value.object) in _LITERALS:
+        return typing.Literal[value.object]
+    kind = type_of(value)
+    return Any if kind is None else kind
+
+
+def _match(
+    method: Method, shape: tuple[int, tuple[str, ...]], args: Sequence[Value]
+) -> bool | None:
+    """Whether a method accepts a call; None where that depends on what is not known."""
+    hints = method.parameters.bind(*shape)
+    if hints is None:
+        return False
+    found = [_accepts(method, hint, value) for hint, value in zip(hints, args, strict=True)]
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def _accepts(method: Method, hint: Any, value: Value) -> bool | None:
+    hint = method._translate(hint)
+    if hint is Any or hint is object:
+        return True
+    asked = _asked(value)
+    if asked is Any:
+        return None
+    if _within(asked, hint):
+        return True
+    if typing.get_origin(asked) is typing.Literal:
+        return False
+    parts = typing.get_args(asked) if typing.get_origin(asked) in _UNIONS else (asked,)
+    narrows = method.depends_on != "type" or len(parts) > 1 or not isinstance(asked, type)
+    if narrows and any(_within(part, hint) or _within(hint, part) for part in parts):
+        return None
+    return False
+
+
+def _within(one: Any, other: Any) -> bool:
+    """Whether every value of one annotation is one of the other. Plain classes are compared by
+    identity: their metaclass is the program's."""
+    if typing.get_origin(other) in _UNIONS:
+        return any(_within(one, part) for part in typing.get_args(other))
+    if isinstance(one, type) and type(other) is type:
+        return any(base is other for base in one.__mro__)
+    narrow, wide = (plum_signature([hint], NO_VARARGS, 0) for hint in (one, other))
+    return narrow <= wide
