@@ -8,7 +8,7 @@ WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all check format bench clean
+.PHONY: help venv demo test test-all conformance check format bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -37,6 +37,15 @@ test-all:  ## the tests on each Python in VERSIONS that is there
 		echo "Python $$version"; \
 		$(MAKE) --no-print-directory test VENV=.venv-$$version PYTHON=$$python || status=1; \
 	done; exit $$status
+
+conformance:  ## CPython's own tests in a context, on each Python in VERSIONS that is there
+	@status=0; for version in $(VERSIONS); do \
+		python=$$(sh scripts/find_python.sh $$version) \
+			|| { echo "skipped: no Python $$version here"; continue; }; \
+		venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac; \
+		$(MAKE) --no-print-directory venv VENV=$$venv PYTHON=$$python || exit 1; \
+		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS) || status=1; \
+	done; $$last tests/conformance/run.py --totals; exit $$status
 
 check: $(READY)  ## format, lint, types, and the imports between the packages
 	@$(BIN)/ruff format --check

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 from overlay.context import current_key, current_stack
 from overlay.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.location import caller, location_of
+from overlay.plum_loading import plum as load_plum
 from overlay.signature import NO_VARARGS, Parameters, shown_hint
 from overlay.table import LOCK
 from overlay.target import GENERIC, positional_names
@@ -356,11 +357,10 @@ def _is_empty(function: FunctionType) -> bool:
 
 
 def _plum_function(declaration: FunctionType) -> Function:
-    from plum import Function
-
-    made = Function(declaration)
+    function_class = load_plum().Function
+    made = function_class(declaration)
     # plum's own list would keep it, and all that its methods refer to, for ever
-    everything: list[Any] = getattr(Function, "_instances", [])
+    everything: list[Any] = getattr(function_class, "_instances", [])
     everything[:] = [f for f in everything if f is not made]
     return made
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
 from overlay.location import location_of, name_of
+from overlay.plum_loading import plum as load_plum
 
 if TYPE_CHECKING:
     from plum import Signature
@@ -297,8 +298,7 @@ NO_VARARGS: Any = _NoVarargs()
 
 def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signature:
     """The plum signature for translated hints."""
-    import plum
-
+    plum = load_plum()
     rest = plum.Missing if varargs is NO_VARARGS else varargs
     return plum.Signature(*hints, varargs=rest, precedence=precedence)
 
@@ -316,8 +316,7 @@ def key_of(value: Any) -> Any:
 
 def depends_on(hint: Any) -> str:
     """What matching a translated hint looks at: ``"type"``, ``"array"`` or ``"value"``."""
-    from plum import is_faithful
-
+    is_faithful = load_plum().is_faithful
     parts = typing.get_args(hint) if typing.get_origin(hint) in UNIONS else (hint,)
     kinds = {
         "array" if isinstance(part, _ArrayMeta) else "type" if is_faithful(part) else "value"

@@ -100,11 +100,17 @@ def generic_state(target: Any) -> Any | None:
     return state if state is not None and state.function is target else None
 
 
+# a metaclass may have attributes of these names
+_mro_of: Any = type.__dict__["__mro__"].__get__
+_attributes_of: Any = type.__dict__["__dict__"].__get__
+
+
 def type_attribute(kind: type, name: str) -> Any:
     """An attribute as the interpreter's slots look it up: on the type, no descriptors run."""
-    for base in kind.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
+    for base in _mro_of(kind):
+        attributes = _attributes_of(base)
+        if name in attributes:
+            return attributes[name]
     return None
 
 
@@ -192,7 +198,8 @@ def as_positional(
     values = [bound.get(name, parameters[name].default) for name in moved]
     if any(value is inspect.Parameter.empty for value in values):
         return same
-    return tuple(values), {k: v for k, v in kwargs.items() if k not in moved}
+    by_name = {name for name in moved if parameters[name].kind is POSITIONAL}
+    return tuple(values), {k: v for k, v in kwargs.items() if k not in by_name}
 
 
 def describe(target: Any) -> str:

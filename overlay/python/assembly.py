@@ -115,6 +115,11 @@ class Edits:
         self.before: dict[int, list[Item]] = {}
         self.after: dict[int, list[Item]] = {}
         self.replaced: dict[int, list[Item]] = {}
+        self.labels: dict[int, Label] = {}
+
+    def label(self, index: int) -> Label:
+        """For a jump of an edit to an instruction that jumps go to already."""
+        return self.labels.setdefault(index, Label())
 
     def __len__(self) -> int:
         return len(self.before) + len(self.after) + len(self.replaced)
@@ -279,7 +284,9 @@ class _Layout:
         move, out = self._mover(), bytearray()
         edges = sorted({e for r in listing.regions for e in (r.start, r.end, r.target)})
         new = {edge: move(listing.starts[edge]) for edge in edges}
-        inner = [(at, at + 1 + _extra(p.arg), p.handler.at, p.depth, False) for at, p in self.protected]
+        inner = [
+            (at, at + 1 + _extra(p.arg), p.handler.at, p.depth, False) for at, p in self.protected
+        ]
         entries = list(inner)
         for region in listing.regions:
             start, end = new[region.start], new[region.end]
@@ -296,7 +303,7 @@ class _Layout:
 
 def _items(listing: Listing, edits: Edits) -> list[Any]:
     starts, targets = listing.starts, listing.targets
-    labels = {k: Label() for k in targets.values()}
+    labels = {k: edits.labels.get(k) or Label() for k in targets.values()}
     items: list[Any] = []
     at = 0
     for k in sorted({*targets, *labels, *edits.indexes()}):

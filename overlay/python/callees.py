@@ -7,6 +7,7 @@ program runs. What is kept is kept under ``id`` together with the object itself.
 from __future__ import annotations
 
 import bisect
+import contextvars
 import functools
 import itertools
 import operator
@@ -26,7 +27,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from overlay.context import Context, call_next, current_context, recurse, wrapped_in
+from overlay.context import Context, call_next, current_context, current_stack, recurse, wrapped_in
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.construction import TYPE_CALL, constructor
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["LRU_CACHE", "Callees", "Found", "is_dispatcher"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
+RUN: Any = contextvars.Context.run
 PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
 # What a class or module may hold in place of a function that was decorated.
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
@@ -113,7 +115,8 @@ class Callees:
         self.engine = engine
         self.link = link
         self.known: dict[int, Found] = {}
-        self.codes: dict[int, tuple[CodeType, CodeType]] = {}
+        # by code, that of the twin, or None where it is the same
+        self._codes: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
 
     def __getitem__(self, callee: Any) -> Any:
         """What to call in place of ``callee``."""
@@ -130,9 +133,9 @@ class Callees:
         if kind is MethodType:
             return Found(None, self._bound(callee), Keep.NO)
         if kind is FunctionType and id(callee) not in self.engine.overlaid:
-            code = self.codes.get(id(callee.__code__))
-            if code is not None and code[0] is callee.__code__:
-                return Found(None, self.closure(callee, code[1]), Keep.RUN, code)
+            codes = self._codes_of(callee)
+            if codes is not None:
+                return Found(None, self.closure(callee, codes[1]), Keep.RUN, codes)
         with LOCK:
             self.engine.settle()
             to, keep = self._map(callee)
@@ -142,10 +145,23 @@ class Callees:
                 return self._known(callee, to)
             if kind is not FunctionType:
                 return Found(None, to, keep)
-            code = self.codes.get(id(callee.__code__))
-            if callee.__closure__ is None and type(to) is FunctionType:
-                return self.keep_closure(callee, to, code)
-            return Found(None, to, keep, code)
+            codes = self._codes_of(callee)
+            if callee.__closure__ is None and codes and is_module(callee.__globals__):
+                return self.keep_closure(callee, to, codes)
+            return Found(None, to, keep, codes)
+
+    def _codes_of(self, function: FunctionType) -> tuple[CodeType, CodeType] | None:
+        """The code of a function, and its twin's, if there was a function of that code before."""
+        code = function.__code__
+        entry = self._codes.get(id(code))
+        if entry is None or entry[0]() is not code:
+            return None
+        return code, entry[1] or code
+
+    def forget(self) -> None:
+        """Keep nothing of what was found."""
+        self.known.clear()
+        self._codes.clear()
 
     def _known(self, callee: Any, to: Any) -> Found:
         key = id(callee)
@@ -199,6 +215,8 @@ class Callees:
     def base(self, callee: Any) -> tuple[Any, Keep]:
         """What to call where no method applies: the callee with its body in the context."""
         found, keep = self._base(callee)
+        if self.engine.implicit is not None:
+            found = self.engine.implicit.stands_for(callee, found)
         return self.engine.watch.over(callee, found), keep
 
     def _base(self, callee: Any) -> tuple[Any, Keep]:
@@ -251,8 +269,10 @@ class Callees:
         if _is_at_home(function):
             return twin, Keep.YES
         if not self.engine.released and id(function) not in self.engine.overlaid_codes:
-            code = function.__code__
-            limited(self.codes)[id(code)] = code, twin.__code__
+            key = id(function.__code__)
+            gone = weakref.ref(function.__code__, lambda _: self._codes.pop(key, None))
+            new = None if twin is function else twin.__code__
+            limited(self._codes)[key] = gone, new
         return twin, Keep.RUN
 
     def _builtin(self, function: Any) -> tuple[Any, Keep]:
@@ -267,13 +287,11 @@ class Callees:
             return call, Keep.YES
         owner: Any = getattr(function, "__self__", None)
         if type(owner) is LRU_CACHE:
-            return getattr(self[owner], function.__name__), Keep.NO
+            return functools.partial(self._of_own_cache, function.__name__, owner), Keep.NO
         if getattr(function, "__objclass__", None) is LRU_CACHE:
-
-            def of_own_cache(cached: Any, *args: Any) -> Any:
-                return function(self[cached], *args)
-
-            return of_own_cache, Keep.YES
+            return functools.partial(self._of_own_cache, function.__name__), Keep.YES
+        if function is RUN:
+            return _run_in_its_context, Keep.YES
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
             return self._with_callbacks(function), Keep.YES
         if owner is None or type(owner) is ModuleType:
@@ -281,6 +299,12 @@ class Callees:
         kind: Any = type(owner)
         holder: Any = owner if issubclass(kind, type) else kind
         return self._of_descriptor(type_attribute(holder, function.__name__), function), Keep.NO
+
+    def _of_own_cache(self, name: str, cached: Any, *args: Any) -> Any:
+        """A method of a cached function, for the cache that the context has of it."""
+        if name == "cache_clear":  # calls that the context does not see have filled the other
+            cached.cache_clear()
+        return getattr(self[cached], name)(*args)
 
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
         _, positions, names = CALLBACKS[id(function)]
@@ -309,7 +333,8 @@ class Callees:
     def _of_descriptor(self, descriptor: Any, bound: Any) -> Any:
         """What stands for a C method bound to an object, where something else stands for its
         descriptor."""
-        changed = id(descriptor) in self.engine.overlaid or id(descriptor) in CALLBACKS
+        mapped = id(descriptor) in CALLBACKS or descriptor is RUN
+        changed = id(descriptor) in self.engine.overlaid or mapped
         if type(descriptor) in DESCRIPTORS and changed:
             return functools.partial(self[descriptor], bound.__self__)
         return bound
@@ -338,6 +363,19 @@ class Callees:
             return instance
         mapped = self[call]
         return instance if mapped is call else MethodType(mapped, instance)
+
+
+def _run_in_its_context(variables: contextvars.Context, /, *args: Any, **kwargs: Any) -> Any:
+    """``contextvars.Context.run``: what the call sees is decided by the context variables in
+    which it runs, as it is for a task or a callback of an event loop."""
+    if not args:
+        return RUN(variables, *args, **kwargs)  # its own error
+    return RUN(variables, _call_in_force, *args, **kwargs)
+
+
+def _call_in_force(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    stack = current_stack()
+    return (function if stack is None else stack.python.callees[function])(*args, **kwargs)
 
 
 def _keep_if(lasting: bool) -> Keep:

@@ -74,7 +74,8 @@ def _general(callees: Callees, cls: type) -> Callable[..., Any]:
 
     def new_of() -> Any:
         new = type_attribute(cls, "__new__")
-        return callees[new if type(new) is BuiltinFunctionType else new.__get__(None, cls)]
+        bind = type_attribute(type(new), "__get__")
+        return callees[new if bind is None else bind(new, None, cls)]
 
     def init_of(made: Any) -> Any:
         kind: Any = type(made)

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from overlay.errors import OverlayError
+from overlay.location import shown
 from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
+from overlay.python.implicit import Implicit
 from overlay.python.kept import limited
 from overlay.python.leaving import Watch
 from overlay.python.rewrite import Rewriter
@@ -82,9 +85,11 @@ class PythonEngine:
         self.overlaid_codes: set[int] = set()
         self.emitter = emitter()
         self.callees = Callees(self, None)
+        self.implicit = Implicit(self.callees) if stack.context.implicit else None
         self._linked: dict[Any, Callees] = {}
         self._dispatchers: dict[Any, Dispatcher] = {}
-        self._codes: dict[tuple[int, int], tuple[Any, CodeType]] = {}
+        self._codes: dict[tuple[int, int], tuple[Any, CodeType | None]] = {}
+        self._rewritten: dict[int, weakref.ref[CodeType]] = {}
         self._link_of_code: dict[int, tuple[CodeType, Callees]] = {}
         self._method_of_code: dict[int, tuple[CodeType, Method]] = {}
         self._sites: weakref.WeakSet[Site] = weakref.WeakSet()
@@ -107,8 +112,7 @@ class PythonEngine:
             for site in list(self._sites):
                 site.reset()
             for callees in (self.callees, *self._linked.values()):
-                callees.known.clear()
-                callees.codes.clear()
+                callees.forget()
             for dispatcher in self._dispatchers.values():
                 dispatcher.forget()
             for kept in (self._codes, self._method_of_code, self._dispatchers, self._seen):
@@ -238,7 +242,7 @@ class PythonEngine:
     def _rewrite_all(self) -> None:
         self._codes.clear()
         for callees in (self.callees, *self._linked.values()):
-            callees.codes.clear()
+            callees.forget()
         for twin, (reference, callees) in list(self._twins.items()):
             original = reference()
             if original is not None:
@@ -308,7 +312,10 @@ class PythonEngine:
         key = id(code), id(callees)
         entry = self._codes.get(key)
         if entry is not None and entry[0]() is code:
-            return entry[1]
+            return entry[1] or code
+        made = self._rewritten.get(id(code))
+        if made is not None and made() is code:
+            return code
         with LOCK:
             rewriter = Rewriter(
                 self.emitter,
@@ -318,11 +325,23 @@ class PythonEngine:
                 overlaid=lambda function: key_of_target(function) in self.overlaid,
                 changed=functools.partial(self.check_functions, names=True),
                 operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
+                implicit=self.implicit,
             )
-            new = rewriter.rewrite(code, namespace)
+            try:
+                new = rewriter.rewrite(code, namespace)
+            except (LookupError, TypeError, ValueError) as error:
+                raise OverlayError(
+                    f"the code of {code.co_qualname} cannot be rewritten: {error!r}",
+                    where=shown(code.co_filename, code.co_firstlineno),
+                    help="call it by nonoverlay(f)(...); code made by CPython itself can be",
+                ) from error
             if not self.released:
                 gone = weakref.ref(code, lambda _: self._codes.pop(key, None))
-                limited(self._codes)[key] = gone, new
+                limited(self._codes)[key] = gone, None if new is code else new
+            if new is not code:
+                known = id(new)
+                ours = weakref.ref(new, lambda _: self._rewritten.pop(known, None))
+                self._rewritten[known] = ours
         return new
 
     def _site(self, callees: Callees, namespace: dict[str, Any], *shape: Any) -> Site:

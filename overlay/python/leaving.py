@@ -7,7 +7,6 @@ strict looks at the arguments of those callables; other contexts have no part in
 from __future__ import annotations
 
 import atexit
-import contextvars
 import functools
 import sys
 import weakref
@@ -140,7 +139,6 @@ _KEEPING = frozenset(
 )
 _NATIVE: list[tuple[Any, Rule]] = [
     (atexit.unregister, NOTHING),
-    (contextvars.Context.run, Rule((1,), ())),
     (defaultdict, Rule((0,), ())),
     (iter, Rule((0,), ())),
     (sys.addaudithook, Rule((0,), ())),

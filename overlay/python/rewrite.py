@@ -9,6 +9,7 @@ from typing import Any
 from overlay.python.assembly import Listing, assemble
 from overlay.python.emit import Emitter
 from overlay.python.emit.common import COMPREHENSIONS, OPTIMIZED, Writer
+from overlay.python.emit.implicit import DEEPER, rewrite_implicit
 from overlay.python.local_functions import local_functions
 
 __all__ = ["Rewriter", "runs_in_place"]
@@ -29,6 +30,7 @@ class Rewriter:
     operator: the dispatcher for an operator function, or None where it is not overlaid.
     nested: what stands for the code of a function that is defined inside.
     overlaid: whether a callable is a target.
+    implicit: what is called in place of what the interpreter calls by itself, or None.
     changed: to be called after an attribute that may be a function's code was set.
     """
 
@@ -42,6 +44,7 @@ class Rewriter:
         overlaid: Callable[[Any], bool] = lambda function: False,
         changed: Callable[[], None] | None = None,
         operators: bool = True,
+        implicit: Any = None,
     ) -> None:
         self.emitter = emitter
         self.new_site = new_site
@@ -50,6 +53,7 @@ class Rewriter:
         self.overlaid = overlaid
         self.changed = changed
         self.operators = operators
+        self.implicit = implicit
 
     def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
         """The rewritten code: same names, lines, variables and behaviour, mapped callees.
@@ -63,6 +67,8 @@ class Rewriter:
             function.write(writer, new)
         if self.operators:
             self.emitter.rewrite_operators(writer)
+        if self.implicit is not None:
+            rewrite_implicit(self.emitter, writer, self.implicit)
         if self.changed is not None:
             self.emitter.tell_of_changes(writer, self.changed)
         constants = [self._nested(value, namespace) for value in code.co_consts]
@@ -70,6 +76,7 @@ class Rewriter:
         if not writer.edits and not changed:
             return code
         deeper = self.emitter.DEEPER_FOR_OPERATORS if self.operators else 0
+        deeper = deeper if self.implicit is None else DEEPER
         new = assemble(
             writer.listing,
             writer.edits,

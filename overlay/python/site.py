@@ -54,7 +54,18 @@ class Site(dict[Any, Any]):
 
     __slots__ = (
         *("__weakref__", "arity", "attribute", "bound", "callees", "clean", "closure"),
-        *("inline", "instance", "known", "namespace", "other", "pair", "patience", "plain", "recent", "value"),
+        *(
+            "inline",
+            "instance",
+            "known",
+            "namespace",
+            "other",
+            "pair",
+            "patience",
+            "plain",
+            "recent",
+            "value",
+        ),
     )
 
     def __init__(
@@ -118,7 +129,7 @@ class Site(dict[Any, Any]):
         if type(function) is FunctionType and function.__code__ is code:
             return self._come_anew(function, code, new)
         found = self.callees.find(function)
-        if found.code is not None:
+        if found.code is not None and self.callees.engine.for_this_run(self):
             self.closure = found.code
             if found.code[0] is found.code[1]:
                 self.clean = found.code[0]

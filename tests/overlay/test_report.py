@@ -257,10 +257,6 @@ def in_signal():
     signal.signal(signal.SIGTERM, signal.signal(signal.SIGTERM, lambda *_: math.sin(1.0)))
 
 
-def in_copied_context():
-    contextvars.copy_context().run(of_module, 1.0)
-
-
 def through_partial():
     threading.Thread(target=functools.partial(of_module, 1.0))
 
@@ -272,7 +268,7 @@ def target_itself():
 LEAVING = [
     *(in_thread, in_worker, in_timer, in_pool, in_pool_map, in_json),
     *(in_weak_reference, in_finalizer, in_loop, in_executor_of_loop, at_exit, in_signal),
-    *(in_copied_context, through_partial, target_itself),
+    *(through_partial, target_itself),
 ]
 
 

@@ -1,23 +1,18 @@
-"""The instruction sequences of each Python minor version; nothing else knows them.
-
-``emitter()`` gives the module for the running interpreter. Each module offers the same
-functions, documented in ``overlay.python.emit.common.Emitter``.
-"""
+"""The instruction sequences of each Python minor version; nothing else knows them."""
 
 from __future__ import annotations
 
 import sys
 
-from overlay.errors import UnsupportedPython
 from overlay.python.emit.common import Emitter
+from overlay.python.supported import SUPPORTED, require_supported
 
 __all__ = ["SUPPORTED", "Emitter", "emitter"]
-
-SUPPORTED = ((3, 11), (3, 12), (3, 13))
 
 
 def emitter(version: tuple[int, int] = sys.version_info[:2]) -> Emitter:
     """The emitter for a Python version; UnsupportedPython where there is none."""
+    require_supported(version)
     if version == (3, 11):
         from overlay.python.emit.py311 import Emitter311
 
@@ -26,13 +21,6 @@ def emitter(version: tuple[int, int] = sys.version_info[:2]) -> Emitter:
         from overlay.python.emit.py312 import Emitter312
 
         return Emitter312()
-    if version == (3, 13):
-        from overlay.python.emit.py313 import Emitter313
+    from overlay.python.emit.py313 import Emitter313
 
-        return Emitter313()
-    known = ", ".join(f"{major}.{minor}" for major, minor in SUPPORTED)
-    raise UnsupportedPython(
-        f"overlays in ordinary code are not supported on Python {version[0]}.{version[1]}",
-        notes=[("supported", known)],
-        help="run on a supported version, or compile with ctx.jit",
-    )
+    return Emitter313()

@@ -144,6 +144,7 @@ class Emitter(ABC):
     JUMP_IF_TRUE: ClassVar[int]
     JUMP_IF_FALSE: ClassVar[int]
     JUMP_IF_NONE: ClassVar[int]
+    JUMP_IF_NOT_NONE: ClassVar[int]
     # slots that mapping a callee needs beyond those below the callee
     DEEPER: ClassVar[int] = 7
     DEEPER_FOR_OPERATORS: ClassVar[int] = 2
@@ -454,6 +455,21 @@ class Emitter(ABC):
         """``[a1..an] -> [function(a1, .., an)]`` for n of 0 to 3."""
         ...
 
+    @abstractmethod
+    def call_pushed(self, count: int) -> list[Item]:
+        """``[a1..an, callable] -> [callable(a1, .., an)]`` for n of 0 to 3."""
+        ...
+
+    @abstractmethod
+    def call_on_copies(self, count: int, function: Any, w: Writer) -> list[Item]:
+        """``[a1..an] -> [a1..an, function(a1, .., an)]``."""
+        ...
+
+    @abstractmethod
+    def as_callable(self) -> list[Item]:
+        """``[callable]`` -> the two slots of a method load."""
+        ...
+
     def as_bool(self) -> list[Item]:
         """``[x] -> [bool(x)]``."""
         return [(OP["UNARY_NOT"], 0), (OP["UNARY_NOT"], 0)]
@@ -524,6 +540,14 @@ class Emitter(ABC):
         self._store(k, arg, w, [(OP["BUILD_SLICE"], 2)])
 
 
+def rotated(count: int) -> list[Item]:
+    """``[b2..bn-1, b1, bn] -> [b1..bn]`` for n of 3: what swapping the first with the last has
+    left of so many arguments."""
+    swap: Item = (OP["SWAP"], 2)
+    third: Item = (OP["SWAP"], 3)
+    return {0: [], 1: [], 2: [swap, third], 3: [third, swap, third, swap]}[count]
+
+
 # ---- the abstract stack -------------------------------------------------------------------
 
 
@@ -539,6 +563,8 @@ def _push(
 
 def _jumped(op: int, arg: int, stack: Stack) -> Stack:
     taken = list(stack)
+    if op in FINAL:  # an unconditional jump
+        return taken
     effect = dis.stack_effect(op, arg, jump=True)
     if effect < 0:
         del taken[effect:]

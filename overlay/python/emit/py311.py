@@ -5,7 +5,6 @@ from __future__ import annotations
 import dis
 from collections.abc import Callable
 from types import MethodType
-from typing import Any
 
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import OP, Stack, Tag, Writer
@@ -19,6 +18,7 @@ class Emitter311(Emitter312):
     JUMP_IF_TRUE = OP.get("POP_JUMP_FORWARD_IF_TRUE", 0)
     JUMP_IF_FALSE = OP.get("POP_JUMP_FORWARD_IF_FALSE", 0)
     JUMP_IF_NONE = OP.get("POP_JUMP_FORWARD_IF_NONE", 0)
+    JUMP_IF_NOT_NONE = OP.get("POP_JUMP_FORWARD_IF_NOT_NONE", 0)
     LOAD_CHECKED = OP["LOAD_FAST"]
 
     def __init__(self) -> None:

@@ -20,6 +20,7 @@ class Emitter312(Emitter):
     JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
     JUMP_IF_FALSE = OP.get("POP_JUMP_IF_FALSE", 0)
     JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
+    JUMP_IF_NOT_NONE = OP.get("POP_JUMP_IF_NOT_NONE", 0)
     LOAD_CHECKED = OP.get("LOAD_FAST_CHECK", 0)
 
     def is_method_load(self, op: int, arg: int) -> bool:
@@ -134,6 +135,12 @@ class Emitter312(Emitter):
         order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
         load = w.const(function)
         return [(OP["PUSH_NULL"], 0), *rotate, load, *rotate, *order, *self.invoke(count)]
+
+    def call_pushed(self) -> list[Item]:
+        return [*under(), *self.invoke(0)]
+
+    def as_callable(self) -> list[Item]:
+        return under()
 
     def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
         return [(OP["PUSH_NULL"], 0), w.const(type), (OP["COPY"], depth + 2), *self.invoke(1)]

@@ -21,6 +21,7 @@ class Emitter313(Emitter):
     JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
     JUMP_IF_FALSE = OP.get("POP_JUMP_IF_FALSE", 0)
     JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
+    JUMP_IF_NOT_NONE = OP.get("POP_JUMP_IF_NOT_NONE", 0)
 
     def global_call_slots(self, k: int, value: Any) -> Stack:
         return [("global", k, value), ("null", k, None)]
@@ -101,6 +102,12 @@ class Emitter313(Emitter):
         order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
         null: Item = (OP["PUSH_NULL"], 0)
         return [w.const(function), *rotate, null, *rotate, *order, (OP["CALL"], count)]
+
+    def call_pushed(self) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0), (OP["CALL"], 0)]
+
+    def as_callable(self) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0)]
 
     def as_bool(self) -> list[Item]:
         return [(OP["TO_BOOL"], 0)]

@@ -1,9 +1,16 @@
 """Callables that look at how they are looked at, and targets that look different each time."""
 
+import asyncio
+import contextvars
 import datetime
 import functools
 import math
 import operator
+import random
+import re
+import subprocess
+import sys
+import typing
 import weakref
 
 import pytest
@@ -245,3 +252,122 @@ def test_a_target_that_is_not_imported_yet_can_be_removed():
     other.overlay("never_imported_module:f")(lambda x: x)
     other.remove("never_imported_module:f")
     assert len(other) == 0
+
+
+def test_methods_in_c_of_every_class_are_targets_however_they_are_called():
+    substituted = MethodTable("substituted")
+
+    @substituted.overlay(re.Pattern.sub)
+    def sub(pattern, replacement, text):
+        return "overlaid"
+
+    pattern = re.compile("a")
+    kept = pattern.sub
+
+    def uses():
+        mine = pattern.sub
+        return [(kept("b", "a"), mine("b", "a"), pattern.sub("b", "a")) for _ in range(3)]
+
+    assert Context(substituted)(uses) == [("overlaid",) * 3] * 3
+
+
+def test_a_keyword_may_have_the_name_of_a_positional_only_parameter():
+    def named(first, /, **others):
+        return first, others
+
+    others = MethodTable("others")
+
+    @others.overlay(named)
+    def method(first, /, **others):
+        return call_next(first, **others)
+
+    assert Context(others)(lambda: named(1, first=2)) == (1, {"first": 2})
+
+
+def test_a_metaclass_may_hide_its_classes_dict():
+    class Hiding(type):
+        __dict__ = property(lambda cls: None)
+        __mro__ = property(lambda cls: ())
+
+    class Hidden(metaclass=Hiding):
+        def __init__(self):
+            self.value = helper(1.0)
+
+    assert ctx(lambda: Hidden().value) == S
+
+
+def test_what_makes_an_instance_may_be_any_callable():
+    class Odd:
+        __new__ = type.__or__.__get__(int)
+
+    assert ctx(lambda: Odd()) == Odd()
+
+
+def test_who_calls_a_class_is_who_wrote_the_call():
+    class Made:
+        def __new__(cls, *args, **kwargs):
+            made = object.__new__(cls)
+            made.of = sys._getframe(1).f_globals["__name__"]
+            return made
+
+    class Initialised:
+        def __init__(self, *args, **kwargs):
+            self.of = sys._getframe(1).f_globals["__name__"]
+
+    def uses():
+        made = [cls(*args).of for cls in (Made, Initialised) for args in ((), (1,), range(9))]
+        return {*made, Made(a=1).of, Initialised(a=1).of, typing.NewType("N", int).__module__}
+
+    assert ctx(uses) == ctx(uses) == {__name__}
+
+
+def test_context_variables_carry_the_context():
+    async def calls_soon():
+        answered = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(lambda: answered.set_result(helper(1.0)))
+        return await answered
+
+    outside = contextvars.copy_context()
+    assert ctx(lambda: contextvars.copy_context().run(helper, 1.0)) == S
+    assert ctx(lambda: outside.run(helper, 1.0)) == math.sin(1.0)
+    assert ctx(lambda: asyncio.run(calls_soon())) == S
+
+
+def test_running_in_a_context_draws_no_random_numbers():
+    program = """if True:
+        import random
+        from overlay import Context, MethodTable
+        random.seed(0)
+        state = random.getstate()
+        table = MethodTable("table")
+        table.overlay(random.random)(lambda: 1.0)
+        assert Context(table)(lambda: random.random()) == 1.0
+        assert random.getstate() == state
+        """
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert random.getstate()
+
+
+def test_functions_changed_in_place_are_seen_at_the_next_call():
+    def one(x=1):
+        return "one", x
+
+    def other(x=1):
+        return "other", x
+
+    def generator():
+        yield
+
+    def uses():
+        seen = [one()]
+        code, one.__code__ = one.__code__, other.__code__
+        seen.append(one())
+        one.__code__, one.__defaults__ = code, (5,)
+        seen.append(one())
+        one.__defaults__, generator.__name__ = (1,), "renamed"
+        return [*seen, one(), generator().__name__]
+
+    expected = [("one", 1), ("other", 1), ("one", 5), ("one", 1), "renamed"]
+    assert ctx(uses) == expected
+    one.__code__ = other.__code__  # between two runs
+    assert ctx(lambda: one()) == ("other", 1)

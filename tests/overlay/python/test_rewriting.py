@@ -130,4 +130,4 @@ def test_an_unknown_python_is_refused():
     assert all(emitter(version) for version in SUPPORTED if version == SUPPORTED[0])
     with pytest.raises(UnsupportedPython, match=r"not supported on Python 3\.99") as caught:
         emitter((3, 99))
-    assert "supported: 3.11, 3.12, 3.13" in str(caught.value)
+    assert "supported: CPython 3.11, 3.12, 3.13" in str(caught.value)

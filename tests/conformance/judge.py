@@ -1,0 +1,107 @@
+"""Compares the runs of a module, and says which differences are explained."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from explained import Row
+from outcomes import SKIPPED, WHOLE, Run, differences
+
+EXPECTED = {"context": "explicit", "implicit": "implicit"}  # the native count to compare with
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One difference. row: what explains it, if anything does."""
+
+    module: str
+    column: str
+    what: str
+    native: str
+    found: str
+    detail: str = ""
+    row: Row | None = None
+
+
+@dataclass
+class Result:
+    """What became of one module in one half. flaky: tests that differ between native runs."""
+
+    module: str
+    native: Run
+    runs: dict[str, Run] = field(default_factory=dict)
+    flaky: set[str] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the module refuses to run here."""
+        return self.native.ending.startswith(SKIPPED)
+
+    @property
+    def tests(self) -> int:
+        """How many outcomes the native run has, subtests included."""
+        return sum(map(len, self.native.outcomes.values()))
+
+    @property
+    def unexplained(self) -> list[Finding]:
+        """The differences that count."""
+        return [finding for finding in self.findings if finding.row is None]
+
+
+def outcomes_differ(result: Result) -> list[Finding]:
+    """Each test that came out otherwise in a context than natively, less the flaky ones."""
+    return [
+        Finding(result.module, column, found.test, found.native, found.found, found.detail)
+        for column, run in result.runs.items()
+        for found in differences(result.native, run)
+        if found.test not in result.flaky
+    ]
+
+
+def counts_differ(result: Result) -> list[Finding]:
+    """Each function that a context saw more or less often than it should have."""
+    findings = list[Finding]()
+    for name, native in result.native.counts.items():
+        if native["all"] == 0:
+            detail = "the tests of this module do not call it: a mistake in the list"
+            findings.append(Finding(result.module, "native", name, "0 calls", "", detail))
+        for column, run in result.runs.items():
+            expected, counted = native[EXPECTED[column]], run.counts.get(name)
+            if counted != expected:
+                detail = f"of {native['all']} starts in all"
+                shown = "not counted" if counted is None else f"{counted} calls"
+                before = f"{expected} calls"
+                findings.append(Finding(result.module, column, name, before, shown, detail))
+    return findings
+
+
+def explain(findings: Iterable[Finding], rows: list[Row], version: str) -> list[Finding]:
+    """The same with the row that explains each. Nothing explains a crash or a time limit."""
+    rows = [row for row in rows if version in row.versions.split()]
+    return [
+        finding
+        if finding.what == WHOLE
+        else Finding(
+            **{
+                **vars(finding),
+                "row": next(
+                    (r for r in rows if r.holds(finding.module, finding.what, finding.column)), None
+                ),
+            }
+        )
+        for finding in findings
+    ]
+
+
+def stale(results: list[Result], rows: list[Row], version: str) -> list[Row]:
+    """The rows for this version that explain nothing, though their modules were run."""
+    used = {id(finding.row) for result in results for finding in result.findings}
+    run = {(result.module, column) for result in results for column in result.runs}
+    return [
+        row
+        for row in rows
+        if version in row.versions.split()
+        and any((row.module, column) in run for column in row.columns.split())
+        and not row.sometimes
+        and id(row) not in used
+    ]

@@ -1,0 +1,181 @@
+"""Random programs run in a context as they do natively, and every call in them is seen."""
+
+import collections
+import contextlib
+import linecache
+import operator
+import sys
+import traceback
+import types
+import warnings
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from random_programs import programs
+
+from overlay import Context, MethodTable, call_next
+
+NAME = "a_random_program"
+FILE = f"{NAME}.py"
+SLOW = settings(suppress_health_check=list(HealthCheck))
+
+
+def never(x):
+    raise AssertionError
+
+
+NEVER = MethodTable("never reached")
+NEVER.overlay(never)(lambda x: None)
+
+
+@pytest.fixture(autouse=True)
+def deep_stack():
+    """Frames of methods and dispatchers come on top of those of the program."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(5000)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+def compiled(text):
+    linecache.cache[FILE] = len(text), None, text.splitlines(keepends=True), FILE
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return compile(text, FILE, "exec")
+
+
+@contextlib.contextmanager
+def as_module(importable):
+    """A module to run a program in, which ``sys.modules`` has or has not."""
+    module = types.ModuleType(NAME)
+    if importable:
+        sys.modules[NAME] = module
+    try:
+        yield module.__dict__
+    finally:
+        sys.modules.pop(NAME, None)
+
+
+def raised(error):
+    """All that a user sees of an exception: in the program, each frame's name and position."""
+    if error is None:
+        return None
+    frames = [
+        (f.name, f.lineno, f.end_lineno, f.colno, f.end_colno)
+        for f in traceback.extract_tb(error.__traceback__)
+        if f.filename == FILE
+    ]
+    inner = tuple(map(raised, getattr(error, "exceptions", ())))
+    chain = raised(error.__cause__), raised(error.__context__)
+    return type(error).__name__, str(error), frames, inner, *chain
+
+
+def outcome(call, *args):
+    try:
+        return "returned", repr(call(*args))
+    except BaseException as error:
+        if type(error) is KeyboardInterrupt:
+            raise
+        return "raised", raised(error)
+
+
+def run(code, enter, whole=False, importable=False, change=None):
+    """The log of a program whose ``main`` is called twice, what came of it, and its names.
+
+    enter(f, *args): calls. whole: the definitions are run through ``enter`` too.
+    change: of the program's names, before ``main`` is called.
+    """
+    with as_module(importable) as names:
+        if whole:
+            enter(exec, code, names)
+        else:
+            exec(code, names)
+        if change is not None:
+            change(names)
+        outcomes = []
+        for x in (3, 4):
+            names["FUEL"][0] = 150
+            outcomes.append(outcome(enter, names["main"], x))
+        return repr(names["LOG"]), outcomes, names
+
+
+def directly(f, *args):
+    return f(*args)
+
+
+@SLOW
+@given(programs())
+def test_a_table_that_is_never_reached_changes_nothing(text):
+    note(text)
+    code = compiled(text)
+    *expected, _ = run(code, directly)
+    for whole, importable in ((False, False), (False, True), (True, False)):
+        ctx = Context(NEVER)
+        for _ in range(2):  # the second time, call sites have learnt
+            *found, _ = run(code, ctx, whole, importable)
+            assert found == expected
+
+
+@SLOW
+@given(programs(explicit=True))
+def test_every_call_of_the_programs_functions_is_seen(text):
+    note(text)
+    code = compiled(text)
+    *expected, natively = run(code, directly)
+    table, seen = MethodTable("counting"), collections.Counter()
+
+    def count(name, function):
+        @table.overlay(function)
+        def method(*args, **kwargs):
+            seen[name] += 1
+            return call_next(*args, **kwargs)
+
+    def change(names):
+        for name, function in names["TARGETS"].items():
+            count(name, function)
+
+    ctx = Context(table)
+    for _ in range(2):
+        seen.clear()
+        *found, names = run(code, ctx, change=change)
+        assert found == expected
+        entered = collections.Counter(natively["ENTERED"])
+        assert seen == {name: entered[name] for name in names["TARGETS"] if entered[name]}
+
+
+OPERATORS = MethodTable("operators")
+operated = collections.Counter()
+
+
+def _overlay_operator(function):
+    @OPERATORS.overlay(function)
+    def method(*args):
+        operated[function] += 1
+        return call_next(*args)
+
+
+for function in (
+    *(operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod),
+    *(operator.lt, operator.le, operator.gt, operator.eq, operator.getitem, operator.setitem),
+    *(operator.contains, operator.neg, operator.not_, operator.is_, operator.iadd),
+):
+    _overlay_operator(function)
+
+
+@SLOW
+@given(programs())
+def test_operators_that_go_on_to_the_base_change_nothing(text):
+    note(text)
+    code = compiled(text)
+    *expected, _ = run(code, directly)
+    ctx = Context(OPERATORS)
+    for whole in (False, False, True):
+        operated.clear()
+        *found, _ = run(code, ctx, whole)
+        assert found == expected
+
+
+def test_operators_are_reached():
+    operated.clear()
+    assert Context(OPERATORS)(lambda x: [x + 2][0] - 1, 3) == 4
+    assert operated == {operator.add: 1, operator.getitem: 1, operator.sub: 1}

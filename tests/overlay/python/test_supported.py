@@ -1,0 +1,85 @@
+"""What is said where the engine cannot run code."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from overlay import Context, MethodTable, OverlayError, UnsupportedPython
+from overlay.python.supported import SUPPORTED, require_supported
+
+# A Python that no emitter knows: another version, and no instruction by a name that is known.
+UNKNOWN = """
+    import dis, opcode, sys
+    import inversion, numba, plum  # they have needs of their own
+    version = sys.version_info
+    sys.version_info = (3, 99, 0, "final", 0)
+    dis.opmap.clear()
+    for name in [n for n in sys.modules if n.split(".")[0] in ("overlay", "inversion", "primitives")]:
+        del sys.modules[name]
+    import overlay
+    from overlay import Context, MethodTable, UnsupportedPython, generic
+"""
+
+
+def on_unknown_python(body):
+    program = textwrap.dedent(UNKNOWN) + textwrap.dedent(body)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.split()
+
+
+def test_the_versions_that_are_tested_are_supported():
+    assert sys.version_info[:2] in SUPPORTED
+    for version in SUPPORTED:
+        require_supported(version)
+
+
+@pytest.mark.parametrize("version", [(3, 10), (3, 99)])
+def test_another_version_is_refused_by_name(version):
+    with pytest.raises(UnsupportedPython, match=rf"{version[0]}\.{version[1]}[\s\S]*3\.11"):
+        require_supported(version)
+
+
+def test_on_an_unknown_python_only_the_engine_is_refused():
+    said = on_unknown_python("""
+        table = MethodTable("table")
+
+        @generic
+        def area(shape: float):
+            return shape * shape
+
+        @table.overlay(area)
+        def other(shape: float):
+            return -1.0
+
+        with Context(table):
+            print(area(2.0))
+        print(area(2.0))
+        try:
+            Context(table)(area, 2.0)
+        except UnsupportedPython as error:
+            print("refused" if "3.99" in str(error) else error)
+    """)
+    assert said == ["-1.0", "4.0", "refused"]
+
+
+def test_on_an_unknown_python_inverses_run():
+    assert on_unknown_python("""
+        from inversion import invert
+
+        print(*invert(lambda x: 2.0 * x + 1.0, float)(5.0))
+    """) == ["2.0"]
+
+
+def test_code_that_cannot_be_rewritten_is_named():
+    def function():
+        return len("x")
+
+    code = function.__code__
+    function.__code__ = code.replace(co_code=code.co_code[:4] + b"\xc8\0" * 2)
+    with pytest.raises(OverlayError, match=r"function cannot be rewritten[\s\S]*test_supported"):
+        Context(MethodTable("table"))(function)
