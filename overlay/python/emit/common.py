@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from overlay.python.assembly import Edits, Item, Label, Listing, Region
 
-__all__ = ["COMPREHENSIONS", "OP", "OPTIMIZED", "Emitter", "Stack", "Tag", "Writer"]
+__all__ = ["COMPREHENSIONS", "OP", "OPTIMIZED", "Emitter", "Stack", "Tag", "Writer", "shuffled"]
 
 OP = dis.opmap
 OPTIMIZED = 0x1
@@ -540,12 +540,9 @@ class Emitter(ABC):
         self._store(k, arg, w, [(OP["BUILD_SLICE"], 2)])
 
 
-def rotated(count: int) -> list[Item]:
-    """``[b2..bn-1, b1, bn] -> [b1..bn]`` for n of 3: what swapping the first with the last has
-    left of so many arguments."""
-    swap: Item = (OP["SWAP"], 2)
-    third: Item = (OP["SWAP"], 3)
-    return {0: [], 1: [], 2: [swap, third], 3: [third, swap, third, swap]}[count]
+def shuffled(order: Sequence[int]) -> list[Item]:
+    """Swaps of these depths; 0 pushes NULL."""
+    return [(OP["SWAP"], depth) if depth else (OP["PUSH_NULL"], 0) for depth in order]
 
 
 # ---- the abstract stack -------------------------------------------------------------------
