@@ -21,11 +21,13 @@ __all__ = [
     "BUILTINS",
     "INPLACE",
     "as_positional",
+    "attributes_of",
     "canonical",
     "describe",
     "generic_state",
     "key_of_target",
     "lookup",
+    "mro_of",
     "nearest_names",
     "positional_names",
     "type_attribute",
@@ -101,14 +103,14 @@ def generic_state(target: Any) -> Any | None:
 
 
 # a metaclass may have attributes of these names
-_mro_of: Any = type.__dict__["__mro__"].__get__
-_attributes_of: Any = type.__dict__["__dict__"].__get__
+mro_of: Any = type.__dict__["__mro__"].__get__
+attributes_of: Any = type.__dict__["__dict__"].__get__
 
 
 def type_attribute(kind: type, name: str) -> Any:
     """An attribute as the interpreter's slots look it up: on the type, no descriptors run."""
-    for base in _mro_of(kind):
-        attributes = _attributes_of(base)
+    for base in mro_of(kind):
+        attributes = attributes_of(base)
         if name in attributes:
             return attributes[name]
     return None

@@ -14,7 +14,7 @@ from overlay.target import type_attribute
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
-__all__ = ["TYPE_CALL", "constructor", "in_frame_of"]
+__all__ = ["TYPE_CALL", "constructor", "in_frame_of", "is_simple", "may_make_itself"]
 
 TYPE_CALL: Any = type.__dict__["__call__"]
 NEW: Any = object.__new__
@@ -42,9 +42,7 @@ def constructor(callees: Callees, cls: type) -> Callable[..., Any]:
         own_call = type_attribute(type(cls), "__call__") is not TYPE_CALL
         return functools.partial(TYPE_CALL, cls) if own_call else cls
     general = _general(callees, cls)
-    # attributes of a class whose metaclass looks them up in a way of its own may be anything
-    plain = type_attribute(type(cls), "__getattribute__") is type.__getattribute__
-    if not (plain and new is NEW and type(init) is FunctionType):
+    if not is_simple(cls):
         return general
     mapped, made = callees[init], dict[int | None, Callable[..., Any]]()
 
@@ -55,6 +53,25 @@ def constructor(callees: Callees, cls: type) -> Callable[..., Any]:
         return made[count]
 
     return with_forms(general, form)
+
+
+def is_simple(cls: Any) -> bool:
+    """Whether it is a class with an ``__init__`` in Python and no ``__new__`` of its own."""
+    kind: Any = type(cls)
+    # attributes of a class whose metaclass looks them up in a way of its own may be anything
+    if not issubclass(kind, type) or (
+        type_attribute(kind, "__getattribute__") is not type.__getattribute__
+    ):
+        return False
+    new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
+    return new is NEW and type(init) is FunctionType
+
+
+def may_make_itself(callees: Callees, cls: type) -> bool:
+    """Whether a simple class makes its instances as it is, as long as it has the ``__init__``
+    that it has now: there is nothing in it to rewrite."""
+    init: Any = type_attribute(cls, "__init__")
+    return type(cls) is type and callees[init] is init
 
 
 @functools.cache

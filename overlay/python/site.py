@@ -13,9 +13,9 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.construction import in_frame_of
+from overlay.python.construction import in_frame_of, is_simple, may_make_itself
 from overlay.python.twins import copied
-from overlay.target import BUILTINS, key_of_target, type_attribute
+from overlay.target import BUILTINS, attributes_of, key_of_target, mro_of, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.callees import Callees, Found
@@ -48,24 +48,31 @@ class Site(dict[Any, Any]):
     to what to call; ``site.other[callee]`` does so for callables of any other kind.
     clean: code of functions that come anew each time and in which there is nothing to rewrite.
     bound: whether the code is to load a method as a value, which comes bound to its object.
+    init: where the code calls a class, what its ``__init__`` must be for the pair to hold.
     inline: the type of an argument, a target, and what to call with such an argument in place
     of the target.
     """
 
     __slots__ = (
-        *("__weakref__", "arity", "attribute", "bound", "callees", "clean", "closure"),
-        *(
-            "inline",
-            "instance",
-            "known",
-            "namespace",
-            "other",
-            "pair",
-            "patience",
-            "plain",
-            "recent",
-            "value",
-        ),
+        "__weakref__",
+        "arity",
+        "attribute",
+        "bound",
+        "callees",
+        "clean",
+        "closure",
+        "init",
+        "inline",
+        "instance",
+        "known",
+        "namespace",
+        "of_class",
+        "other",
+        "pair",
+        "patience",
+        "plain",
+        "recent",
+        "value",
     )
 
     def __init__(
@@ -74,8 +81,10 @@ class Site(dict[Any, Any]):
         namespace: dict[str, Any],
         arity: int | None,
         attribute: str | None = None,
+        of_class: bool = False,
     ) -> None:
         self.callees = callees
+        self.of_class = of_class
         self.namespace = namespace
         self.known = callees.known
         self.arity = arity
@@ -94,6 +103,7 @@ class Site(dict[Any, Any]):
         """Know nothing."""
         self.pair = _NOTHING
         self.inline = NOWHERE
+        self.init: Any = None
         self.clean: Any = None
         self.bound = True
         # by id, callees that were met once: one that is met again is kept
@@ -173,6 +183,12 @@ class Site(dict[Any, Any]):
     def keep(self, callee: Any, found: Found) -> Any:
         """Learn a callee, unless it may be gone soon; what to call in place of it."""
         to = found.to if found.forms is None else found.forms(self.arity)
+        if self.of_class:
+            if not is_simple(callee):
+                return to
+            if may_make_itself(self.callees, callee):
+                to = callee
+            self.init = type_attribute(callee, "__init__")
         if issubclass(type(callee), type):
             to = in_frame_of(self.namespace, to)
         if found.keep is Keep.YES:
@@ -246,8 +262,10 @@ class Other:
             site.plain = kind, name
 
     def _load_as_method(self, owner: Any, method: Any) -> None:
-        """From now on load the native way, if that gives the method and its receiver."""
-        if type_attribute(type(owner), self.site.attribute or "") is method:
+        """From now on load the native way, if that gives the method and its receiver: where
+        some class of the receiver has it, since ``super()`` goes on from any of them."""
+        name = self.site.attribute
+        if any(held.get(name) is method for held in map(attributes_of, mro_of(type(owner)))):
             self.site.bound = False
 
     def _instance(self, kind: Any, to: Any) -> None:
@@ -257,14 +275,17 @@ class Other:
 
 
 class AsValue:
-    """A site whose method load turned out to push NULL and a value: from now on the code
-    loads the attribute as a value."""
+    """A site whose method load pushed NULL and a value. Once it has done so too often to have
+    been an instruction that was still warming up, the code loads the attribute as a value."""
 
-    __slots__ = ("site",)
+    __slots__ = ("left", "site")
 
     def __init__(self, site: Site) -> None:
         self.site = site
+        self.left = 20
 
     def __getitem__(self, callee: Any) -> Any:
-        self.site.value = self.site.bound = True
+        self.left -= 1
+        if self.left < 0:
+            self.site.value = self.site.bound = True
         return self.site.other[callee]

@@ -13,10 +13,13 @@ import heapq
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar
 
 from overlay.python.assembly import Edits, Item, Label, Listing, Region
+from overlay.python.construction import is_simple
+from overlay.python.emit.effects import FINAL, follow, jumped
+from overlay.target import type_attribute
 
 __all__ = ["COMPREHENSIONS", "OP", "OPTIMIZED", "Emitter", "Stack", "Tag", "Writer", "shuffled"]
 
@@ -56,26 +59,6 @@ UNARY: dict[str, Callable[..., Any]] = {
 _READS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_DEREF"}
 # Others that push one value.
 _PUSHES = {"LOAD_NAME", "LOAD_CLASSDEREF"}
-# Instructions that leave the stack as it is.
-_STILL = {
-    *("NOP", "RESUME", "PRECALL", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
-    *("DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"),
-}
-# Instructions that pop and push nothing, so that no other slot changes.
-_POPS = {
-    *("POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE"),
-    *("LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE"),
-    *("DICT_MERGE", "DELETE_ATTR", "DELETE_SUBSCR", "STORE_SUBSCR", "STORE_ATTR", "STORE_SLICE"),
-    *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR"),
-    *(name for name in OP if name.startswith(("POP_JUMP_", "JUMP_IF_"))),
-}
-_FINAL = {
-    *("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"),
-    *("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"),
-}
-FINAL = frozenset(OP[name] for name in _FINAL if name in OP)
-POPS = frozenset(OP[name] for name in (*_POPS, *_STILL) if name in OP)
-UNPACKS = frozenset((OP["UNPACK_SEQUENCE"], OP["UNPACK_EX"]))
 READS = frozenset(OP[name] for name in (*_READS, "LOAD_GLOBAL") if name in OP)
 VALUES = frozenset(OP[name] for name in (*_READS, *_PUSHES) if name in OP)
 
@@ -215,7 +198,7 @@ class Emitter(ABC):
                     if len(w.edits) > edits:
                         w.depth = max(w.depth, self.depth_needed(k, stack, w))
                 if k in listing.targets:
-                    _push(pending, entries, listing.targets[k], _jumped(op, args[k], stack))
+                    _push(pending, entries, listing.targets[k], jumped(op, args[k], stack))
                 if op in FINAL:
                     break
                 self._step(k, op, args[k], stack, w)
@@ -234,8 +217,7 @@ class Emitter(ABC):
         elif op in VALUES:
             stack.append(("value", k, None))
         else:
-            effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
-            _apply(op, effect, stack)
+            follow(op, arg, stack)
 
     def _load_global(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
         value = lookup(w.namespace, w.listing.code.co_names[arg >> 1])
@@ -311,6 +293,38 @@ class Emitter(ABC):
             end,
         ]
 
+    def guard_class(self, w: Writer, again: Sequence[Item], arity: int | None) -> list[Item]:
+        """The same for a class that can be called as it is while its ``__init__`` and
+        ``__new__`` are what they were."""
+        missed, end = Label(), Label()
+        site = w.new_site(arity, None, True)
+        return [
+            *self.known(w, site),
+            *again,
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, missed),
+            *again,
+            *self.class_attribute("__init__", w),
+            w.const(site),
+            self.load_attr(w.name("init")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, missed),
+            *again,
+            *self.class_attribute("__new__", w),
+            w.const(object.__new__),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
+            missed,
+            (OP["POP_TOP"], 0),
+            *again,
+            *self.ask(w, site),
+            end,
+        ]
+
+    def class_attribute(self, name: str, w: Writer) -> list[Item]:
+        """``[class] -> [class.name]``, where that is no method of its metaclass."""
+        return [self.load_attr(w.name(name))]
+
     def known(self, w: Writer, site: Any) -> list[Item]:
         """Pushes what the site takes for the callee that it knows, and that callee."""
         return [w.const(site), self.load_attr(w.name("pair")), (OP["UNPACK_SEQUENCE"], 2)]
@@ -340,6 +354,38 @@ class Emitter(ABC):
             end,
         ]
 
+    def unbind(self, w: Writer, site: Any) -> list[Item]:
+        """``[callee] -> [function', receiver]``, the two slots of a method call, for a callee
+        that comes bound each time; ``[callee']`` and NULL where it is not what the site knows."""
+        method, hit, end = Label(), Label(), Label()
+        other: list[Item] = [*self.ask_other(w, site), *self.beside_null()]
+        return [
+            *self.type_of(w),
+            w.const(MethodType),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, method),
+            *other,
+            (OP["JUMP_FORWARD"], end),
+            method,
+            *self.known(w, site),  # [bound method, function', known function]
+            (OP["COPY"], 3),
+            self.load_attr(w.name("__func__")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, hit),
+            (OP["POP_TOP"], 0),
+            *other,
+            (OP["JUMP_FORWARD"], end),
+            hit,
+            (OP["SWAP"], 2),
+            self.load_attr(w.name("__self__")),
+            end,
+        ]
+
+    @abstractmethod
+    def beside_null(self) -> list[Item]:
+        """``[callable]`` to that and NULL, as a call expects them."""
+        ...
+
     def look_up(self, w: Writer, site: Any) -> list[Item]:
         """``[function] -> [callee']``."""
         return [w.const(site), (OP["SWAP"], 2), (OP["BINARY_SUBSCR"], 0)]
@@ -358,13 +404,17 @@ class Emitter(ABC):
         swap: list[Item] = [(OP["SWAP"], depth)] if depth > 1 else []
         return [*swap, *self.guard(w, site), *swap]
 
-    def map_value(self, tag: Tag, site: Any, w: Writer, after: Sequence[Item] = ()) -> None:
+    def map_value(self, tag: Tag, arity: int | None, w: Writer, after: Sequence[Item] = ()) -> None:
         """Map the callee that one instruction pushes, where it is pushed; ``after`` that."""
         k = tag[1]
         op, arg = w.listing.ops[k], w.listing.args[k]
         w.mapped.add(k)
         if op == OP["LOAD_GLOBAL"]:
             arg &= ~1
+            if is_simple(tag[2]):
+                w.edits.replaced[k] = [*self.guard_class(w, [(op, arg)], arity), *after]
+                return
+        site = w.new_site(arity)
         if op in READS:
             w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)]), *after]
         elif op == OP["LOAD_ATTR"] and self._of_module(k - 1, w):
@@ -385,8 +435,12 @@ class Emitter(ABC):
     def map_static(self, tag: Tag, site: Any, w: Writer, after: Sequence[Item]) -> None:
         """Map a method load whose receiver is a module or class: it gives a plain callable."""
         k = tag[1]
-        plain = self.load_attr(w.name(self.attribute(k, w)))
-        if self._of_module(k - 1, w):
+        name = self.attribute(k, w)
+        plain = self.load_attr(w.name(name))
+        receiver = tag[2][0][2]
+        if isinstance(receiver, type) and type(type_attribute(receiver, name)) is classmethod:
+            w.edits.replaced[k] = [plain, *self.unbind(w, w.new_site(None, name))]
+        elif self._of_module(k - 1, w):
             load: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
             w.edits.replaced[k - 1] = [(OP["NOP"], 0)]
             w.edits.replaced[k] = [*self.guard(w, site, [load, plain]), *after]
@@ -558,33 +612,6 @@ def _push(
         heapq.heappush(pending, (k, len(entries), stack))
 
 
-def _jumped(op: int, arg: int, stack: Stack) -> Stack:
-    taken = list(stack)
-    if op in FINAL:  # an unconditional jump
-        return taken
-    effect = dis.stack_effect(op, arg, jump=True)
-    if effect < 0:
-        del taken[effect:]
-    elif taken:
-        taken[-1:] = [None] * (effect + 1)
-    return taken
-
-
-def _apply(op: int, effect: int, stack: Stack) -> None:
-    if effect < 0 and op in POPS:
-        del stack[effect:]
-    elif effect > 0:
-        if op in UNPACKS:
-            stack[-1] = None
-        stack.extend([None] * effect)
-    elif op in POPS:
-        return
-    else:
-        depth = len(stack) + effect
-        del stack[effect - 1 :]
-        stack.extend([None] * (depth - len(stack)))
-
-
 def _swap(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
     stack[-1], stack[-arg] = stack[-arg], stack[-1]
 
@@ -607,7 +634,7 @@ def _load_from_dict(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
 
 def _make_function(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
     code = stack[-1]
-    _apply(op, dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None), stack)
+    follow(op, arg, stack)
     comprehension = code is not None and code[0] == "code" and code[2].co_name in COMPREHENSIONS
     stack[-1] = ("function", k, None) if comprehension else None
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable
-from types import MethodType
 
-from overlay.python.assembly import Item, Label
+from overlay.python.assembly import Item
 from overlay.python.emit.common import OP, Stack, Tag, Writer
-from overlay.python.emit.py312 import Emitter312, under
+from overlay.python.emit.py312 import Emitter312
 
 
 class Emitter311(Emitter312):
@@ -37,6 +36,14 @@ class Emitter311(Emitter312):
     def _bound(self, load: tuple[int, int], w: Writer) -> list[Item]:
         return [(OP["LOAD_ATTR"], load[1])]
 
+    def class_attribute(self, name: str, w: Writer) -> list[Item]:
+        if not w.optimized:
+            return super().class_attribute(name, w)
+        # of a class it pushes NULL and the attribute, faster than LOAD_ATTR
+        local = w.temporary()
+        load: Item = (OP["LOAD_METHOD"], w.name(name))
+        return [load, (OP["SWAP"], 2), (OP["STORE_FAST"], local)]
+
     def invoke(self, count: int) -> list[Item]:
         return [(OP["PRECALL"], count), (OP["CALL"], count)]
 
@@ -51,38 +58,13 @@ class Emitter311(Emitter312):
         callee = stack[-1]
         del stack[-2:]
         is_super = callee is not None and callee[0] == "global" and callee[2] is super
-        stack.append(("super", k, None) if is_super and arg == 0 else None)
+        stack.append(("super", k, None) if is_super else None)
 
     def _method(self, tag: Tag, w: Writer) -> None:
         receiver = tag[2][0]
         if receiver is None or receiver[0] != "super":
             super()._method(tag, w)
             return
-        k = tag[1]
-        method, hit, end = Label(), Label(), Label()
-        site = w.new_site(None, self.attribute(k, w))
-        jump: Item = (OP["JUMP_FORWARD"], end)
-        w.edits.replaced[k] = [
-            (OP["LOAD_ATTR"], w.listing.args[k]),
-            *self.type_of(w),
-            w.const(MethodType),
-            (OP["IS_OP"], 0),
-            (self.JUMP_IF_TRUE, method),
-            *self.ask_other(w, site),
-            *under(),
-            jump,
-            method,  # [bound method]
-            *self.known(w, site),
-            (OP["COPY"], 3),
-            self.load_attr(w.name("__func__")),
-            (OP["IS_OP"], 0),
-            (self.JUMP_IF_TRUE, hit),
-            (OP["POP_TOP"], 0),
-            *self.ask_other(w, site),
-            *under(),
-            jump,
-            hit,  # [bound method, function']
-            (OP["SWAP"], 2),
-            self.load_attr(w.name("__self__")),
-            end,
-        ]
+        load: Item = (OP["LOAD_ATTR"], w.listing.args[tag[1]])
+        site = w.new_site(None, self.attribute(tag[1], w))
+        w.edits.replaced[tag[1]] = [load, *self.unbind(w, site)]

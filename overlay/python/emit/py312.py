@@ -74,7 +74,7 @@ class Emitter312(Emitter):
             w.edits.before[at] = self.guard_deep(w, depth, w.new_site(arity))
         elif w.edits.once(tag[1]):
             null = tag[0] == "global"
-            self.map_value(tag, w.new_site(arity), w)
+            self.map_value(tag, arity, w)
             if null:
                 w.edits.replaced[tag[1]].insert(0, (OP["PUSH_NULL"], 0))
 
@@ -146,6 +146,9 @@ class Emitter312(Emitter):
         return [(OP["PUSH_NULL"], 0), w.const(function), *copies, *self.invoke(count)]
 
     def as_callable(self) -> list[Item]:
+        return under()
+
+    def beside_null(self) -> list[Item]:
         return under()
 
     def type_of(self, w: Writer, depth: int = 1) -> list[Item]:

@@ -64,7 +64,7 @@ class Emitter313(Emitter):
         elif tag[0] == "static method":
             self.map_static(tag, w.new_site(arity), w, [null])
         else:
-            self.map_value(tag, w.new_site(arity), w, [null] if tag[0] == "global" else [])
+            self.map_value(tag, arity, w, [null] if tag[0] == "global" else [])
 
     def _method(self, site: Any, w: Writer) -> list[Item]:
         """``[callable, self | NULL] -> [callable', self | NULL]``."""
@@ -85,6 +85,9 @@ class Emitter313(Emitter):
             (OP["POP_TOP"], 0),
             end,
         ]
+
+    def beside_null(self) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0)]
 
     def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
         return [w.const(type), (OP["PUSH_NULL"], 0), (OP["COPY"], depth + 2), (OP["CALL"], 1)]

@@ -19,8 +19,8 @@ class Identity:
 
     bound, clean = True, None
 
-    def __init__(self, arity, attribute=None):
-        self.pair = object(), None
+    def __init__(self, arity, attribute=None, of_class=False):
+        self.pair, self.init = (object(), None), None
         self.inline = object(), None, None
         self.as_value = self.other = self
 
