@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 import sys
 from types import ModuleType
@@ -13,7 +14,6 @@ def plum() -> ModuleType:
     """The module. What it imports draws random numbers, of which the program notices nothing."""
     if "plum" not in sys.modules:
         state = random.getstate()
-        import plum  # noqa: F401
-
+        importlib.import_module("plum")
         random.setstate(state)
     return sys.modules["plum"]

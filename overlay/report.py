@@ -117,7 +117,7 @@ class Record:
         self.counts = counts
         self.strict = strict
         self._lock = threading.Lock()
-        self._hits: dict[int, Method] = {}
+        self._hits: dict[int, weakref.ref[Method]] = {}
         self._calls: dict[int, Counter[tuple[str, int]]] = {}
         self._left: Counter[tuple[str, str, str]] = Counter()
 
@@ -128,8 +128,12 @@ class Record:
 
     def hit(self, method: Method) -> None:
         """A call has resolved to this method."""
+        key = id(method)
         with self._lock:
-            self._hits[id(method)] = method
+            met = self._hits.get(key)
+            if met is None or met() is not method:
+                self._hits[key] = weakref.ref(method)
+                self._calls.pop(key, None)  # those of another, which is gone
 
     def called(self, method: Method, place: tuple[str, int]) -> None:
         """The method is called from a file and line."""
@@ -144,7 +148,8 @@ class Record:
     def hits(self) -> tuple[Hit, ...]:
         """The methods hit, in the order in which each was hit first."""
         with self._lock:
-            return tuple(self._hit(method) for method in self._hits.values())
+            methods = [reference() for reference in self._hits.values()]
+            return tuple(self._hit(method) for method in methods if method is not None)
 
     def _hit(self, method: Method) -> Hit:
         if not self.counts:

@@ -228,7 +228,9 @@ class Callees:
         if kind is MethodWrapperType:
             return self._method_wrapper(callee), Keep.NO
         if issubclass(kind, type):
-            return self._class(callee), _keep_if(_is_global(callee))
+            # a metaclass's __call__ may be another by the next call
+            fixed = type(type_attribute(kind, "__call__")) is not FunctionType
+            return self._class(callee), _keep_if(_is_global(callee)) if fixed else Keep.NO
         if type_attribute(kind, "__call__") is PARTIAL_CALL:
             mapped = self[callee.func]
             if mapped is callee.func:

@@ -42,7 +42,7 @@ def constructor(callees: Callees, cls: type) -> Callable[..., Any]:
         own_call = type_attribute(type(cls), "__call__") is not TYPE_CALL
         return functools.partial(TYPE_CALL, cls) if own_call else cls
     general = _general(callees, cls)
-    if not is_simple(cls):
+    if not is_simple(cls) or callees[NEW] is not NEW:
         return general
     mapped, made = callees[init], dict[int | None, Callable[..., Any]]()
 
@@ -71,7 +71,7 @@ def may_make_itself(callees: Callees, cls: type) -> bool:
     """Whether a simple class makes its instances as it is, as long as it has the ``__init__``
     that it has now: there is nothing in it to rewrite."""
     init: Any = type_attribute(cls, "__init__")
-    return type(cls) is type and callees[init] is init
+    return type(cls) is type and callees[init] is init and callees[NEW] is NEW
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
 from overlay.location import shown
-from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
+from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher, is_module
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.implicit import Implicit
@@ -217,6 +217,7 @@ class PythonEngine:
             for dispatcher in self._dispatchers.values():
                 dispatcher.forget()
             self._forget_results()
+            self._forget_removed()
             if (key_of_target(target) in self.overlaid) is before:
                 return
             self._forget_all()
@@ -231,6 +232,28 @@ class PythonEngine:
                 del callees.known[id(cached)]
                 for site in list(self._sites):
                     site.forget(cached)
+
+    def _forget_removed(self) -> None:
+        """Keep nothing of methods that no table has any more."""
+        held = {id(method) for table in self.tables for method in table.methods()}
+
+        def gone(callees: Callees) -> bool:
+            link = callees.link
+            return link is not None and any(id(method) not in held for method in link.methods)
+
+        removed = {key: callees for key, callees in self._linked.items() if gone(callees)}
+        if not removed:
+            return
+        for key in removed:
+            del self._linked[key]
+            self._dispatchers.pop(key, None)
+        maps = set(map(id, removed.values()))
+        for key in [key for key in self._codes if key[1] in maps]:
+            del self._codes[key]
+        for kept in (self._method_of_code, self._link_of_code):
+            for key, (_, of) in list(kept.items()):
+                if (gone(of) if isinstance(of, Callees) else id(of) not in held):
+                    del kept[key]
 
     def _refresh(self) -> None:
         targets = [target for table in self.tables for target in table.targets()]
@@ -317,9 +340,11 @@ class PythonEngine:
         if made is not None and made() is code:
             return code
         with LOCK:
+            # a namespace that is not a module's may be dropped, and must not be held
+            home = namespace if is_module(namespace) else None
             rewriter = Rewriter(
                 self.emitter,
-                lambda *shape: self._site(callees, namespace, *shape),
+                lambda *shape: self._site(callees, home, *shape),
                 self._operator,
                 lambda nested: self._nested(nested, callees),
                 overlaid=lambda function: key_of_target(function) in self.overlaid,
@@ -344,8 +369,8 @@ class PythonEngine:
                 self._rewritten[known] = ours
         return new
 
-    def _site(self, callees: Callees, namespace: dict[str, Any], *shape: Any) -> Site:
-        site = Site(callees, namespace, *shape)
+    def _site(self, callees: Callees, home: dict[str, Any] | None, *shape: Any) -> Site:
+        site = Site(callees, home, *shape)
         self._sites.add(site)
         return site
 

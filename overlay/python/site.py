@@ -47,6 +47,7 @@ class Site(dict[Any, Any]):
     The site itself maps functions and C methods, which no program can give a hash of its own,
     to what to call; ``site.other[callee]`` does so for callables of any other kind.
     clean: code of functions that come anew each time and in which there is nothing to rewrite.
+    home: the namespace of the code's module, or None if it has none.
     bound: whether the code is to load a method as a value, which comes bound to its object.
     init: where the code calls a class, what its ``__init__`` must be for the pair to hold.
     inline: the type of an argument, a target, and what to call with such an argument in place
@@ -61,11 +62,11 @@ class Site(dict[Any, Any]):
         "callees",
         "clean",
         "closure",
+        "home",
         "init",
         "inline",
         "instance",
         "known",
-        "namespace",
         "of_class",
         "other",
         "pair",
@@ -78,14 +79,14 @@ class Site(dict[Any, Any]):
     def __init__(
         self,
         callees: Callees,
-        namespace: dict[str, Any],
+        home: dict[str, Any] | None,
         arity: int | None,
         attribute: str | None = None,
         of_class: bool = False,
     ) -> None:
         self.callees = callees
         self.of_class = of_class
-        self.namespace = namespace
+        self.home = home
         self.known = callees.known
         self.arity = arity
         self.attribute = attribute
@@ -93,8 +94,7 @@ class Site(dict[Any, Any]):
         self.other = Other(self)
         self.reset()
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -186,11 +186,12 @@ class Site(dict[Any, Any]):
         if self.of_class:
             if not is_simple(callee):
                 return to
-            if may_make_itself(self.callees, callee):
+            overlaid = key_of_target(callee) in self.callees.engine.overlaid
+            if not overlaid and may_make_itself(self.callees, callee):
                 to = callee
             self.init = type_attribute(callee, "__init__")
-        if issubclass(type(callee), type):
-            to = in_frame_of(self.namespace, to)
+        if self.home is not None and issubclass(type(callee), type):
+            to = in_frame_of(self.home, to)
         if found.keep is Keep.YES:
             self._learn(callee, to)
         elif found.keep is Keep.RUN:

@@ -371,3 +371,70 @@ def test_functions_changed_in_place_are_seen_at_the_next_call():
     assert ctx(uses) == expected
     one.__code__ = other.__code__  # between two runs
     assert ctx(lambda: one()) == ("other", 1)
+
+
+class Pair:
+    def __init__(self, one=1, other=2):
+        self.both = one, other
+
+
+class Triple(Pair):
+    def __init__(self, *values):
+        super().__init__(*values[:2])
+        self.third = helper(1.0)
+
+
+def pairs():
+    return Pair(), Pair(3), Pair(3, 4), Pair(other=5), Pair(*(6, 7))
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_classes_are_targets_with_any_arguments(times):
+    classes = MethodTable("classes")
+    inside = Context(classes)
+    for _ in range(times):  # sites have learnt the class before it is a target
+        assert [pair.both for pair in inside(pairs)][::2] == [(1, 2), (3, 4), (6, 7)]
+
+    @classes.overlay(Pair)
+    def made(*args: int, **kwargs: int):
+        return (args, tuple(kwargs))
+
+    made_of = [((), ()), ((3,), ()), ((3, 4), ()), ((1, 5), ()), ((6, 7), ())]
+    for _ in range(times):
+        assert list(inside(pairs)) == made_of
+    assert Pair().both == (1, 2)
+
+
+def test_a_class_is_called_as_it_is_only_while_it_stays_as_it_was():
+    inside = Context(MethodTable("empty")) | ctx
+    assert [inside(lambda: Pair().both) for _ in range(3)] == [(1, 2)] * 3
+    assert inside(lambda: Triple(1, 2, 3).third) == S
+    old = Pair.__init__
+
+    def uses():
+        seen = []
+        for turn in range(4):
+            seen.append(getattr(Pair(), "both", None))
+            if turn == 1:
+                Pair.__init__ = lambda self: setattr(self, "both", helper(1.0))
+        return seen
+
+    try:
+        assert inside(uses) == [(1, 2), (1, 2), S, S]
+    finally:
+        Pair.__init__ = old
+    Pair.__new__ = lambda cls, *args: object.__new__(cls) if helper(1.0) == S else None
+    try:
+        assert inside(lambda: [Pair().both for _ in range(3)]) == [(1, 2)] * 3
+    finally:
+        del Pair.__new__
+
+
+def test_object_new_may_be_a_target():
+    made = MethodTable("made")
+
+    @made.overlay(object.__new__)
+    def new(cls: type):
+        return "made"
+
+    assert Context(made)(lambda: [Pair() for _ in range(3)]) == ["made"] * 3
