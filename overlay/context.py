@@ -1,48 +1,45 @@
-"""Contexts: ordered stacks of method tables, and what code inside one can say."""
+"""Contexts: ordered stacks of method tables under which code runs."""
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import sys
-import typing
-import warnings
 import weakref
-from collections.abc import Callable, Generator, Hashable
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from overlay import blocks
 from overlay.dispatch import by_types, resolve
-from overlay.errors import OverlayError, OverlayWarning
+from overlay.errors import OverlayError
+from overlay.inside import call_next, current_context, nonoverlay, recurse
 from overlay.location import caller
 from overlay.metadata import metadata_key
 from overlay.pickling import home_of_caller, name_at_home, named
-from overlay.report import Hits
-from overlay.table import LOCK, Method, MethodTable
-from overlay.target import canonical, describe, generic_state
-from overlay.views import View, view_of
+from overlay.stack import Stack, current_stack, entered, key_in_force, stack_in_force
+from overlay.table import Method, MethodTable
+from overlay.target import canonical
+from overlay.wrapping import Wrapped, wrapped_in
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.explain import Explanation
-    from overlay.generics import Generic
-    from overlay.python import PythonEngine
     from overlay.report import Record, Report
 
-__all__ = ["Context", "Stack", "call_next", "current_context", "nonoverlay", "recurse"]
+__all__ = [
+    "Context",
+    "Stack",
+    "call_next",
+    "current_context",
+    "current_stack",
+    "entered",
+    "nonoverlay",
+    "recurse",
+    "wrapped_in",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _FIELDS = ("tables", "plugins", "metadata", "state", "implicit", "strict", "counts")
-_current: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
-_blocks: ContextVar[_Block | None] = ContextVar("overlay_blocks", default=None)
-# the stack in force, or None, and its key: what generic functions ask at every call
-current_stack = _current.get
-_key: ContextVar[object] = ContextVar("overlay_key", default=None)
-current_key = _key.get
 
 
 class Context:
@@ -203,17 +200,17 @@ class Context:
 
     def __call__(self, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run ``f(*args, **kwargs)``: every call below it sees the tables first."""
-        outer = _current.get()
+        outer = stack_in_force.get()
         stack = self._alone if outer is None else outer.push(self)
-        token, key = _current.set(stack), _key.set(stack.key)
+        token, key = stack_in_force.set(stack), key_in_force.set(stack.key)
         try:
             return stack.python.enter(f)(*args, **kwargs)
         except RecursionError as error:
             stack.python.explain_recursion(error)
             raise
         finally:
-            _current.reset(token)
-            _key.reset(key)
+            stack_in_force.reset(token)
+            key_in_force.reset(key)
             if outer is None:
                 stack.python.leave()
 
@@ -222,24 +219,11 @@ class Context:
 
         Ordinary code in the block is not rewritten: warns of targets that it cannot reach.
         """
-        unreached = self._unreached
-        if unreached:
-            warnings.warn(_out_of_reach(self, unreached), OverlayWarning, stacklevel=2)
-        outer = _current.get()
-        stack = self._alone if outer is None else outer.push(self)
-        if outer is not None and stack is not outer:
-            outer.has_block_inside()
-        _blocks.set(_Block(self, stack, outer, _blocks.get()))
-        _put_in_force(stack)
+        blocks.enter(self, self._unreached)
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        block = _blocks.get()
-        if block is None or block.context is not self or _current.get() is not block.stack:
-            _leave_out_of_order(self, error)
-            return
-        _blocks.set(block.outer)
-        _put_in_force(block.before)
+        blocks.leave(self, error)
 
     @property
     def _unreached(self) -> tuple[str, ...]:
@@ -247,9 +231,7 @@ class Context:
         versions = tuple(table.version for table in self._tables)
         known = self.__dict__.get("_unreached_at")
         if known is None or known[0] != versions:
-            targets = [t for table in self._tables for t in table.targets()]
-            names = (describe(t) for t in targets if generic_state(t) is None)
-            known = self._unreached_at = versions, tuple(dict.fromkeys(names))
+            known = self._unreached_at = versions, blocks.unreached(self)
         return known[1]
 
     def wrap(self, f: Callable[P, R], /) -> Callable[P, R]:
@@ -307,258 +289,3 @@ class Context:
     def stacks(self) -> weakref.WeakKeyDictionary[Stack, Stack]:
         """By the stack that this context was entered in: the stack inside."""
         return weakref.WeakKeyDictionary()
-
-
-class Stack:
-    """The tables in force, as contexts were entered one inside the other.
-
-    tables: innermost first, each once. context: the innermost context. key: what generic
-    functions keep under it goes when the stack goes.
-    """
-
-    def __init__(
-        self,
-        context: Context,
-        outside: tuple[MethodTable, ...] = (),
-        outer: Stack | None = None,
-    ) -> None:
-        self.context = context
-        self.tables = tuple(dict.fromkeys((*reversed(context.tables), *outside)))
-        self.key = object()
-        self._views: dict[int, View] = {}
-        self._outer = None if outer is None else weakref.ref(outer)
-        self.block_inside = False
-        self.engine_views: weakref.WeakSet[View] = weakref.WeakSet()
-
-    def view(self, generic: Generic) -> View:
-        """What calls of a generic function resolve to here."""
-        found = self._views.get(id(generic))
-        if found is None or found.generic is not generic:
-            with LOCK:
-                if not self._views:
-                    weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
-                found = View(generic, self.tables)
-                found.hits = Hits(self.records)
-                self._views[id(generic)] = found
-                generic.remember(self.key, found)
-        return found
-
-    def has_block_inside(self) -> None:
-        """Code that the engine runs under these tables has entered ``with ctx:``: from now on
-        it looks at each call of a generic function which tables are in force."""
-        with LOCK:
-            self.block_inside = True
-            for view in list(self.engine_views):
-                view.forget()
-
-    def is_inside(self, outer: Stack) -> bool:
-        """Whether this is a stack that was entered in ``outer``."""
-        stack = self
-        while stack is not None and stack is not outer:
-            stack = None if stack._outer is None else stack._outer()
-        return stack is outer and self is not outer
-
-    @property
-    def records(self) -> tuple[Record, ...]:
-        """Those of its contexts, innermost first."""
-        outer = None if self._outer is None else self._outer()
-        return (self.context.record, *(() if outer is None else outer.records))
-
-    @cached_property
-    def python(self) -> PythonEngine:
-        """The Python engine for these tables."""
-        from overlay.python import PythonEngine
-
-        engine = PythonEngine(self)
-        weakref.finalize(self, engine.release).atexit = False
-        return engine
-
-    @cached_property
-    def joined(self) -> Context:
-        """One context with all these tables."""
-        if len(self.tables) == len(self.context.tables):
-            return self.context
-        return self.context.replace(tables=tuple(reversed(self.tables)))
-
-    def push(self, context: Context) -> Stack:
-        """These tables with those of one more context inside; entering the innermost again
-        changes nothing."""
-        if context is self.context:
-            return self
-        # Held by the inner context and, weakly, by this stack: gone when either is gone.
-        stack = context.stacks.get(self)
-        if stack is None:
-            stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
-        return stack
-
-
-class Wrapped(functools.partial[Any]):
-    """What ``ctx.wrap(f)`` gives: a call of the context with the function.
-
-    A class, so that it can be pickled; a function in all that can be asked of one.
-    """
-
-    def __new__(cls, context: Context, function: Callable[..., Any]) -> Self:
-        return super().__new__(cls, context, function)
-
-    def __init__(self, context: Context, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
-        self._home: str | None = home_of_caller()
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __reduce__(self) -> Any:
-        name = name_at_home(self, self._home)
-        if name is not None:
-            return named, (self._home, name)
-        return Wrapped, (self.func, *self.args)
-
-
-def _forget_key(key: object, views: dict[int, View]) -> None:
-    for view in views.values():
-        view.generic.forget_key(key)
-
-
-def wrapped_in(function: Any) -> tuple[Context, Callable[..., Any]] | None:
-    """The context and function that ``ctx.wrap`` joined, or None for anything else."""
-    if type(function) is not Wrapped:
-        return None
-    context: Any = function.func
-    return context, function.args[0]
-
-
-@contextlib.contextmanager
-def entered(stack: Stack | None) -> Generator[None]:
-    """For the block, these contexts are in force."""
-    outer = _current.get()
-    _put_in_force(stack)
-    try:
-        yield
-    finally:
-        _put_in_force(outer)
-
-
-def _put_in_force(stack: Stack | None) -> None:
-    _current.set(stack)
-    _key.set(None if stack is None else stack.key)
-
-
-# ---- what code inside a context can say ---------------------------------------------------
-
-
-def current_context() -> Context | None:
-    """The innermost context in force, or None."""
-    stack = _current.get()
-    return None if stack is None else stack.context
-
-
-def call_next(*args: Any, **kwargs: Any) -> Any:
-    """Inside a method: the next method for these arguments, at last the base.
-
-    Next are the less specific methods of the same table, then those of the tables further
-    out, matched anew against the arguments given. A method is never entered twice.
-    """
-    view = view_of(sys._getframe(1))
-    if view is None:
-        _only_inside_a_method()
-    return view.call(args, kwargs)
-
-
-# ---- blocks -------------------------------------------------------------------------------
-
-
-class _Block(NamedTuple):
-    """A ``with ctx:`` that has begun: the stack inside, the stack before, the block around."""
-
-    context: Context
-    stack: Stack
-    before: Stack | None
-    outer: _Block | None
-
-
-def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return (
-        f"with {context!r}: only generic functions see the tables in a block; it cannot reach "
-        f"the overlays of {shown}. Run ctx(f, ...) for code that calls them"
-    )
-
-
-def _leave_out_of_order(context: Context, error: BaseException | None) -> None:
-    """A block ends that is not the innermost: take it out from under the others."""
-    above: list[Context] = []
-    block = _blocks.get()
-    while block is not None and block.context is not context:
-        above.append(block.context)
-        block = block.outer
-    if block is not None:
-        stack, outer = block.before, block.outer
-        for inner in reversed(above):
-            inside = inner._alone if stack is None else stack.push(inner)
-            outer = _Block(inner, inside, stack, outer)
-            stack = inside
-        _blocks.set(outer)
-        _put_in_force(stack)
-    message = (
-        "the block ended in another thread or task than it began in"
-        if block is None
-        else "the block ended out of order, or what runs in it did: what was called since it "
-        "began may have seen tables that were not meant for it"
-    )
-    remedy = "do not yield inside `with ctx:`; collect the results, or yield ctx.wrap(f)(...)"
-    if error is not None:
-        error.add_note(f"with {context!r}: {message}\n  help: {remedy}")
-        return
-    raise OverlayError(f"with {context!r}: {message}", where=caller(), help=remedy)
-
-
-def _only_inside_a_method() -> NoReturn:
-    raise OverlayError(
-        "call_next() was called outside a method that a context runs",
-        where=caller(),
-        help="call it directly in the body of a function registered by @table.overlay(...)",
-    )
-
-
-def recurse(context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Run f's own body under a context, even where f itself is overlaid in it.
-
-    Calls of f further down are dispatched, like any other.
-    """
-    outer = _current.get()
-    stack = context._alone if outer is None else outer.push(context)
-    try:
-        with entered(stack):
-            if isinstance(f, MethodType):
-                return stack.python.enter_base(f.__func__)(f.__self__, *args, **kwargs)
-            return stack.python.enter_base(f)(*args, **kwargs)
-    finally:
-        if outer is None:
-            stack.python.leave()
-
-
-class nonoverlay(typing.Generic[P, R]):  # noqa: N801 (reads as the function that it stands for)
-    """``nonoverlay(f)(*args)``: f and all below it, with no overlay.
-
-    >>> import math
-    >>> from overlay import nonoverlay
-    >>> nonoverlay(math.sqrt)(4.0)
-    2.0
-    """
-
-    __slots__ = ("__weakref__", "function")
-
-    def __init__(self, function: Callable[P, R], /) -> None:
-        self.function = function
-
-    def __repr__(self) -> str:
-        return f"nonoverlay({self.function!r})"
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        token, key = _current.set(None), _key.set(None)
-        try:
-            return self.function(*args, **kwargs)
-        finally:
-            _current.reset(token)
-            _key.reset(key)

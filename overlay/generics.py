@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from overlay.context import current_key, current_stack
 from overlay.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.location import caller, location_of
 from overlay.plum_loading import plum as load_plum
 from overlay.signature import NO_VARARGS, Parameters, shown_hint
+from overlay.stack import current_key, current_stack
 from overlay.table import LOCK
 from overlay.target import GENERIC, positional_names
 from overlay.views import View

@@ -9,9 +9,10 @@ from collections.abc import Generator
 from types import CodeType
 from typing import Any
 
-from overlay.context import Context, Stack, entered
+from overlay.context import Context
 from overlay.errors import OverlayError
 from overlay.location import caller
+from overlay.stack import Stack, entered
 
 __all__ = ["Console", "Installed", "Session", "install"]
 

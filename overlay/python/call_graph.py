@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import (
     AsyncGeneratorType,
     CoroutineType,
@@ -16,14 +16,15 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.context import Context, call_next, current_context, nonoverlay, wrapped_in
-from overlay.location import is_ours
-from overlay.python import plum_functions, results
-from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE, is_dispatcher
+from overlay.context import Context, call_next
+from overlay.python import results
+from overlay.python.base_calls import BaseCalls
+from overlay.python.callees import DESCRIPTORS
 from overlay.python.emit import emitter
 from overlay.python.entries import Args, Entries, Entry, Key, Link
-from overlay.python.leaving import Started, described, rule_of
-from overlay.python.reading import Call, Event, Implicit, Operation, Reading
+from overlay.python.events import Call, Event, Implicit, Operation
+from overlay.python.outcome import Outcome, with_first
+from overlay.python.reading import Reading
 from overlay.python.static_dispatch import Choice, choose
 from overlay.python.values import (
     UNKNOWN,
@@ -42,7 +43,6 @@ from overlay.target import (
     INPLACE,
     as_positional,
     describe,
-    generic_state,
     key_of_target,
     signature_of,
     type_attribute,
@@ -51,7 +51,7 @@ from overlay.target import (
 if TYPE_CHECKING:
     from overlay.table import Method
 
-__all__ = ["CallGraph", "Outcome", "builds_class"]
+__all__ = ["CallGraph", "builds_class"]
 
 # How many calls deep results are followed: the stack is the interpreter's own.
 _DEEPEST = 6
@@ -60,20 +60,6 @@ _STARTED = {
     inspect.CO_GENERATOR: GeneratorType,
     inspect.CO_ASYNC_GENERATOR: AsyncGeneratorType,
 }
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a call comes to. entries: the code that it enters. handed: the functions
-    that it hands over to be called outside the context, and to what."""
-
-    target: str
-    status: str
-    result: Value = UNKNOWN
-    methods: tuple[Method, ...] = ()
-    note: str = ""
-    entries: tuple[Entry, ...] = ()
-    handed: tuple[tuple[Value, str], ...] = ()
 
 
 class CallGraph:
@@ -88,6 +74,7 @@ class CallGraph:
             key for key, (plain, _) in INPLACE.items() if key_of_target(plain) in self.overlaid
         }
         self.entries = Entries()
+        self._base = BaseCalls(self)
         self._readings: dict[Key, Reading | None] = {}
         self._kept: list[Entry] = []
         self._depth = 0
@@ -99,15 +86,15 @@ class CallGraph:
     ) -> Outcome:
         """What a call comes to. names: of the last arguments, which are given by keyword."""
         if isinstance(callee, Bound):
-            return self.outcome(callee.function, _with(callee.receiver, args), names, link)
+            return self.outcome(callee.function, with_first(callee.receiver, args), names, link)
         if isinstance(callee, Made):
             entry = self.entries.of_made(callee, args, names, link)
             name = callee.code.co_qualname
-            return Outcome(name, "base", self._result(entry), entries=(entry,))
+            return Outcome(name, "base", self.result_of(entry), entries=(entry,))
         if isinstance(callee, Known):
-            return self._of_object(callee.object, args, names, link)
+            return self.of_object(callee.object, args, names, link)
         if isinstance(callee, OfType) and isinstance(callee.type, type):
-            return self._of_instance(callee.type, callee, args, names, link)
+            return self._base.of_instance(callee.type, callee, args, names, link)
         if isinstance(callee, Attribute):
             named = [m for t in self.tables for m in t.methods() if _is_named(m, callee.name)]
             if named:
@@ -115,24 +102,24 @@ class CallGraph:
             return Outcome(callee.name, "undetermined")
         return Outcome("?", "undetermined")
 
-    def _of_object(
+    def of_object(
         self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None
     ) -> Outcome:
         kind: Any = type(callee)
         if kind is MethodType:
             receiver = Known(callee.__self__)
-            return self._of_object(callee.__func__, _with(receiver, args), names, link)
+            return self.of_object(callee.__func__, with_first(receiver, args), names, link)
         owner = callee.__self__ if kind in BUILTINS else None
         if owner is not None and type(owner) is not ModuleType:
             holder: Any = owner if isinstance(owner, type) else type(owner)
             descriptor = type_attribute(holder, callee.__name__)
             if type(descriptor) in DESCRIPTORS:
-                return self._of_object(descriptor, _with(Known(owner), args), names, link)
+                return self.of_object(descriptor, with_first(Known(owner), args), names, link)
         if callee is call_next and link is not None:
             return self._next(link, args, names)
         if key_of_target(callee) in self.overlaid:
             return self._dispatched(callee, args, names, ())
-        return self._base(callee, args, names, link)
+        return self._base.of(callee, args, names, link)
 
     def _next(self, link: Link, args: Args, names: tuple[str, ...]) -> Outcome:
         found = self._dispatched(link.target, args, names, link.methods)
@@ -151,7 +138,7 @@ class CallGraph:
             if (entry := self.entries.of_method(target, method, args, names, after)) is not None
         ]
         outcomes = [self._result_of_method(m, target, args, names, after) for m in methods]
-        base = self._base(target, args, names, None) if choice.base else None
+        base = self._base.of(target, args, names, None) if choice.base else None
         if base is not None:
             entries += base.entries
             outcomes.append(base.result)
@@ -174,150 +161,6 @@ class CallGraph:
         values = [v if isinstance(v, Value) else Known(v) for v in (*positional, *named.values())]
         return values, tuple(named)
 
-    # ---- where no method applies ----
-
-    def _base(self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None) -> Outcome:
-        kind: Any = type(callee)
-        generic = generic_state(callee)
-        if generic is not None:
-            return self._of_plum(generic.plum_function, args, names)
-        if kind is FunctionType:
-            return self._of_function(callee, args, names, link)
-        if kind in BUILTINS or kind in DESCRIPTORS:
-            return self._of_native(callee, args, names)
-        if issubclass(kind, type):
-            return self._of_class(callee, args, names)
-        if kind is functools.partial:
-            given = [*map(Known, callee.args)] + ([] if args is None else list(args))
-            known = args is not None and not callee.keywords
-            return self._of_object(callee.func, given if known else None, names, link)
-        if kind is LRU_CACHE:
-            return self._of_object(callee.__wrapped__, args, names, link)
-        if kind is staticmethod:
-            return self._of_object(callee.__func__, args, names, link)
-        if kind is Context:
-            return Outcome(repr(callee), "base", note="enters another context")
-        if plum_functions.is_function(callee):
-            return self._of_plum(callee, args, names)
-        if is_dispatcher(callee):
-            return self._of_object(callee.py_func, args, names, link)
-        return self._of_instance(kind, Known(callee), args, names, link)
-
-    def _of_function(
-        self, function: FunctionType, args: Args, names: tuple[str, ...], link: Link | None
-    ) -> Outcome:
-        if function is current_context:
-            return Outcome(describe(function), "base", OfType(Context))
-        if is_ours(function.__code__.co_filename):
-            joined = wrapped_in(function)
-            note = "" if joined is None else f"runs in {joined[0]!r}"
-            return Outcome(describe(function), "base", note=note)
-        entry = self.entries.of_function(function, args, names, None)
-        handed = self._handed(function, args, names)
-        return Outcome(
-            describe(function), "base", self._result(entry), entries=(entry,), handed=handed
-        )
-
-    def _of_native(self, callee: Any, args: Args, names: tuple[str, ...]) -> Outcome:
-        note = "runs code that is made at run time" if callee in (exec, eval) else ""
-        types = None if args is None else [type_of(value) for value in args]
-        kind = results.of_function(callee, types)
-        return Outcome(
-            describe(callee),
-            "base",
-            UNKNOWN if kind is None else OfType(kind),
-            note=note,
-            entries=self._called_back(callee, args, names),
-            handed=self._handed(callee, args, names),
-        )
-
-    def _of_class(self, cls: Any, args: Args, names: tuple[str, ...]) -> Outcome:
-        call = type_attribute(type(cls), "__call__")
-        if type(call) is FunctionType:
-            return self._of_object(call, _with(Known(cls), args), names, None)
-        if cls is nonoverlay:
-            return Outcome("nonoverlay", "base", OfType(nonoverlay))
-        entries = list(self._called_back(cls, args, names))
-        made: Value = OfType(cls)
-        new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
-        new = new.__func__ if type(new) is staticmethod else new
-        if type(new) is FunctionType:
-            entries.append(self.entries.of_function(new, _with(Known(cls), args), names, None))
-        if type(init) is FunctionType:
-            entries.append(self.entries.of_function(init, _with(made, args), names, None))
-        if cls is type:
-            made = UNKNOWN
-        of_init = type(init) is FunctionType
-        handed = self._handed(init if of_init else cls, args, names, bound=of_init)
-        return Outcome(describe(cls), "base", made, entries=tuple(entries), handed=handed)
-
-    def _of_instance(
-        self, kind: type, instance: Value, args: Args, names: tuple[str, ...], link: Link | None
-    ) -> Outcome:
-        if kind is nonoverlay:
-            return Outcome("nonoverlay", "base", note="runs with no overlay")
-        call = type_attribute(kind, "__call__")
-        if type(call) is FunctionType and not is_ours(call.__code__.co_filename):
-            return self._of_object(call, _with(instance, args), names, link)
-        status = "undetermined" if isinstance(instance, OfType) else "base"
-        return Outcome(f"{kind.__qualname__} object", status)
-
-    def _of_plum(self, function: Any, args: Args, names: tuple[str, ...]) -> Outcome:
-        name = describe(function)
-        types = None if args is None else [type_of(value) for value in args]
-        if types is None or names or any(kind is None for kind in types):
-            return Outcome(name, "base", note="plum chooses the method at run time")
-        from plum import Signature
-
-        try:
-            method, declared = function.resolve_method(Signature(*types))
-        except LookupError as error:
-            return Outcome(name, "base", note=str(error).partition("\n")[0])
-        found = self._of_object(method, args, names, None)
-        known = isinstance(declared, type)
-        return replace(found, target=name, result=OfType(declared) if known else found.result)
-
-    # ---- callables that are handed over ----
-
-    def _called_back(self, callee: Any, args: Args, names: tuple[str, ...]) -> tuple[Entry, ...]:
-        """The functions that a C function calls inside the context."""
-        found = CALLBACKS.get(id(callee))
-        if found is None or args is None:
-            return ()
-        values = [
-            v for p, v in self._by_place(args, names).items() if p in found[1] or p in found[2]
-        ]
-        outcomes = [self.outcome(value, None, (), None) for value in values if _is_function(value)]
-        return tuple(entry for outcome in outcomes for entry in outcome.entries)
-
-    @staticmethod
-    def _by_place(args: Sequence[Value], names: tuple[str, ...]) -> dict[int | str, Value]:
-        count = len(args) - len(names)
-        return {**dict(enumerate(args[:count])), **dict(zip(names, args[count:], strict=True))}
-
-    def _handed(
-        self, callee: Any, args: Args, names: tuple[str, ...], *, bound: bool = False
-    ) -> tuple[tuple[Value, str], ...]:
-        """The functions among the arguments that are called outside the context, and by what;
-        ``bound``: the arguments are without the object itself."""
-        rule = rule_of(callee)
-        if args is None or isinstance(rule, Started):  # what an object holds is not known
-            return ()
-        count = len(args) - len(names)
-        given = dict(zip(names, args[count:], strict=True))
-        picked = rule.pick(args[:count], given, bound)
-        return tuple((v, described(callee)) for v in picked if self._runs_outside(v))
-
-    def _runs_outside(self, value: Value) -> bool:
-        if isinstance(value, (Made, Bound)):
-            return True
-        if not isinstance(value, Known):
-            return False
-        thing = value.object
-        if type(thing) is FunctionType:
-            return not is_ours(thing.__code__.co_filename)
-        return key_of_target(thing) in self.overlaid or type(thing) in (MethodType, LRU_CACHE)
-
     def _result_of_method(
         self,
         method: Method,
@@ -330,11 +173,11 @@ class CallGraph:
         if "return" in declared and not method.generated:
             return OfType(declared["return"])
         entry = self.entries.of_method(target, method, args, names, after)
-        return UNKNOWN if entry is None else self._result(entry)
+        return UNKNOWN if entry is None else self.result_of(entry)
 
     # ---- reading ----
 
-    def _result(self, entry: Entry) -> Value:
+    def result_of(self, entry: Entry) -> Value:
         for flag, kind in _STARTED.items():
             if entry.code.co_flags & flag:
                 return OfType(kind)
@@ -411,17 +254,13 @@ class CallGraph:
 
     def _of_implicit(self, function: Callable[..., Any], args: Sequence[Value]) -> Outcome:
         if self.implicit:
-            return self._of_object(function, args, (), None)
+            return self.of_object(function, args, (), None)
         declared = declared_types(function)
         result = OfType(declared["return"]) if "return" in declared else UNKNOWN
         return Outcome(describe(function), "implicit", result)
 
 
 # ---- small parts --------------------------------------------------------------------------
-
-
-def _with(first: Value, args: Args) -> Args:
-    return None if args is None else [first, *args]
 
 
 def _status(choice: Choice) -> str:
@@ -437,10 +276,6 @@ def _is_named(method: Method, name: str) -> bool:
         target.partition(":")[2] if isinstance(target, str) else getattr(target, "__qualname__", "")
     )
     return path.rpartition(".")[2] == name
-
-
-def _is_function(value: Value) -> bool:
-    return isinstance(value, (Made, Bound)) or (isinstance(value, Known) and callable(value.object))
 
 
 def builds_class(event: Call) -> bool:

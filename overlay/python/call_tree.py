@@ -10,16 +10,16 @@ from typing import Any
 
 from overlay.context import Context
 from overlay.explain import Function, Place, Site
-from overlay.python.call_graph import CallGraph, Outcome, builds_class
+from overlay.python.call_graph import CallGraph, builds_class
+from overlay.python.emit.common import COMPREHENSIONS
 from overlay.python.entries import Entry, Key, Link
+from overlay.python.events import Call, Event
 from overlay.python.leaving import is_its_own
-from overlay.python.reading import Call, Event
+from overlay.python.outcome import Outcome
 from overlay.python.values import UNKNOWN, Bound, Known, Made, OfType, Value, declared_types
 from overlay.target import describe, signature_of
 
 __all__ = ["CallTree"]
-
-COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,7 @@ def _site(draft: Draft, functions: tuple[Function, ...]) -> Site:
 
 def _drafts_of(event: Event, outcome: Outcome, entry: Entry) -> list[Draft]:
     at, code = event.at, entry.code
-    place = Place(code.co_filename, None)
-    if at is not None:
-        place = Place(code.co_filename, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset)
+    place = Place(code.co_filename, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset)
     drafts = [Draft(outcome, place.text or f"{outcome.target}(...)", place)]
     for value, to in outcome.handed:
         if not _is_handed_by_its_own(value, entry):
@@ -190,7 +188,7 @@ def _name_of_value(value: Value) -> str:
 
 def _position(event: Event) -> tuple[int, ...]:
     at = event.at
-    if at is None or at.lineno is None:
+    if at.lineno is None:
         return (0, 0, 0)
     # the inner of two calls that start together runs first
     return at.lineno, at.end_col_offset or 0, -(at.col_offset or 0)

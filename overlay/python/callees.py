@@ -75,6 +75,9 @@ _CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
 CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}
 
 
+_ITSELF = object()
+
+
 class Found:
     """What stands for a callee: the callee, held weakly where it is a function; what to call;
     whether a site may keep it; and for a function that comes anew each time its code and that
@@ -84,14 +87,17 @@ class Found:
 
     def __init__(self, of: Any, to: Any, keep: Keep, code: Any = None) -> None:
         self.of = of
-        self.to = to
+        # what stands for itself must not be held by that
+        self.to = _ITSELF if of is not None and of() is to else to
         self.keep = keep
         self.code = code
         self.forms = forms_of(to)
 
     def form(self, arity: int | None) -> Any:
         """What to call with so many positional arguments."""
-        return self.to if self.forms is None else self.forms(arity)
+        if self.forms is not None:
+            return self.forms(arity)
+        return self.of() if self.to is _ITSELF else self.to
 
 
 class Passing(NamedTuple):
@@ -143,6 +149,8 @@ class Callees:
                 return Found(None, to, Keep.NO)
             if keep is Keep.YES:
                 return self._known(callee, to)
+            if kind is LRU_CACHE:
+                return self.keep_closure(callee, to)
             if kind is not FunctionType:
                 return Found(None, to, keep)
             codes = self._codes_of(callee)
@@ -172,8 +180,20 @@ class Callees:
         self.known[key] = found = Found(of, to, Keep.YES)
         return found
 
-    def keep_closure(self, function: FunctionType, twin: FunctionType, code: Any = None) -> Found:
-        """Keep the twin of a function that is called again and again, until the run ends."""
+    def lasts(self, callee: Any) -> bool:
+        """Whether its module still holds a callee that it held; if not, it is forgotten."""
+        kind: Any = type(callee)
+        lasting = True
+        if kind is FunctionType:
+            lasting = is_at_home(callee)
+        elif issubclass(kind, type):
+            lasting = _is_global(callee)
+        if not lasting:
+            self.known.pop(id(callee), None)
+        return lasting
+
+    def keep_closure(self, function: Any, twin: Any, code: Any = None) -> Found:
+        """Keep what stands for a function that is called again and again, until the run ends."""
         key = id(function)
         reference = weakref.ref(function, lambda _: self.known.pop(key, None))
         found = Found(reference, twin, Keep.RUN, code)
@@ -239,7 +259,8 @@ class Callees:
         if kind is LRU_CACHE:
             # a cache of its own: results found here must not be met outside
             cached = functools.lru_cache(**callee.cache_parameters())
-            return cached(self[callee.__wrapped__]), Keep.YES
+            lasting = is_at_home(callee.__wrapped__, callee)
+            return cached(self[callee.__wrapped__]), _keep_if(lasting)
         if kind is staticmethod:
             return self[callee.__func__], Keep.NO
         if kind is Context:
@@ -265,10 +286,10 @@ class Callees:
         if is_ours(function.__code__.co_filename):
             wrapped = wrapped_in(function)
             if wrapped is None:
-                return function, Keep.YES
+                return function, _keep_if(is_at_home(function))
             return functools.partial(self.engine.enter_inner, *wrapped), Keep.NO
         twin = self.engine.twin(function)
-        if _is_at_home(function):
+        if is_at_home(function):
             return twin, Keep.YES
         if not self.engine.released and id(function) not in self.engine.overlaid_codes:
             key = id(function.__code__)
@@ -404,10 +425,12 @@ def is_module(namespace: dict[str, Any]) -> bool:
     return type(module) is ModuleType and vars(module) is namespace
 
 
-def _is_at_home(function: FunctionType) -> bool:
-    """Whether its module or class holds it, so that it lives as long as they do."""
-    if not is_module(function.__globals__):
+def is_at_home(function: Any, held: Any = None) -> bool:
+    """Whether its module or class holds it, or what was ``held`` in place of it, so that it
+    lives as long as they do."""
+    if type(function) is not FunctionType or not is_module(function.__globals__):
         return False
+    wanted = function if held is None else held
     found: Any = None
     for place, name in enumerate(function.__qualname__.split(".")):
         if place == 0:
@@ -415,11 +438,11 @@ def _is_at_home(function: FunctionType) -> bool:
         else:
             holder: Any = type(found)
             found = type_attribute(found, name) if issubclass(holder, type) else None
-    while found is not None and found is not function:
+    while found is not None and found is not wanted:
         kind: Any = type(found)
         inner = "__func__" if kind in (staticmethod, classmethod) else "__wrapped__"
         found = getattr(found, inner, None) if kind in _HOLDERS else None
-    return found is function
+    return found is wanted
 
 
 def is_dispatcher(callee: Any) -> bool:

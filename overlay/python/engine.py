@@ -252,7 +252,7 @@ class PythonEngine:
             del self._codes[key]
         for kept in (self._method_of_code, self._link_of_code):
             for key, (_, of) in list(kept.items()):
-                if (gone(of) if isinstance(of, Callees) else id(of) not in held):
+                if gone(of) if isinstance(of, Callees) else id(of) not in held:
                     del kept[key]
 
     def _refresh(self) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-from overlay.context import current_stack
 from overlay.python.forms import with_forms
+from overlay.stack import current_stack
 from overlay.target import generic_state, type_attribute
 from overlay.views import View
 

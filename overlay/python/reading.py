@@ -1,22 +1,22 @@
 """Reading code without running it: the calls that its instructions make, and with what.
 
-The instructions are run on values of which only the object or the type is known, where paths
-join on what is common to them, until nothing changes.
+The instructions are run on values of which only the object or the type is known.
 """
 
 from __future__ import annotations
 
 import builtins
-import operator
+import dis
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from bytecode import Bytecode, Instr, Label
-from bytecode.instr import InstrLocation, TryBegin, TryEnd
-
+from overlay.python.assembly import Listing
+from overlay.python.emit.decoding import Instruction, call_slots, operator_of, take_call
+from overlay.python.emit.effects import follow
+from overlay.python.events import Call, Event, Implicit, Operation
+from overlay.python.paths import Paths, State
 from overlay.python.values import (
     EXIT,
     NULL,
@@ -33,46 +33,14 @@ from overlay.python.values import (
 )
 from overlay.target import type_attribute
 
-__all__ = ["Call", "Event", "Implicit", "Operation", "Reading"]
+__all__ = ["Reading"]
 
-_NULL_FIRST = sys.version_info < (3, 13)
-_BUILT = {"LIST": list, "TUPLE": tuple, "SET": set, "MAP": dict, "STRING": str, "SLICE": slice}
-_FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE")
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that an instruction does which may run a function. ``at``: its position."""
-
-    at: InstrLocation | None
-
-
-@dataclass(frozen=True)
-class Call(Event):
-    """A call instruction. args: positional, then by keyword; None where they are not counted."""
-
-    callee: Value
-    args: tuple[Value, ...] | None
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Operation(Event):
-    """An operator, as a function of the module ``operator``."""
-
-    function: Callable[..., Any]
-    args: tuple[Value, ...]
-
-
-@dataclass(frozen=True)
-class Implicit(Event):
-    """A Python function that the interpreter calls without a call instruction."""
-
-    function: Callable[..., Any]
-    args: tuple[Value, ...]
-
-
-State = tuple[list[Value], dict[str, Value]]
+# The types of what instructions make.
+_MADE = {
+    **{"BUILD_LIST": list, "BUILD_TUPLE": tuple, "BUILD_SET": set, "BUILD_SLICE": slice},
+    **{"BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict, "BUILD_STRING": str},
+    **{"FORMAT_VALUE": str, "FORMAT_SIMPLE": str, "FORMAT_WITH_SPEC": str, "CONVERT_VALUE": str},
+}
 
 
 class Reading:
@@ -90,391 +58,251 @@ class Reading:
         cells: dict[str, Value],
         ask: Callable[[Event], Value],
     ) -> None:
-        self.code = code
         self.namespace = namespace
-        self.cells = dict(cells)
+        self.cells = cells | {n: arguments[n] for n in code.co_cellvars if n in arguments}
         self.ask = ask
         self.events: dict[tuple[int, int], Event] = {}
         self.returned: Value | None = None
-        self._first = code.co_varnames[0] if code.co_argcount else None
-        self._arguments = arguments
-        self._names: tuple[str, ...] = ()
-        self._items: list[Any] = list(
-            Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
+        self._receiver = (
+            arguments.get(code.co_varnames[0], UNKNOWN) if code.co_argcount else UNKNOWN
         )
-        self._where = {id(item): i for i, item in enumerate(self._items) if type(item) is Label}
-        self._regions = self._regions_of_items()
-        self._states: dict[int, State] = {}
-        self._pending: list[int] = []
-        self.cells |= {name: arguments[name] for name in code.co_cellvars if name in arguments}
-        self._run()
+        self._opcodes = Listing(code)
+        Paths(self._opcodes, self._step).run(arguments)
 
-    def _regions_of_items(self) -> list[TryBegin | None]:
-        regions: list[TryBegin | None] = []
-        region: TryBegin | None = None
-        for item in self._items:
-            if isinstance(item, TryBegin):
-                region = item
-            elif isinstance(item, TryEnd):
-                region = None
-            regions.append(region)
-        return regions
+    def _step(self, k: int, ins: Instruction, state: State) -> None:
+        step = _STEPS.get(ins.name)
+        if step is not None:
+            step(self, k, ins, state)
+        elif not self._operate(k, ins, state):
+            self._follow(k, state)
+            if ins.name in _MADE:
+                state.stack[-1] = OfType(_MADE[ins.name])
 
-    # ---- paths ----
+    def _follow(self, k: int, state: State) -> None:
+        """Do what an instruction does to the stack, with nothing known of what it pushes."""
+        follow(self._opcodes.ops[k], self._opcodes.args[k], state.stack, UNKNOWN)
 
-    def _run(self) -> None:
-        self._reach(0, [], dict(self._arguments))
-        while self._pending:
-            index = self._pending.pop()
-            stack, variables = self._states[index]
-            self._walk(index, list(stack), dict(variables))
-
-    def _reach(self, index: int, stack: list[Value], variables: dict[str, Value]) -> None:
-        """Join a state into what is known at an instruction; go on there if that changes it."""
-        old = self._states.get(index)
-        if old is None:
-            self._states[index] = list(stack), dict(variables)
-            self._pending.append(index)
-            return
-        joined = [join(a, b) for a, b in zip(old[0], stack, strict=False)]
-        names = {n: join(v, variables.get(n, v)) for n, v in old[1].items()}
-        names |= {n: v for n, v in variables.items() if n not in names}
-        same = all(a is b for a, b in zip(joined, old[0], strict=False))
-        if same and len(names) == len(old[1]) and all(names[n] is old[1][n] for n in old[1]):
-            return
-        self._states[index] = joined, names
-        if index not in self._pending:
-            self._pending.append(index)
-
-    def _walk(self, index: int, stack: list[Value], variables: dict[str, Value]) -> None:
-        start = index
-        self._reach_handler(index, stack, variables)
-        while index < len(self._items):
-            item = self._items[index]
-            if type(item) is Label and index != start:
-                self._reach(index, stack, variables)
-                return
-            if type(item) is TryBegin:
-                self._reach_handler(index, stack, variables)
-            elif type(item) is Instr:
-                if item.has_jump():
-                    taken = list(stack)
-                    _plain(item, taken, jump=True)
-                    self._reach(self._where[id(item.arg)], taken, variables)
-                self._step(index, item, stack, variables)
-                if item.is_final():
-                    return
-                if item.name.startswith("STORE_FAST"):
-                    self._reach_handler(index, stack, variables)
-            index += 1
-
-    def _reach_handler(self, index: int, stack: list[Value], variables: dict[str, Value]) -> None:
-        region = self._regions[index]
-        if region is None:
-            return
-        depth = int(region.stack_depth)
-        kept = stack[:depth] + [UNKNOWN] * max(0, depth - len(stack))
-        pushed = [UNKNOWN] * (2 if region.push_lasti else 1)
-        self._reach(self._where[id(region.target)], kept + pushed, variables)
-
-    # ---- instructions ----
-
-    def _step(
-        self, index: int, ins: Instr, stack: list[Value], variables: dict[str, Value]
-    ) -> None:
-        handler = getattr(self, f"_on_{ins.name.lower()}", None)
-        if handler is not None:
-            handler(index, ins, stack)
-        elif "_FAST" in ins.name and ins.name.startswith(("LOAD", "STORE")):
-            self._fast(ins, stack, variables)
-        elif ins.name in ("LOAD_NAME", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS"):
-            self._load_name(ins, stack, variables)
-        elif ins.name == "STORE_NAME":
-            variables[_name(ins)] = stack.pop()
-        elif ins.name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX"):
-            self._call(index, ins, stack)
-        elif ins.name.startswith("BUILD_") and ins.name[6:] in _BUILT:
-            _plain(ins, stack)
-            stack[-1] = OfType(_BUILT[ins.name[6:]])
-        elif ins.name in _FORMATS:
-            _plain(ins, stack)
-            stack[-1] = OfType(str)
-        elif not self._operate(index, ins, stack):
-            _plain(ins, stack)
-
-    def _fast(self, ins: Any, stack: list[Value], variables: dict[str, Value]) -> None:
-        """Loads and stores of locals, of which one instruction may do two."""
-        names = ins.arg if type(ins.arg) is tuple else (_name(ins),)
-        parts = [part for part in ins.name.split("_") if part in ("LOAD", "STORE")]
-        for part, name in zip(parts, names, strict=True):
-            if part == "LOAD":
-                stack.append(variables.get(name, UNKNOWN))
-            else:
-                variables[name] = stack.pop()
-
-    def _event(self, index: int, event: Event, part: int = 0) -> Value:
-        self.events[index, part] = event
+    def _event(self, k: int, event: Event, part: int = 0) -> Value:
+        self.events[k, part] = event
         return self.ask(event)
 
-    def _on_load_const(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(Known(ins.arg))
+    # ---- constants, and the stack itself ----
 
-    def _on_return_const(self, index: int, ins: Any, stack: list[Value]) -> None:
-        self._return(Known(ins.arg))
+    def _stay(self, k: int, ins: Instruction, state: State) -> None:
+        pass
 
-    def _on_return_value(self, index: int, ins: Any, stack: list[Value]) -> None:
-        self._return(stack.pop())
+    def _constant(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.append(Known(ins.value))
+
+    def _build_class(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.append(Known(builtins.__build_class__))
+
+    def _null(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.append(NULL)
+
+    def _swap(self, k: int, ins: Instruction, state: State) -> None:
+        stack = state.stack
+        stack[-1], stack[-ins.arg] = stack[-ins.arg], stack[-1]
+
+    def _copy(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.append(state.stack[-ins.arg])
+
+    def _return_constant(self, k: int, ins: Instruction, state: State) -> None:
+        self._return(Known(ins.value))
+
+    def _return_value(self, k: int, ins: Instruction, state: State) -> None:
+        self._return(state.stack.pop())
 
     def _return(self, value: Value) -> None:
         self.returned = value if self.returned is None else join(self.returned, value)
 
-    def _on_swap(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack[-1], stack[-ins.arg] = stack[-ins.arg], stack[-1]
+    # ---- variables ----
 
-    def _on_copy(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(stack[-ins.arg])
+    def _locals(self, k: int, ins: Instruction, state: State) -> None:
+        """Loads and stores of locals, of which one instruction may do two."""
+        names = ins.value if type(ins.value) is tuple else (ins.value,)
+        parts = [part for part in ins.name.split("_") if part in ("LOAD", "STORE")]
+        for part, name in zip(parts, names, strict=True):
+            if part == "LOAD":
+                state.stack.append(state.variables.get(name, UNKNOWN))
+            else:
+                state.variables[name] = state.stack.pop()
 
-    def _on_push_null(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(NULL)
+    def _store_name(self, k: int, ins: Instruction, state: State) -> None:
+        state.variables[ins.value] = state.stack.pop()
 
-    def _on_list_append(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.pop()
+    def _load_global(self, k: int, ins: Instruction, state: State) -> None:
+        self._push(global_value(self.namespace, ins.value), ins, state)
 
-    _on_set_add = _on_list_append
+    def _load_name(self, k: int, ins: Instruction, state: State) -> None:
+        found = state.variables.get(ins.value)
+        state.stack.append(global_value(self.namespace, ins.value) if found is None else found)
 
-    def _on_map_add(self, index: int, ins: Any, stack: list[Value]) -> None:
-        del stack[-2:]
+    def _load_name_of_scope(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.pop()  # the namespace
+        self._load_name(k, ins, state)
 
-    def _on_precall(self, index: int, ins: Any, stack: list[Value]) -> None:
-        pass
+    def _load_cell(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.append(self.cells.get(ins.value, UNKNOWN))
 
-    def _on_kw_names(self, index: int, ins: Any, stack: list[Value]) -> None:
-        self._names = ins.arg
+    def _load_free(self, k: int, ins: Instruction, state: State) -> None:
+        """In a class body: a variable of its own, or of the function around it."""
+        found = state.variables.get(ins.value)
+        state.stack.append(self.cells.get(ins.value, UNKNOWN) if found is None else found)
 
-    # ---- names and attributes ----
+    def _load_free_of_scope(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.pop()  # the namespace
+        self._load_free(k, ins, state)
 
-    def _on_load_global(self, index: int, ins: Any, stack: list[Value]) -> None:
-        null, name = ins.arg
-        value = global_value(self.namespace, name)
-        stack += _slots(value) if null else [value]
-
-    def _load_name(self, ins: Any, stack: list[Value], variables: dict[str, Value]) -> None:
-        name = _name(ins)
-        if ins.name == "LOAD_FROM_DICT_OR_GLOBALS":
-            stack.pop()
-        found = variables.get(name)
-        stack.append(global_value(self.namespace, name) if found is None else found)
-
-    def _on_load_build_class(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(Known(builtins.__build_class__))
-
-    def _on_load_closure(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(UNKNOWN)
-
-    def _on_load_deref(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(self.cells.get(_name(ins), UNKNOWN))
-
-    def _on_load_from_dict_or_deref(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack[-1] = self.cells.get(_name(ins), UNKNOWN)
-
-    def _on_store_deref(self, index: int, ins: Any, stack: list[Value]) -> None:
-        name, value = _name(ins), stack.pop()
+    def _store_cell(self, k: int, ins: Instruction, state: State) -> None:
+        name, value = ins.value, state.stack.pop()
         self.cells[name] = join(self.cells[name], value) if name in self.cells else value
 
-    def _on_import_name(self, index: int, ins: Any, stack: list[Value]) -> None:
-        names, level = stack.pop(), stack.pop()
+    def _push(self, value: Value, ins: Instruction, state: State) -> None:
+        state.stack += call_slots(value, NULL) if ins.for_call else [value]
+
+    # ---- modules and attributes ----
+
+    def _import(self, k: int, ins: Instruction, state: State) -> None:
+        names, level = state.stack.pop(), state.stack.pop()
         top = isinstance(names, Known) and not names.object
         plain = isinstance(level, Known) and level.object == 0
-        name = ins.arg.partition(".")[0] if top else ins.arg
-        stack.append(Known(sys.modules[name]) if plain and name in sys.modules else UNKNOWN)
+        name = ins.value.partition(".")[0] if top else ins.value
+        found = plain and name in sys.modules
+        state.stack.append(Known(sys.modules[name]) if found else UNKNOWN)
 
-    def _on_import_from(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack.append(attribute_of(stack[-1], ins.arg))
+    def _import_from(self, k: int, ins: Instruction, state: State) -> None:
+        state.stack.append(attribute_of(state.stack[-1], ins.value))
 
-    def _on_load_attr(self, index: int, ins: Any, stack: list[Value]) -> None:
-        method, name = ins.arg if type(ins.arg) is tuple else (False, ins.arg)
-        value = self._attribute(index, ins, stack.pop(), name)
-        stack += _slots(value) if method else [value]
-
-    def _on_load_method(self, index: int, ins: Any, stack: list[Value]) -> None:
-        stack += _slots(self._attribute(index, ins, stack.pop(), ins.arg))
-
-    def _on_load_super_attr(self, index: int, ins: Any, stack: list[Value]) -> None:
-        receiver, above, native = stack.pop(), stack.pop(), stack.pop()
-        value = attribute_of(_super(native, above, receiver), ins.arg[-1])
-        stack += _slots(value) if ins.arg[0] else [value]
-
-    def _attribute(self, index: int, ins: Any, owner: Value, name: str) -> Value:
+    def _load_attribute(self, k: int, ins: Instruction, state: State) -> None:
+        owner = state.stack.pop()
         kind = type_of(owner)
         if isinstance(kind, type) and not issubclass(kind, type):
-            found = type_attribute(kind, name)
+            found = type_attribute(kind, ins.value)
             if type(found) is property and type(found.fget) is FunctionType:
-                return self._event(index, Implicit(ins.location, found.fget, (owner,)))
-        return attribute_of(owner, name)
+                value = self._event(k, Implicit(ins.at, found.fget, (owner,)))
+                self._push(value, ins, state)
+                return
+        self._push(attribute_of(owner, ins.value), ins, state)
 
-    # ---- calls ----
+    def _load_of_super(self, k: int, ins: Instruction, state: State) -> None:
+        receiver, above, native = (state.stack.pop() for _ in range(3))
+        self._push(attribute_of(_super(native, above, receiver), ins.value), ins, state)
 
-    def _on_make_function(self, index: int, ins: Any, stack: list[Value]) -> None:
-        code = stack[-1]
-        _plain(ins, stack)
+    # ---- functions and calls ----
+
+    def _make_function(self, k: int, ins: Instruction, state: State) -> None:
+        code = state.stack[-1]
+        self._follow(k, state)
         if isinstance(code, Known) and type(code.object) is CodeType:
-            stack[-1] = Made(code.object, self.cells, self.namespace)
+            state.stack[-1] = Made(code.object, self.cells, self.namespace)
 
-    def _on_set_function_attribute(self, index: int, ins: Any, stack: list[Value]) -> None:
-        del stack[-2]
+    def _set_function_attribute(self, k: int, ins: Instruction, state: State) -> None:
+        del state.stack[-2]
 
-    def _call(self, index: int, ins: Any, stack: list[Value]) -> None:
-        names, self._names = self._names, ()
-        args: tuple[Value, ...] | None = None
-        if ins.name == "CALL_FUNCTION_EX":
-            del stack[-1 - (ins.arg & 1) :]
-        else:
-            if ins.name == "CALL_KW":
-                given = stack.pop()
-                names = given.object if isinstance(given, Known) else ()
-            args = tuple(stack[len(stack) - ins.arg :])
-            del stack[len(stack) - ins.arg :]
-        second, first = stack.pop(), stack.pop()
-        callee, receiver = (second, NULL) if first is NULL else (first, second)
-        if receiver is not NULL and args is not None:
-            args = receiver, *args
+    def _call_intrinsic(self, k: int, ins: Instruction, state: State) -> None:
+        function = state.stack[-2]
+        self._follow(k, state)
+        if ins.value == "INTRINSIC_SET_FUNCTION_TYPE_PARAMS":
+            state.stack[-1] = function
+
+    def _call(self, k: int, ins: Instruction, state: State) -> None:
+        first, second, args, given = take_call(ins, state.stack)
+        names = given.object if isinstance(given, Known) else ins.value or ()
+        callee = second if first is NULL else first
+        receiver = [] if first is NULL or second is NULL else [second]
+        known = None if args is None else (*receiver, *args)
         if callee is EXIT:
-            stack.append(UNKNOWN)
-        elif isinstance(callee, Known) and callee.object is super and args is not None:
-            stack.append(self._super_of(callee, args))
+            state.stack.append(UNKNOWN)
+        elif isinstance(callee, Known) and callee.object is super and known is not None:
+            state.stack.append(self._super_of(callee, known))
         else:
-            stack.append(self._event(index, Call(ins.location, callee, args, names)))
+            state.stack.append(self._event(k, Call(ins.at, callee, known, names)))
 
     def _super_of(self, native: Value, args: Sequence[Value]) -> Value:
         if len(args) == 2:
             return _super(native, *args)
-        receiver = self._arguments.get(self._first or "", UNKNOWN)
-        return _super(native, self.cells.get("__class__", UNKNOWN), receiver)
+        return _super(native, self.cells.get("__class__", UNKNOWN), self._receiver)
 
-    # ---- operators ----
+    # ---- what runs without a call instruction ----
 
-    def _operate(self, index: int, ins: Any, stack: list[Value]) -> bool:
+    def _operate(self, k: int, ins: Instruction, state: State) -> bool:
         """Whether it was an operator: then its operands are replaced by its result."""
-        found = _operator(ins)
+        found = operator_of(ins)
         if found is None:
             return False
         function, order = found
-        args = tuple(stack[-1 - place] for place in order)
-        before = len(stack)
-        _plain(ins, stack)
+        args = tuple(state.stack[-1 - place] for place in order)
         if ins.name.endswith("_SLICE"):  # the slice is made of two operands
             args = args[0], OfType(slice), *args[3:]
-        result = self._event(index, Operation(ins.location, function, args))
-        if len(stack) > before - len(order) and not ins.name.startswith(("STORE", "DELETE")):
-            stack[-1] = result
+        self._follow(k, state)
+        result = self._event(k, Operation(ins.at, function, args))
+        if not ins.name.startswith(("STORE", "DELETE")):
+            state.stack[-1] = result
         return True
 
-    def _on_get_iter(self, index: int, ins: Any, stack: list[Value]) -> None:
-        self._dunder(index, ins, stack[-1], "__iter__")
-
-    def _dunder(self, index: int, ins: Any, owner: Value, name: str, part: int = 0) -> Value:
+    def _special(self, k: int, ins: Instruction, owner: Value, name: str, part: int = 0) -> Value:
+        """What a special method gives, where it is a Python function."""
         kind = type_of(owner)
         found = type_attribute(kind, name) if isinstance(kind, type) else None
         if type(found) is not FunctionType:
             return UNKNOWN
-        return self._event(index, Implicit(ins.location, found, (owner,)), part)
+        return self._event(k, Implicit(ins.at, found, (owner,)), part)
 
-    def _on_for_iter(self, index: int, ins: Any, stack: list[Value]) -> None:
-        kind = type_of(stack[-1])
-        item = self._dunder(index, ins, stack[-1], "__next__")
-        stack.append(OfType(int) if kind is range else item)
+    def _get_iterator(self, k: int, ins: Instruction, state: State) -> None:
+        self._special(k, ins, state.stack[-1], "__iter__")
 
-    def _on_before_with(self, index: int, ins: Any, stack: list[Value]) -> None:
-        manager = stack.pop()
-        entered = self._dunder(index, ins, manager, "__enter__")
-        self._dunder(index, ins, manager, "__exit__", 1)
-        stack += [EXIT, entered]
+    def _next(self, k: int, ins: Instruction, state: State) -> None:
+        iterator = state.stack[-1]
+        item = self._special(k, ins, iterator, "__next__")
+        state.stack.append(OfType(int) if type_of(iterator) is range else item)
 
-
-def _plain(ins: Any, stack: list[Value], *, jump: bool = False) -> None:
-    """Pop and push what an instruction does, with nothing known of what it pushes."""
-    pops, pushes = ins.pre_and_post_stack_effect(jump=jump)
-    if pops < 0:
-        del stack[pops:]
-    stack.extend([UNKNOWN] * (pushes + max(pops, 0)))
-
-
-def _name(ins: Any) -> str:
-    """A variable's name: cells are told apart from locals by their class."""
-    return getattr(ins.arg, "name", ins.arg)
-
-
-def _slots(value: Value) -> list[Value]:
-    return [NULL, value] if _NULL_FIRST else [value, NULL]
+    def _enter_block(self, k: int, ins: Instruction, state: State) -> None:
+        manager = state.stack.pop()
+        entered = self._special(k, ins, manager, "__enter__")
+        self._special(k, ins, manager, "__exit__", 1)
+        state.stack += [EXIT, entered]
 
 
 def _super(native: Value, above: Value, receiver: Value) -> Value:
-    if (
-        isinstance(native, Known)
-        and native.object is super
-        and isinstance(above, Known)
-        and isinstance(above.object, type)
-    ):
-        return Super(above.object, receiver)
-    return UNKNOWN
+    if not isinstance(native, Known) or native.object is not super:
+        return UNKNOWN
+    if not isinstance(above, Known) or not isinstance(above.object, type):
+        return UNKNOWN
+    return Super(above.object, receiver)
 
 
-_INFIX = {
-    "MATRIX_MULTIPLY": "matmul",
-    "FLOOR_DIVIDE": "floordiv",
-    "TRUE_DIVIDE": "truediv",
-    "MULTIPLY": "mul",
-    "SUBTRACT": "sub",
-    "REMAINDER": "mod",
-    "POWER": "pow",
+_LOCALS = [name for name in dis.opmap if name.startswith(("LOAD_FAST", "STORE_FAST"))]
+_STEPS: dict[str, Callable[[Reading, int, Instruction, State], None]] = {
+    **dict.fromkeys(_LOCALS, Reading._locals),
+    "LOAD_CONST": Reading._constant,
+    "LOAD_BUILD_CLASS": Reading._build_class,
+    "PUSH_NULL": Reading._null,
+    "SWAP": Reading._swap,
+    "COPY": Reading._copy,
+    "PRECALL": Reading._stay,
+    "RETURN_CONST": Reading._return_constant,
+    "RETURN_VALUE": Reading._return_value,
+    "LOAD_GLOBAL": Reading._load_global,
+    "LOAD_NAME": Reading._load_name,
+    "STORE_NAME": Reading._store_name,
+    "LOAD_FROM_DICT_OR_GLOBALS": Reading._load_name_of_scope,
+    "LOAD_CLASSDEREF": Reading._load_free,
+    "LOAD_FROM_DICT_OR_DEREF": Reading._load_free_of_scope,
+    "LOAD_DEREF": Reading._load_cell,
+    "STORE_DEREF": Reading._store_cell,
+    "IMPORT_NAME": Reading._import,
+    "IMPORT_FROM": Reading._import_from,
+    "LOAD_ATTR": Reading._load_attribute,
+    "LOAD_METHOD": Reading._load_attribute,
+    "LOAD_SUPER_ATTR": Reading._load_of_super,
+    "MAKE_FUNCTION": Reading._make_function,
+    "SET_FUNCTION_ATTRIBUTE": Reading._set_function_attribute,
+    "CALL": Reading._call,
+    "CALL_KW": Reading._call,
+    "CALL_FUNCTION_EX": Reading._call,
+    "CALL_INTRINSIC_2": Reading._call_intrinsic,
+    "GET_ITER": Reading._get_iterator,
+    "FOR_ITER": Reading._next,
+    "BEFORE_WITH": Reading._enter_block,
 }
-_UNARY = {
-    "UNARY_NEGATIVE": operator.neg,
-    "UNARY_POSITIVE": operator.pos,
-    "UNARY_INVERT": operator.invert,
-    "UNARY_NOT": operator.not_,
-}
-_COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")
-
-
-def _infix(name: str) -> Callable[..., Any]:
-    """``ADD`` -> ``operator.add``, ``INPLACE_ADD`` -> ``operator.iadd``."""
-    plain = name.removeprefix("INPLACE_")
-    found = _INFIX.get(plain, plain.lower())
-    if plain != name:
-        return getattr(operator, f"i{found}")
-    return getattr(operator, f"{found}_" if found in ("and", "or") else found)
-
-
-def _comparison(argument: Any) -> Callable[..., Any]:
-    """From 3.13 on the argument also says whether the result is made a bool."""
-    name = getattr(argument, "name", None) or _COMPARISONS[int(argument) & 15]
-    return getattr(operator, name.removesuffix("_CAST").lower())
-
-
-_SIMPLE: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
-    **{name: (function, (0,)) for name, function in _UNARY.items()},
-    "BINARY_SUBSCR": (operator.getitem, (1, 0)),
-    "BINARY_SLICE": (operator.getitem, (2, 1, 0)),
-    "DELETE_SUBSCR": (operator.delitem, (1, 0)),
-    "STORE_SUBSCR": (operator.setitem, (1, 0, 2)),
-    "STORE_SLICE": (operator.setitem, (2, 1, 0, 3)),
-}
-
-
-def _operator(ins: Any) -> tuple[Callable[..., Any], tuple[int, ...]] | None:
-    """The operator function of an instruction, and how far from the top its operands lie."""
-    if ins.name == "BINARY_OP":
-        return _infix(ins.arg.name), (1, 0)
-    if ins.name == "COMPARE_OP":
-        return _comparison(ins.arg), (1, 0)
-    if ins.name == "CONTAINS_OP":
-        return operator.contains, (0, 1)
-    if ins.name == "IS_OP":
-        return (operator.is_not if ins.arg else operator.is_), (1, 0)
-    if (
-        ins.name == "CALL_INTRINSIC_1"
-        and getattr(ins.arg, "name", "") == "INTRINSIC_UNARY_POSITIVE"
-    ):
-        return operator.pos, (0,)
-    return _SIMPLE.get(ins.name)

@@ -67,6 +67,7 @@ class Site(dict[Any, Any]):
         "inline",
         "instance",
         "known",
+        "lasting",
         "of_class",
         "other",
         "pair",
@@ -102,6 +103,7 @@ class Site(dict[Any, Any]):
     def reset(self) -> None:
         """Know nothing."""
         self.pair = _NOTHING
+        self.lasting = False
         self.inline = NOWHERE
         self.init: Any = None
         self.clean: Any = None
@@ -152,7 +154,7 @@ class Site(dict[Any, Any]):
         to = copied(function, new)
         if self._again(function) and self.callees.engine.for_this_run(self):
             self.callees.keep_closure(function, to)
-            self._learn(function, to)
+            self.learn(function, to)
         return to
 
     def _again(self, callee: Any) -> bool:
@@ -173,8 +175,12 @@ class Site(dict[Any, Any]):
             self.recent[key] = weakref.ref(callee)
         return False
 
-    def _learn(self, callee: Any, to: Any) -> None:
-        self.pair = callee, to
+    def learn(self, callee: Any, to: Any, lasting: bool = False) -> None:
+        """Keep a callee; ``lasting`` if its module holds it. One that the module holds no more
+        is let go."""
+        if self.lasting and self.pair[0] is not callee and not self.callees.lasts(self.pair[0]):
+            self.reset()
+        self.pair, self.lasting = (callee, to), lasting
         if type(callee) in (FunctionType, MethodDescriptorType):
             if len(self) >= _MOST:
                 self.clear()
@@ -182,7 +188,7 @@ class Site(dict[Any, Any]):
 
     def keep(self, callee: Any, found: Found) -> Any:
         """Learn a callee, unless it may be gone soon; what to call in place of it."""
-        to = found.to if found.forms is None else found.forms(self.arity)
+        to = found.form(self.arity)
         if self.of_class:
             if not is_simple(callee):
                 return to
@@ -193,11 +199,11 @@ class Site(dict[Any, Any]):
         if self.home is not None and issubclass(type(callee), type):
             to = in_frame_of(self.home, to)
         if found.keep is Keep.YES:
-            self._learn(callee, to)
+            self.learn(callee, to, lasting=True)
         elif found.keep is Keep.RUN:
             again = found.of is not None or self._again(callee)
             if again and self.callees.engine.for_this_run(self):
-                self._learn(callee, to)
+                self.learn(callee, to)
         return to
 
 
@@ -247,7 +253,7 @@ class Other:
             to = found.form(None)
             lasting = found.keep is Keep.YES
             if lasting or (found.keep is Keep.RUN and site.callees.engine.for_this_run(site)):
-                site.pair = function, to
+                site.learn(function, to, lasting)
                 if not site.value:
                     self._load_as_method(method.__self__, function)
         return MethodType(to, method.__self__)
@@ -271,7 +277,7 @@ class Other:
 
     def _instance(self, kind: Any, to: Any) -> None:
         # the attribute of a class whose metaclass is another may be anything
-        if type(kind) is type and not self.site.callees.engine.released:
+        if type(kind) is type and self.site.callees.engine.for_this_run(self.site):
             self.site.instance = kind, kind.__call__, to
 
 

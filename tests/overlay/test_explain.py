@@ -6,6 +6,7 @@ import json
 import math
 import operator
 import statistics
+import sys
 import threading
 import types
 
@@ -15,8 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, call_next, generic, nonoverlay
+from overlay.python.assembly import Listing
+from overlay.python.emit.decoding import decoded
+from overlay.python.events import Call
 from overlay.python.reading import Reading
-from overlay.python.values import UNKNOWN
+from overlay.python.values import UNKNOWN, Known, type_of
 
 table = MethodTable("approx")
 ctx = Context(table)
@@ -468,7 +472,7 @@ def test_every_call_instruction_that_can_be_reached_is_an_event(module):
     total = 0
     for code in code_of(module):
         reading = Reading(code, vars(module), {}, {}, lambda event: UNKNOWN)
-        seen = {event.at.lineno for event in reading.events.values() if event.at is not None}
+        seen = {event.at.lineno for event in reading.events.values()}
         calls = {
             ins.positions.lineno
             for ins in dis.get_instructions(code)
@@ -483,6 +487,69 @@ def test_every_call_instruction_that_can_be_reached_is_an_event(module):
         assert not missing, f"{code.co_name}: no event at lines {missing}"
         total += len(calls)
     assert total > 50
+
+
+@pytest.mark.parametrize("module", [json.decoder, functools, statistics, threading, dis])
+def test_instructions_are_decoded_as_the_engine_lists_them(module):
+    for code in code_of(module):
+        listing, instructions = Listing(code), list(decoded(code))
+        assert [ins.name for ins in instructions] == [dis.opname[op] for op in listing.ops]
+        for k, ins in enumerate(instructions):
+            assert ins.arg == (listing.args[k] if listing.ops[k] >= dis.HAVE_ARGUMENT else 0)
+
+
+def test_the_end_of_a_block_is_no_call_of_the_program():
+    """Whatever is unpacked and matched inside it."""
+
+    def matches(manager, value):
+        with manager:
+            match value:
+                case []:
+                    return 0
+                case [[first], *_] | {"first": first}:
+                    return helper(first)
+            () = value
+        return 1
+
+    reading = Reading(matches.__code__, globals(), {}, {}, lambda event: UNKNOWN)
+    callees = [e.callee for e in reading.events.values() if isinstance(e, Call)]
+    assert len(callees) == 1
+    assert isinstance(callees[0], Known)
+    assert callees[0].object is helper
+
+
+def test_what_a_class_body_has_from_the_function_around_it_is_found():
+    def outer(x: float):
+        chosen = math.sin
+
+        class Inner:
+            value = chosen(x)
+
+        return Inner
+
+    assert found(outer)["chosen(x)"] == "resolved"
+
+
+def test_a_handler_in_a_class_body_sees_what_was_stored_before_the_error():
+    source = "class Inner:\n    f = g\n    try:\n        f = h\n    except E:\n        f()\n"
+    namespace = {"g": math.sin, "h": math.cos, "E": ValueError}
+    code = compile(source, "inner", "exec").co_consts[0]
+    reading = Reading(code, namespace, {}, {}, lambda event: UNKNOWN)
+    (call,) = [e for e in reading.events.values() if isinstance(e, Call)]
+    assert type_of(call.callee) is type(math.sin)
+    assert not isinstance(call.callee, Known)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters")
+def test_a_function_with_type_parameters_is_entered():
+    namespace = {"math": math}
+    exec(
+        "def outer(x: float):\n    def inner[T](y: T):\n        return math.sin(y)\n"
+        "    return inner(x)\n",
+        namespace,
+    )
+    (site,) = ctx.explain(namespace["outer"]).sites("resolved")
+    assert site.target == "math.sin"
 
 
 VALUES = st.sampled_from([1, True, 2.5, 1j, "a", b"a", None, [1], (1,), {}])

@@ -186,7 +186,7 @@ class Emitter(ABC):
         while pending:
             k, _, stack = heapq.heappop(pending)
             while not visited[k]:
-                stack = list(entries.get(k, stack))
+                stack = _common(entries[k], stack) if k in entries else list(stack)
                 visited[k] = 1
                 for region in handlers.get(k, ()):
                     pushed = region.depth - len(stack[: region.depth]) + region.lasti + 1
@@ -605,11 +605,20 @@ def shuffled(order: Sequence[int]) -> list[Item]:
 def _push(
     pending: list[tuple[int, int, Stack]], entries: dict[int, Stack], k: int, stack: Stack
 ) -> None:
-    """Note a way to an instruction. The first way counts: in compiled code it is a jump from
-    before whatever the ways differ in, so all that it knows holds for the others too."""
-    if k not in entries:
-        entries[k] = stack
-        heapq.heappush(pending, (k, len(entries), stack))
+    """Note a way to an instruction: what all ways to it have in common is known there."""
+    if k in entries:
+        entries[k] = _common(entries[k], stack)
+        return
+    entries[k] = stack
+    heapq.heappush(pending, (k, len(entries), stack))
+
+
+def _common(stack: Stack, other: Stack) -> Stack:
+    """What two ways to an instruction have pushed by the same instructions: a conditional
+    expression pushes by one of two."""
+    if len(stack) != len(other):
+        return list(stack)
+    return [one if one is two else None for one, two in zip(stack, other, strict=True)]
 
 
 def _swap(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:

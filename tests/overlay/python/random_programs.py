@@ -1,7 +1,8 @@
 """A strategy that writes programs: text with holes, filled with text with holes.
 
 In every body the names ``x``, ``a`` and ``b`` are numbers. Every function calls ``enter`` first,
-which ends a program that has called very much, so that each program ends.
+which ends a program that has called very much, so that each program ends. Functions with a
+cache have no effects, since a context has caches of its own.
 """
 
 import re
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 __all__ = ["programs"]
 
-PRELUDE = '''\
+PRELUDE = """\
 import contextlib, functools, itertools, operator
 x = a = b = 1
 LOG, FUEL, TARGETS, ENTERED = [], [150], dict(), []
@@ -83,7 +84,7 @@ class Base:
 
 def manager(x):
     return contextlib.nullcontext(x)
-'''
+"""
 
 # What stands for what: {e} a number, {f} a function of a number, {s} statements, {d} perhaps a
 # definition, {k} a small number, {g} a generator function, {w} a coroutine function, {c} a
@@ -202,6 +203,7 @@ else:
     {s}
 ---
 while b % 4:
+    enter("loop", b)
     b = b // 2 if b > 0 else 0
     {s}
     if {e} == 2:
@@ -259,7 +261,7 @@ try:
 except* Error as {1}:
     log(len({1}.exceptions), {e})
 except* KeyError:
-    {s}
+    a = {e}
 ---
 ~try:
     {f}()
@@ -335,7 +337,7 @@ def {1}():
 {1}()
 log({r}({e}))
 ---
-{c}.go = lambda self, x: {e}
+{c}.go = lambda self, x: enter("new go", x) or {e}
 log({c}().go({e}))
 ---
 log({f}.__class__.__name__, {f} is {f})
@@ -590,18 +592,13 @@ f: {1}({f})
 @functools.lru_cache(maxsize=2)
 @{t}
 def {1}(x):
-    enter("{1}", x)
-    a = b = x
-    return {e}
+    return x * {k} + 1
 @functools.cache
-@target("{2}")
 def {2}(x):
-    enter("{2}", x)
-    a = b = x
-    return {1}(x) + {e}
+    return {1}(x) + x
 f: {1}
 f: {2}
-f: (lambda x: {2}(x) + {2}.cache_info().currsize)
+f: (lambda x: functools.lru_cache({2})(x))
 ---
 ~class {1}:
     def __init__(self, x):
@@ -676,7 +673,9 @@ class _Author:
         self.names = 0
         self.left = 60  # holes that may still be filled with more than a leaf
         self.texts = {
-            kind: [[t.lstrip("~") for t in texts if not (explicit and t[0] == "~")] for texts in both]
+            kind: [
+                [t.lstrip("~") for t in texts if not (explicit and t[0] == "~")] for texts in both
+            ]
             for kind, both in _TEXTS.items()
         }
         self.gives = re.compile(r"[a-z]: " if explicit else r"~?[a-z]: ")

@@ -1,5 +1,6 @@
 """Every change is seen at the next call, also by code that is running."""
 
+import functools
 import math
 import operator
 import sys
@@ -147,3 +148,203 @@ def test_a_target_named_before_its_module_is_imported(tmp_path, monkeypatch):
 def test_a_name_that_is_no_name_is_refused():
     with pytest.raises(OverlayError, match="does not name a target"):
         MethodTable("t").overlay("no colon")
+
+
+# ---- parts of the program redefined while it runs -------------------------------------------
+
+
+def mark(value):
+    return "outside", value
+
+
+MARKS = MethodTable("marks")
+MARKS.overlay(mark)(lambda value: ("inside", value))
+
+# what is defined, how it is called, and what redefines it while the program runs
+CHANGES = {
+    "a helper": (
+        "def f(): return mark('old')",
+        "f()",
+        "exec(\"def f(): return mark('new')\", globals())",
+    ),
+    "a helper by rebinding": (
+        "def f(): return mark('old')\ndef g(): return mark('new')",
+        "f()",
+        "globals()['f'] = g",
+    ),
+    "a helper that becomes another kind of callable": (
+        "def f(): return mark('old')",
+        "f()",
+        "globals()['f'] = functools.partial(mark, 'new')",
+    ),
+    "a function of a module": (
+        "module.f = lambda: mark('old')",
+        "module.f()",
+        "module.f = lambda: mark('new')",
+    ),
+    "a method": (
+        "class C:\n    def f(self): return mark('old')\nc = C()",
+        "c.f()",
+        "C.f = lambda self: mark('new')",
+    ),
+    "a method of a base class": (
+        "class B:\n    def f(self): return mark('old')\nclass C(B): pass\nc = C()",
+        "c.f()",
+        "B.f = lambda self: mark('new')",
+    ),
+    "a method reached through super()": (
+        "class B:\n    def f(self): return mark('old')\n"
+        "class C(B):\n    def f(self): return super().f()\nc = C()",
+        "c.f()",
+        "B.f = lambda self: mark('new')",
+    ),
+    "a method hidden by one of the instance": (
+        "class C:\n    def f(self): return mark('old')\nc = C()",
+        "c.f()",
+        "c.f = lambda: mark('new')",
+    ),
+    "a class attribute that is no function": (
+        "class C:\n    value = 'old'\n    def f(self): return mark(self.value)\nc = C()",
+        "c.f()",
+        "C.value = 'new'",
+    ),
+    "the class of an object": (
+        "class C:\n    def f(self): return mark('old')\n"
+        "class D:\n    def f(self): return mark('new')\nc = C()",
+        "c.f()",
+        "c.__class__ = D",
+    ),
+    "a class method": (
+        "class C:\n    @classmethod\n    def f(cls): return mark('old')",
+        "C.f()",
+        "C.f = classmethod(lambda cls: mark('new'))",
+    ),
+    "a static method": (
+        "class C:\n    @staticmethod\n    def f(): return mark('old')",
+        "C().f()",
+        "C.f = staticmethod(lambda: mark('new'))",
+    ),
+    "__init__": (
+        "class C:\n    def __init__(self): self.value = mark('old')",
+        "C().value",
+        "def init(self): self.value = mark('new')\n        C.__init__ = init",
+    ),
+    "__init__ of a base class": (
+        "class B:\n    def __init__(self): self.value = mark('old')\nclass C(B): pass",
+        "C().value",
+        "def init(self): self.value = mark('new')\n        B.__init__ = init",
+    ),
+    "__new__": (
+        "class C:\n    def __new__(cls): return mark('old')",
+        "C()",
+        "C.__new__ = lambda cls: mark('new')",
+    ),
+    "__call__": (
+        "class C:\n    def __call__(self): return mark('old')\nc = C()",
+        "c()",
+        "C.__call__ = lambda self: mark('new')",
+    ),
+    "__call__ of a metaclass": (
+        "class M(type):\n    def __call__(cls): return mark('old')\nclass C(metaclass=M): pass",
+        "C()",
+        "M.__call__ = lambda cls: mark('new')",
+    ),
+    "what a decorator made": (
+        "def twice(f): return lambda: f()\n@twice\ndef f(): return mark('old')",
+        "f()",
+        "globals()['f'] = twice(lambda: mark('new'))",
+    ),
+    "what a decorated function calls": (
+        "def inner(): return mark('old')\n"
+        "def deco(f):\n    @functools.wraps(f)\n    def g(): return f()\n    return g\n"
+        "@deco\ndef f(): return inner()",
+        "f()",
+        "globals()['inner'] = lambda: mark('new')",
+    ),
+    "a variable of a closure": (
+        "def make():\n    g = lambda: mark('old')\n    def f(): return g()\n"
+        "    def change():\n        nonlocal g\n        g = lambda: mark('new')\n"
+        "    return f, change\nf, change = make()",
+        "f()",
+        "change()",
+    ),
+    "an entry of a dict": (
+        "d = {'f': lambda: mark('old')}",
+        "d['f']()",
+        "d['f'] = lambda: mark('new')",
+    ),
+}
+PROGRAM = """
+{defined}
+def running():
+    seen = []
+    for step in range(6):
+        if step == 3:
+            alter()
+        seen.append({use})
+    return seen
+def alter():
+    if True:
+        {changed}
+"""
+
+
+@pytest.mark.parametrize("importable", [True, False])
+@pytest.mark.parametrize(("defined", "use", "changed"), CHANGES.values(), ids=CHANGES)
+def test_a_change_of_the_program_is_seen_by_running_code(
+    defined, use, changed, importable, monkeypatch
+):
+    program = PROGRAM.format(defined=defined, use=use, changed=changed)
+    for enter, where in ((lambda f: f(), "outside"), (Context(MARKS), "inside")):
+        module = types.ModuleType("redefined_here")
+        if importable:
+            monkeypatch.setitem(sys.modules, "redefined_here", module)
+        module.__dict__.update(mark=mark, functools=functools, module=types.ModuleType("other"))
+        exec(program, module.__dict__)
+        expected = [(where, "old")] * 3 + [(where, "new")] * 3
+        assert enter(module.running) == expected
+        assert enter(module.running)[-1] == (where, "new")
+
+
+def test_a_function_changed_in_place_is_seen_by_the_next_run():
+    namespace = {"mark": mark}
+    exec("def f(x='old', *, y=1): return mark(x), y\ndef run(): return f()", namespace)
+    f, run = namespace["f"], namespace["run"]
+    ctx = Context(MARKS)
+    for _ in range(3):
+        assert ctx(run) == (("inside", "old"), 1)
+    f.__defaults__ = ("new",)
+    assert ctx(run) == (("inside", "new"), 1)
+    f.__kwdefaults__ = {"y": 2}
+    assert ctx(run) == (("inside", "new"), 2)
+    f.__code__ = (lambda x, *, y: (y, mark([x]))).__code__
+    assert ctx(run) == (2, ("inside", ["new"]))
+    assert run() == (2, ("outside", ["new"]))
+
+
+def test_a_cell_run_again_in_the_same_namespace():
+    cell = "def f(): return mark({0}), g()\ndef g(): return mark({0} + 10)"
+    namespace = {"mark": mark}
+    ctx = Context(MARKS)
+    for number in range(5):
+        ctx(exec, cell.format(number), namespace)
+        expected = ("inside", number), ("inside", number + 10)
+        assert ctx(lambda: namespace["f"]()) == ctx(namespace["f"]) == expected
+    assert namespace["f"]() == (("outside", 4), ("outside", 14))
+
+
+def test_a_method_redefined_by_the_code_that_it_runs_in():
+    table = MethodTable("t")
+
+    def change():
+        table.overlay(mark)(lambda value: ("changed", value))
+
+    @table.overlay(mark)
+    def method(value):
+        change()
+        return "first", value, mark(value)
+
+    def running():
+        return [mark(1), mark(2)]
+
+    assert Context(table)(running) == [("first", 1, ("changed", 1)), ("changed", 2)]

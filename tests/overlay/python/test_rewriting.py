@@ -6,7 +6,8 @@ import types
 
 import pytest
 
-from overlay import UnsupportedPython
+from overlay import Context, MethodTable, UnsupportedPython
+from overlay.context import Stack
 from overlay.python.emit import SUPPORTED, emitter
 from overlay.python.rewrite import Rewriter
 from overlay.python.verify import BadCode, verify
@@ -52,13 +53,23 @@ def no_operators(function):
     return None
 
 
-@pytest.mark.parametrize("operators", [no_operators, all_operators])
-@pytest.mark.parametrize("name", MODULES)
-def test_stack_depths_and_exception_tables_are_sound(name, operators):
+STACK = Stack(Context(MethodTable("none"), implicit=True))
+IMPLICIT = STACK.python.implicit
+SHAPES = {
+    **{(name, no_operators, None): name for name in MODULES},
+    **{(name, all_operators, None): f"{name}-operators" for name in MODULES},
+    **{(name, no_operators, IMPLICIT): f"{name}-implicit" for name in MODULES},
+    ("contextlib", all_operators, IMPLICIT): "contextlib-operators-implicit",
+}
+
+
+@pytest.mark.parametrize(("name", "operators", "implicit"), SHAPES, ids=SHAPES.values())
+def test_stack_depths_and_exception_tables_are_sound(name, operators, implicit):
     module = importlib.import_module(name)
     with open(module.__file__, encoding="utf-8") as file:
         code = compile(file.read(), module.__file__, "exec")
-    rewriter = Rewriter(emitter(), Identity, operators, lambda nested: nested)
+    nested = lambda code: code  # noqa: E731
+    rewriter = Rewriter(emitter(), Identity, operators, nested, implicit=implicit)
     for each in codes_in(code):
         new = rewriter.rewrite(each, module.__dict__)
         assert verify(new) >= verify(each)

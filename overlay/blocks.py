@@ -1,0 +1,93 @@
+"""``with ctx:``: blocks in which generic functions see the tables of a context."""
+
+from __future__ import annotations
+
+import warnings
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NamedTuple
+
+from overlay.errors import OverlayError, OverlayWarning
+from overlay.location import caller
+from overlay.stack import Stack, put_in_force, stack_in_force
+from overlay.target import describe, generic_state
+
+if TYPE_CHECKING:
+    from overlay.context import Context
+
+__all__ = ["enter", "leave", "unreached"]
+
+_blocks: ContextVar[Block | None] = ContextVar("overlay_blocks", default=None)
+
+
+class Block(NamedTuple):
+    """A ``with ctx:`` that has begun: the stack inside, the stack before, the block around."""
+
+    context: Context
+    stack: Stack
+    before: Stack | None
+    outer: Block | None
+
+
+def enter(context: Context, names: tuple[str, ...]) -> None:
+    """Begin a block. names: the targets that it cannot reach, of which it warns."""
+    if names:
+        # of the line with the block: this function and __enter__ stand between
+        warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=3)
+    outer = stack_in_force.get()
+    stack = context._alone if outer is None else outer.push(context)
+    if outer is not None and stack is not outer:
+        outer.has_block_inside()
+    _blocks.set(Block(context, stack, outer, _blocks.get()))
+    put_in_force(stack)
+
+
+def leave(context: Context, error: BaseException | None) -> None:
+    """End a block. error: the exception that left it."""
+    block = _blocks.get()
+    if block is None or block.context is not context or stack_in_force.get() is not block.stack:
+        _leave_out_of_order(context, error)
+        return
+    _blocks.set(block.outer)
+    put_in_force(block.before)
+
+
+def unreached(context: Context) -> tuple[str, ...]:
+    """The targets of a context that a block cannot reach: all but generic functions."""
+    targets = [t for table in context.tables for t in table.targets()]
+    return tuple(dict.fromkeys(describe(t) for t in targets if generic_state(t) is None))
+
+
+def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return (
+        f"with {context!r}: only generic functions see the tables in a block; it cannot reach "
+        f"the overlays of {shown}. Run ctx(f, ...) for code that calls them"
+    )
+
+
+def _leave_out_of_order(context: Context, error: BaseException | None) -> None:
+    """A block ends that is not the innermost: take it out from under the others."""
+    above: list[Context] = []
+    block = _blocks.get()
+    while block is not None and block.context is not context:
+        above.append(block.context)
+        block = block.outer
+    if block is not None:
+        stack, outer = block.before, block.outer
+        for inner in reversed(above):
+            inside = inner._alone if stack is None else stack.push(inner)
+            outer = Block(inner, inside, stack, outer)
+            stack = inside
+        _blocks.set(outer)
+        put_in_force(stack)
+    message = (
+        "the block ended in another thread or task than it began in"
+        if block is None
+        else "the block ended out of order, or what runs in it did: what was called since it "
+        "began may have seen tables that were not meant for it"
+    )
+    remedy = "do not yield inside `with ctx:`; collect the results, or yield ctx.wrap(f)(...)"
+    if error is not None:
+        error.add_note(f"with {context!r}: {message}\n  help: {remedy}")
+        return
+    raise OverlayError(f"with {context!r}: {message}", where=caller(), help=remedy)

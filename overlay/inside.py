@@ -1,0 +1,91 @@
+"""What code inside a context can say."""
+
+from __future__ import annotations
+
+import sys
+import typing
+from collections.abc import Callable
+from types import MethodType
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+
+from overlay.errors import OverlayError
+from overlay.location import caller
+from overlay.stack import entered, key_in_force, stack_in_force
+from overlay.views import view_of
+
+if TYPE_CHECKING:
+    from overlay.context import Context
+
+__all__ = ["call_next", "current_context", "nonoverlay", "recurse"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def current_context() -> Context | None:
+    """The innermost context in force, or None."""
+    stack = stack_in_force.get()
+    return None if stack is None else stack.context
+
+
+def call_next(*args: Any, **kwargs: Any) -> Any:
+    """Inside a method: the next method for these arguments, at last the base.
+
+    Next are the less specific methods of the same table, then those of the tables further
+    out, matched anew against the arguments given. A method is never entered twice.
+    """
+    view = view_of(sys._getframe(1))
+    if view is None:
+        _only_inside_a_method()
+    return view.call(args, kwargs)
+
+
+def _only_inside_a_method() -> NoReturn:
+    raise OverlayError(
+        "call_next() was called outside a method that a context runs",
+        where=caller(),
+        help="call it directly in the body of a function registered by @table.overlay(...)",
+    )
+
+
+def recurse(context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run f's own body under a context, even where f itself is overlaid in it.
+
+    Calls of f further down are dispatched, like any other.
+    """
+    outer = stack_in_force.get()
+    stack = context._alone if outer is None else outer.push(context)
+    try:
+        with entered(stack):
+            if isinstance(f, MethodType):
+                return stack.python.enter_base(f.__func__)(f.__self__, *args, **kwargs)
+            return stack.python.enter_base(f)(*args, **kwargs)
+    finally:
+        if outer is None:
+            stack.python.leave()
+
+
+class nonoverlay(typing.Generic[P, R]):  # noqa: N801 (reads as the function that it stands for)
+    """``nonoverlay(f)(*args)``: f and all below it, with no overlay.
+
+    >>> import math
+    >>> from overlay import nonoverlay
+    >>> nonoverlay(math.sqrt)(4.0)
+    2.0
+    """
+
+    __slots__ = ("__weakref__", "function")
+
+    def __init__(self, function: Callable[P, R], /) -> None:
+        self.function = function
+
+    def __repr__(self) -> str:
+        return f"nonoverlay({self.function!r})"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        token, key = stack_in_force.set(None), key_in_force.set(None)
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            stack_in_force.reset(token)
+            key_in_force.reset(key)

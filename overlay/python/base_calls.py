@@ -1,0 +1,181 @@
+"""What a call comes to where no method applies: the callee itself runs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import replace
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+from overlay.context import Context, current_context, nonoverlay, wrapped_in
+from overlay.location import is_ours
+from overlay.python import plum_functions, results
+from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE, is_dispatcher
+from overlay.python.entries import Args, Entry, Link
+from overlay.python.leaving import Started, described, rule_of
+from overlay.python.outcome import Outcome, with_first
+from overlay.python.values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
+from overlay.target import BUILTINS, describe, generic_state, key_of_target, type_attribute
+
+if TYPE_CHECKING:
+    from overlay.python.call_graph import CallGraph
+
+__all__ = ["BaseCalls"]
+
+
+class BaseCalls:
+    """Reads calls of base functions for a call graph."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+
+    def of(self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None) -> Outcome:
+        """What a call comes to. names: of the last arguments, which are given by keyword."""
+        kind: Any = type(callee)
+        generic = generic_state(callee)
+        if generic is not None:
+            return self._of_plum(generic.plum_function, args, names)
+        if kind is FunctionType:
+            return self._of_function(callee, args, names, link)
+        if kind in BUILTINS or kind in DESCRIPTORS:
+            return self._of_native(callee, args, names)
+        if issubclass(kind, type):
+            return self._of_class(callee, args, names)
+        if kind is functools.partial:
+            given = [*map(Known, callee.args)] + ([] if args is None else list(args))
+            known = args is not None and not callee.keywords
+            return self.graph.of_object(callee.func, given if known else None, names, link)
+        if kind is LRU_CACHE:
+            return self.graph.of_object(callee.__wrapped__, args, names, link)
+        if kind is staticmethod:
+            return self.graph.of_object(callee.__func__, args, names, link)
+        if kind is Context:
+            return Outcome(repr(callee), "base", note="enters another context")
+        if plum_functions.is_function(callee):
+            return self._of_plum(callee, args, names)
+        if is_dispatcher(callee):
+            return self.graph.of_object(callee.py_func, args, names, link)
+        return self.of_instance(kind, Known(callee), args, names, link)
+
+    def _of_function(
+        self, function: FunctionType, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> Outcome:
+        if function is current_context:
+            return Outcome(describe(function), "base", OfType(Context))
+        if is_ours(function.__code__.co_filename):
+            joined = wrapped_in(function)
+            note = "" if joined is None else f"runs in {joined[0]!r}"
+            return Outcome(describe(function), "base", note=note)
+        entry = self.graph.entries.of_function(function, args, names, None)
+        handed = self._handed(function, args, names)
+        return Outcome(
+            describe(function), "base", self.graph.result_of(entry), entries=(entry,), handed=handed
+        )
+
+    def _of_native(self, callee: Any, args: Args, names: tuple[str, ...]) -> Outcome:
+        note = "runs code that is made at run time" if callee in (exec, eval) else ""
+        types = None if args is None else [type_of(value) for value in args]
+        kind = results.of_function(callee, types)
+        return Outcome(
+            describe(callee),
+            "base",
+            UNKNOWN if kind is None else OfType(kind),
+            note=note,
+            entries=self._called_back(callee, args, names),
+            handed=self._handed(callee, args, names),
+        )
+
+    def _of_class(self, cls: Any, args: Args, names: tuple[str, ...]) -> Outcome:
+        call = type_attribute(type(cls), "__call__")
+        if type(call) is FunctionType:
+            return self.graph.of_object(call, with_first(Known(cls), args), names, None)
+        if cls is nonoverlay:
+            return Outcome("nonoverlay", "base", OfType(nonoverlay))
+        enter = self.graph.entries.of_function
+        entries = list(self._called_back(cls, args, names))
+        made: Value = OfType(cls)
+        new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
+        new = new.__func__ if type(new) is staticmethod else new
+        if type(new) is FunctionType:
+            entries.append(enter(new, with_first(Known(cls), args), names, None))
+        if type(init) is FunctionType:
+            entries.append(enter(init, with_first(made, args), names, None))
+        if cls is type:
+            made = UNKNOWN
+        of_init = type(init) is FunctionType
+        handed = self._handed(init if of_init else cls, args, names, bound=of_init)
+        return Outcome(describe(cls), "base", made, entries=tuple(entries), handed=handed)
+
+    def of_instance(
+        self, kind: type, instance: Value, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> Outcome:
+        if kind is nonoverlay:
+            return Outcome("nonoverlay", "base", note="runs with no overlay")
+        call = type_attribute(kind, "__call__")
+        if type(call) is FunctionType and not is_ours(call.__code__.co_filename):
+            return self.graph.of_object(call, with_first(instance, args), names, link)
+        status = "undetermined" if isinstance(instance, OfType) else "base"
+        return Outcome(f"{kind.__qualname__} object", status)
+
+    def _of_plum(self, function: Any, args: Args, names: tuple[str, ...]) -> Outcome:
+        name = describe(function)
+        types = None if args is None else [type_of(value) for value in args]
+        if types is None or names or any(kind is None for kind in types):
+            return Outcome(name, "base", note="plum chooses the method at run time")
+        from plum import Signature
+
+        try:
+            method, declared = function.resolve_method(Signature(*types))
+        except LookupError as error:
+            return Outcome(name, "base", note=str(error).partition("\n")[0])
+        found = self.graph.of_object(method, args, names, None)
+        known = isinstance(declared, type)
+        return replace(found, target=name, result=OfType(declared) if known else found.result)
+
+    # ---- callables that are handed over ----
+
+    def _called_back(self, callee: Any, args: Args, names: tuple[str, ...]) -> tuple[Entry, ...]:
+        """The functions that a C function calls inside the context."""
+        found = CALLBACKS.get(id(callee))
+        if found is None or args is None:
+            return ()
+        values = [
+            v for p, v in self._by_place(args, names).items() if p in found[1] or p in found[2]
+        ]
+        outcomes = [
+            self.graph.outcome(value, None, (), None) for value in values if _is_function(value)
+        ]
+        return tuple(entry for outcome in outcomes for entry in outcome.entries)
+
+    @staticmethod
+    def _by_place(args: Sequence[Value], names: tuple[str, ...]) -> dict[int | str, Value]:
+        count = len(args) - len(names)
+        return {**dict(enumerate(args[:count])), **dict(zip(names, args[count:], strict=True))}
+
+    def _handed(
+        self, callee: Any, args: Args, names: tuple[str, ...], *, bound: bool = False
+    ) -> tuple[tuple[Value, str], ...]:
+        """The functions among the arguments that are called outside the context, and by what;
+        ``bound``: the arguments are without the object itself."""
+        rule = rule_of(callee)
+        if args is None or isinstance(rule, Started):  # what an object holds is not known
+            return ()
+        count = len(args) - len(names)
+        given = dict(zip(names, args[count:], strict=True))
+        picked = rule.pick(args[:count], given, bound)
+        return tuple((v, described(callee)) for v in picked if self._runs_outside(v))
+
+    def _runs_outside(self, value: Value) -> bool:
+        if isinstance(value, (Made, Bound)):
+            return True
+        if not isinstance(value, Known):
+            return False
+        thing = value.object
+        if type(thing) is FunctionType:
+            return not is_ours(thing.__code__.co_filename)
+        return key_of_target(thing) in self.graph.overlaid or type(thing) in (MethodType, LRU_CACHE)
+
+
+def _is_function(value: Value) -> bool:
+    return isinstance(value, (Made, Bound)) or (isinstance(value, Known) and callable(value.object))

@@ -1,0 +1,61 @@
+"""What instructions do to a stack of which something is known: which slots they leave as they
+are. The slots hold whatever the caller knows of them."""
+
+from __future__ import annotations
+
+import dis
+from typing import Any
+
+__all__ = ["FINAL", "follow", "jumped"]
+
+_OP = dis.opmap
+
+# Instructions that leave the stack as it is.
+_STILL = {
+    *("NOP", "RESUME", "PRECALL", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
+    *("DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"),
+}
+# Instructions that pop and push nothing, so that no other slot changes.
+_POPS = {
+    *("POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE"),
+    *("LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE"),
+    *("DICT_MERGE", "DELETE_ATTR", "DELETE_SUBSCR", "STORE_SUBSCR", "STORE_ATTR", "STORE_SLICE"),
+    *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR"),
+    *(name for name in _OP if name.startswith(("POP_JUMP_", "JUMP_IF_"))),
+}
+_FINAL = {
+    *("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"),
+    *("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"),
+}
+FINAL = frozenset(_OP[name] for name in _FINAL if name in _OP)
+_KEEPING = frozenset(_OP[name] for name in (*_POPS, *_STILL) if name in _OP)
+_UNPACKING = frozenset((_OP["UNPACK_SEQUENCE"], _OP["UNPACK_EX"]))
+
+
+def follow(op: int, arg: int, stack: list[Any], unknown: Any = None) -> None:
+    """Do to ``stack`` what an instruction does where it does not jump, with nothing known of
+    what it pushes."""
+    effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
+    if op in _UNPACKING:
+        stack[-1:] = [unknown] * (effect + 1)
+    elif effect < 0 and op in _KEEPING:
+        del stack[effect:]
+    elif effect > 0:
+        stack.extend([unknown] * effect)
+    elif op not in _KEEPING:
+        depth = len(stack) + effect
+        del stack[effect - 1 :]
+        stack.extend([unknown] * (depth - len(stack)))
+
+
+def jumped(op: int, arg: int, stack: list[Any], unknown: Any = None) -> list[Any]:
+    """The stack where an instruction jumps to, with nothing known of what it pushes."""
+    taken = list(stack)
+    if op in FINAL:  # an unconditional jump
+        return taken
+    effect = dis.stack_effect(op, arg, jump=True)
+    if effect < 0:
+        del taken[effect:]
+    elif taken:
+        taken[-1:] = [unknown] * (effect + 1)
+    return taken

@@ -1,0 +1,45 @@
+"""What instructions do that may run a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from dis import Positions
+from typing import Any
+
+from overlay.python.values import Value
+
+__all__ = ["Call", "Event", "Implicit", "Operation"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that an instruction does which may run a function. at: its place in the
+    source."""
+
+    at: Positions
+
+
+@dataclass(frozen=True)
+class Call(Event):
+    """A call instruction. args: positional, then by keyword; None where they are not counted."""
+
+    callee: Value
+    args: tuple[Value, ...] | None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operation(Event):
+    """An operator, as a function of the module ``operator``."""
+
+    function: Callable[..., Any]
+    args: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Implicit(Event):
+    """A Python function that the interpreter calls without a call instruction."""
+
+    function: Callable[..., Any]
+    args: tuple[Value, ...]

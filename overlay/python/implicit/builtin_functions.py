@@ -1,0 +1,254 @@
+"""Builtin functions that stand for a protocol, or that iterate over what they are given."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from overlay.python.implicit.arithmetic import COMPARISONS, compare, power, unary, unequal
+from overlay.python.implicit.protocols import MISSING, PLAIN, in_python, invoke, lookup
+
+if TYPE_CHECKING:
+    from overlay.python.implicit import Implicit
+
+__all__ = ["Standing", "table"]
+
+Function = Callable[..., Any]
+
+
+class Standing(NamedTuple):
+    """What stands for a builtin: ``over(found)``, where ``found`` would be called otherwise."""
+
+    of: Any
+    over: Callable[[Any], Any]
+
+
+# Builtins that iterate over arguments: by position, None for all of them.
+_ITERATE: list[tuple[Any, tuple[int, ...] | None]] = [
+    *((f, (0,)) for f in (set, frozenset, sum, any, all, enumerate, collections.deque)),
+    *((f, None) for f in (zip, itertools.chain, itertools.product, itertools.zip_longest)),
+    *((f, (1,)) for f in (filter, functools.reduce, itertools.starmap, itertools.dropwhile)),
+    *((f, (1,)) for f in (itertools.takewhile, itertools.filterfalse)),
+    *((f, (0,)) for f in (itertools.accumulate, itertools.groupby, itertools.islice)),
+    *((f, (0,)) for f in (itertools.cycle, itertools.tee, itertools.permutations)),
+    *((f, (0,)) for f in (itertools.combinations, itertools.combinations_with_replacement)),
+    *((f, (0,)) for f in (itertools.pairwise, math.fsum, math.prod)),
+    *((f, (1,)) for f in (set.__init__, collections.deque.__init__)),
+    *((f, (1,)) for f in (collections.deque.extend, collections.deque.extendleft)),
+    *((f, (0, 1)) for f in (itertools.compress,)),
+    *((getattr(kind, name), (1,)) for kind in (set,) for name in ("intersection_update",)),
+    *((f, None) for f in (set.update, set.union, frozenset.union)),
+]
+# The same, but they ask for the length as well.
+_MEASURE: list[tuple[Any, tuple[int, ...]]] = [
+    *((f, (0,)) for f in (list, tuple, sorted, bytes, bytearray)),
+    *((f, (1,)) for f in (list.__init__, list.extend)),
+]
+_FILL = [(dict, 0), (dict.update, 1), (dict.__init__, 1)]
+
+
+def table(implicit: Implicit) -> dict[int, Standing]:
+    """What stands for builtins, by id."""
+    found = [Standing(f, _always(to)) for f, to in _protocols(implicit).items()]
+    found += [Standing(f, _always(to)) for f, to in _operators(implicit).items()]
+    entered, sized = implicit.iteration.entered, implicit.iteration.sized
+    found += [Standing(f, _converting(places, entered)) for f, places in _ITERATE]
+    found += [Standing(f, _converting(places, sized)) for f, places in _MEASURE]
+    filled = implicit.iteration.mapping
+    found += [Standing(f, _converting((place,), filled)) for f, place in _FILL]
+    listed = implicit.iteration.listed
+    found += [Standing(f, _converting((1,), listed)) for f in (str.join, bytes.join)]
+    found += [Standing(f, _extreme(entered)) for f in (min, max)]
+    found += [Standing(map, _converting_rest(entered))]
+    found += [Standing(f, _wrapped(to)) for f, to in _wrappers(implicit).items()]
+    return {id(standing.of): standing for standing in found}
+
+
+def _always(to: Function) -> Callable[[Any], Any]:
+    return lambda found: to
+
+
+def _wrapped(to: Callable[[Any], Function]) -> Callable[[Any], Any]:
+    return to
+
+
+def _converting(places: tuple[int, ...] | None, convert: Function) -> Callable[[Any], Any]:
+    def over(found: Any) -> Function:
+        def converting(*args: Any, **kwargs: Any) -> Any:
+            given = [
+                convert(value) if places is None or place in places else value
+                for place, value in enumerate(args)
+            ]
+            return found(*given, **kwargs)
+
+        return converting
+
+    return over
+
+
+def _converting_rest(convert: Function) -> Callable[[Any], Any]:
+    def over(found: Any) -> Function:
+        return lambda *args, **kwargs: found(*args[:1], *map(convert, args[1:]), **kwargs)
+
+    return over
+
+
+def _extreme(convert: Function) -> Callable[[Any], Any]:
+    def over(found: Any) -> Function:
+        def extreme(*args: Any, **kwargs: Any) -> Any:
+            if len(args) == 1:
+                args = (convert(args[0]),)
+            return found(*args, **kwargs)
+
+        return extreme
+
+    return over
+
+
+def _wrappers(implicit: Implicit) -> dict[Any, Callable[[Any], Function]]:
+    """Builtins whose native form goes on to be used for what is not of the protocol."""
+    return {isinstance: _isinstance(implicit), issubclass: _issubclass(implicit)}
+
+
+def _isinstance(implicit: Implicit) -> Callable[[Any], Function]:
+    def over(found: Any) -> Function:
+        def check(*args: Any) -> Any:
+            if len(args) != 2:
+                return isinstance(*args)
+            return _checked(implicit, "__instancecheck__", isinstance, *args)
+
+        return check
+
+    return over
+
+
+def _issubclass(implicit: Implicit) -> Callable[[Any], Function]:
+    def over(found: Any) -> Function:
+        def check(*args: Any) -> Any:
+            if len(args) != 2:
+                return issubclass(*args)
+            return _checked(implicit, "__subclasscheck__", issubclass, *args)
+
+        return check
+
+    return over
+
+
+def _checked(implicit: Implicit, name: str, native: Function, x: Any, kinds: Any) -> bool:
+    if native is isinstance and type(x) is kinds:
+        return True
+    if type(kinds) is tuple:
+        return any(_checked(implicit, name, native, x, kind) for kind in kinds)
+    found = MISSING if id(type(kinds)) in PLAIN else lookup(type(kinds), name)
+    if not in_python(found):
+        return native(x, kinds)
+    return implicit.numbers.truth(invoke(implicit.callees, found, kinds, x))
+
+
+def _protocols(implicit: Implicit) -> dict[Any, Function]:
+    numbers, attributes, iteration = implicit.numbers, implicit.attributes, implicit.iteration
+    divide = implicit.binaries["divmod"].operate
+
+    def read(*args: Any) -> Any:
+        if len(args) == 2:
+            return attributes.read(*args)
+        if len(args) != 3:
+            return getattr(*args)
+        try:
+            return attributes.read(*args[:2])
+        except AttributeError:
+            return args[2]
+
+    def has(*args: Any) -> bool:
+        if len(args) != 2:
+            return hasattr(*args)
+        try:
+            attributes.read(*args)
+        except AttributeError:
+            return False
+        return True
+
+    return {
+        **numbers.table(),
+        **implicit.text.table(),
+        **_object_slots(implicit),
+        getattr: read,
+        hasattr: has,
+        setattr: lambda *args: attributes.write(*args) if len(args) == 3 else setattr(*args),
+        delattr: lambda *args: attributes.remove(*args) if len(args) == 2 else delattr(*args),
+        iter: iteration.iterator,
+        next: iteration.next,
+        reversed: iteration.backwards,
+        abs: unary(implicit, "abs", abs),
+        operator.abs: unary(implicit, "abs", operator.abs),
+        divmod: lambda *args: divide(*args) if len(args) == 2 else divmod(*args),
+        pow: power(implicit.binaries["pow"]),
+    }
+
+
+def _operators(implicit: Implicit) -> dict[Any, Function]:
+    items, found = implicit.items, dict[Any, Function]()
+
+    def negated(x: Any) -> bool:
+        return not implicit.numbers.truth(x)
+
+    for binary in implicit.binaries.values():
+        if binary.native_in_place is not None:
+            found[binary.native] = binary.operate
+            found[binary.native_in_place] = binary.in_place
+    for name in ("neg", "pos", "invert"):
+        found[getattr(operator, name)] = unary(implicit, name, getattr(operator, name))
+    for name in COMPARISONS:
+        found[getattr(operator, name)] = compare(implicit, name)
+    return found | {
+        operator.not_: negated,
+        operator.truth: implicit.numbers.truth,
+        operator.getitem: items.get,
+        operator.setitem: items.set,
+        operator.delitem: items.delete,
+        operator.contains: items.contains,
+    }
+
+
+def _object_slots(implicit: Implicit) -> dict[Any, Function]:
+    """Slots of ``object`` and ``type`` that methods call for what they do not do themselves."""
+    attributes = implicit.attributes
+    reads, meta_reads = object.__dict__["__getattribute__"], type.__dict__["__getattribute__"]
+    writes, meta_writes = object.__dict__["__setattr__"], type.__dict__["__setattr__"]
+    deletes, meta_deletes = object.__dict__["__delattr__"], type.__dict__["__delattr__"]
+
+    def reading(slot: Any) -> Function:
+        def read(x: Any, name: Any) -> Any:
+            return attributes.by(slot, x, name)
+
+        return read
+
+    def writing(slot: Any) -> Function:
+        def write(x: Any, name: Any, value: Any) -> None:
+            attributes.written(x, name, value, slot, slot)
+
+        return write
+
+    def deleting(slot: Any) -> Function:
+        def delete(x: Any, name: Any) -> None:
+            attributes.removed(x, name, slot, slot)
+
+        return delete
+
+    def of_property(held: Any, x: Any, owner: Any = None) -> Any:
+        if x is None:
+            return held
+        return attributes.of_property(held, x, lambda: held.__get__(x, owner))
+
+    return {
+        **{slot: reading(slot) for slot in (reads, meta_reads)},
+        **{slot: writing(slot) for slot in (writes, meta_writes)},
+        **{slot: deleting(slot) for slot in (deletes, meta_deletes)},
+        property.__dict__["__get__"]: of_property,
+        object.__dict__["__ne__"]: functools.partial(unequal, implicit),
+    }

@@ -1,0 +1,33 @@
+"""What a call comes to, as far as reading the code tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from overlay.python.entries import Args, Entry
+from overlay.python.values import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from overlay.table import Method
+
+__all__ = ["Outcome", "with_first"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call comes to. entries: the code that it enters. handed: the functions
+    that it hands over to be called outside the context, and to what."""
+
+    target: str
+    status: str
+    result: Value = UNKNOWN
+    methods: tuple[Method, ...] = ()
+    note: str = ""
+    entries: tuple[Entry, ...] = ()
+    handed: tuple[tuple[Value, str], ...] = ()
+
+
+def with_first(first: Value, args: Args) -> Args:
+    """The arguments after one more; None where they are not counted."""
+    return None if args is None else [first, *args]

@@ -1,0 +1,114 @@
+"""The ways through a code object, along which what is known of its values is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from overlay.python.assembly import Listing, Region
+from overlay.python.emit.decoding import Instruction, decoded
+from overlay.python.emit.effects import FINAL, jumped
+from overlay.python.values import UNKNOWN, Value, join
+
+__all__ = ["Paths", "State"]
+
+
+@dataclass
+class State:
+    """What is known before an instruction: of the stack, and of variables by name."""
+
+    stack: list[Value]
+    variables: dict[str, Value]
+
+    def copy(self) -> State:
+        """One that can be changed on its own."""
+        return State(list(self.stack), dict(self.variables))
+
+
+class Paths:
+    """Takes the instructions of a code object in the order in which they run, with what is
+    known before each; where paths join, on what is common to them, until nothing changes.
+
+    step: changes the state as an instruction does that does not jump.
+    """
+
+    def __init__(self, listing: Listing, step: Callable[[int, Instruction, State], None]) -> None:
+        self.listing = listing
+        self.instructions = list(decoded(listing.code))
+        self.step = step
+        self._regions = _by_instruction(listing)
+        self._joins = {*listing.targets.values(), *(r.target for r in listing.regions)}
+        self._states: dict[int, State] = {}
+        self._pending: list[int] = []
+
+    def run(self, variables: dict[str, Value]) -> None:
+        """From the first instruction on, with what is known of variables there."""
+        self._reach(0, State([], variables))
+        while self._pending:
+            k = self._pending.pop()
+            self._walk(k, self._states[k].copy())
+
+    def _walk(self, start: int, state: State) -> None:
+        """From an instruction to where paths join or the path ends."""
+        ops, targets = self.listing.ops, self.listing.targets
+        region: Region | None = None
+        for k in range(start, len(ops)):
+            if k in self._joins and k != start:
+                self._reach(k, state)
+                return
+            if self._regions[k] is not region:
+                region = self._regions[k]
+                self._reach_handler(region, state)
+            ins = self.instructions[k]
+            if k in targets:
+                self._reach(targets[k], State(_taken(ops[k], ins, state), state.variables))
+            self.step(k, ins, state)
+            if ops[k] in FINAL:
+                return
+            if ins.name.startswith(("STORE_FAST", "STORE_NAME")):
+                self._reach_handler(region, state)
+
+    def _reach(self, k: int, state: State) -> None:
+        """Join a state into what is known at an instruction; go on there if that changes it."""
+        old = self._states.get(k)
+        joined = state.copy() if old is None else _joined(old, state)
+        if joined is None:
+            return
+        self._states[k] = joined
+        if k not in self._pending:
+            self._pending.append(k)
+
+    def _reach_handler(self, region: Region | None, state: State) -> None:
+        if region is not None:
+            kept = state.stack[: region.depth]
+            pushed = region.depth - len(kept) + 1 + region.lasti
+            self._reach(region.target, State(kept + [UNKNOWN] * pushed, state.variables))
+
+
+def _by_instruction(listing: Listing) -> list[Region | None]:
+    found: list[Region | None] = [None] * len(listing.ops)
+    for region in listing.regions:
+        found[region.start : region.end] = [region] * (region.end - region.start)
+    return found
+
+
+def _taken(op: int, ins: Instruction, state: State) -> list[Value]:
+    """The stack where an instruction jumps to."""
+    if ins.name.endswith("_OR_POP"):  # what was tested stays
+        return state.stack
+    return jumped(op, ins.arg, state.stack, UNKNOWN)
+
+
+def _joined(old: State, new: State) -> State | None:
+    """What is known on both paths, or None where that is all that was known on the old one."""
+    stack = [join(a, b) for a, b in zip(old.stack, new.stack, strict=True)]
+    names = {n: join(v, new.variables.get(n, v)) for n, v in old.variables.items()}
+    names |= {n: v for n, v in new.variables.items() if n not in names}
+    same = all(a is b for a, b in zip(stack, old.stack, strict=True))
+    if (
+        same
+        and len(names) == len(old.variables)
+        and all(names[n] is v for n, v in old.variables.items())
+    ):
+        return None
+    return State(stack, names)

@@ -1,0 +1,140 @@
+"""The stack of method tables in force in this thread or task."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Generator
+from contextvars import ContextVar
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from overlay.report import Hits
+from overlay.table import LOCK, MethodTable
+from overlay.views import View
+
+if TYPE_CHECKING:
+    from overlay.context import Context
+    from overlay.generics import Generic
+    from overlay.python import PythonEngine
+    from overlay.report import Record
+
+__all__ = [
+    "Stack",
+    "current_key",
+    "current_stack",
+    "entered",
+    "key_in_force",
+    "put_in_force",
+    "stack_in_force",
+]
+
+stack_in_force: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
+key_in_force: ContextVar[object] = ContextVar("overlay_key", default=None)
+# the stack in force, or None, and its key: what generic functions ask at every call
+current_stack = stack_in_force.get
+current_key = key_in_force.get
+
+
+class Stack:
+    """The tables in force, as contexts were entered one inside the other.
+
+    tables: innermost first, each once. context: the innermost context. key: what generic
+    functions keep under it goes when the stack goes.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        outside: tuple[MethodTable, ...] = (),
+        outer: Stack | None = None,
+    ) -> None:
+        self.context = context
+        self.tables = tuple(dict.fromkeys((*reversed(context.tables), *outside)))
+        self.key = object()
+        self._views: dict[int, View] = {}
+        self._outer = None if outer is None else weakref.ref(outer)
+        self.block_inside = False
+        self.engine_views: weakref.WeakSet[View] = weakref.WeakSet()
+
+    def view(self, generic: Generic) -> View:
+        """What calls of a generic function resolve to here."""
+        found = self._views.get(id(generic))
+        if found is None or found.generic is not generic:
+            with LOCK:
+                if not self._views:
+                    weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
+                found = View(generic, self.tables)
+                found.hits = Hits(self.records)
+                self._views[id(generic)] = found
+                generic.remember(self.key, found)
+        return found
+
+    def has_block_inside(self) -> None:
+        """Code that the engine runs under these tables has entered ``with ctx:``: from now on
+        it looks at each call of a generic function which tables are in force."""
+        with LOCK:
+            self.block_inside = True
+            for view in list(self.engine_views):
+                view.forget()
+
+    def is_inside(self, outer: Stack) -> bool:
+        """Whether this is a stack that was entered in ``outer``."""
+        stack = self
+        while stack is not None and stack is not outer:
+            stack = None if stack._outer is None else stack._outer()
+        return stack is outer and self is not outer
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Those of its contexts, innermost first."""
+        outer = None if self._outer is None else self._outer()
+        return (self.context.record, *(() if outer is None else outer.records))
+
+    @cached_property
+    def python(self) -> PythonEngine:
+        """The Python engine for these tables."""
+        from overlay.python import PythonEngine
+
+        engine = PythonEngine(self)
+        weakref.finalize(self, engine.release).atexit = False
+        return engine
+
+    @cached_property
+    def joined(self) -> Context:
+        """One context with all these tables."""
+        if len(self.tables) == len(self.context.tables):
+            return self.context
+        return self.context.replace(tables=tuple(reversed(self.tables)))
+
+    def push(self, context: Context) -> Stack:
+        """These tables with those of one more context inside; entering the innermost again
+        changes nothing."""
+        if context is self.context:
+            return self
+        # Held by the inner context and, weakly, by this stack: gone when either is gone.
+        stack = context.stacks.get(self)
+        if stack is None:
+            stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
+        return stack
+
+
+def _forget_key(key: object, views: dict[int, View]) -> None:
+    for view in views.values():
+        view.generic.forget_key(key)
+
+
+@contextlib.contextmanager
+def entered(stack: Stack | None) -> Generator[None]:
+    """For the block, these contexts are in force."""
+    outer = stack_in_force.get()
+    put_in_force(stack)
+    try:
+        yield
+    finally:
+        put_in_force(outer)
+
+
+def put_in_force(stack: Stack | None) -> None:
+    stack_in_force.set(stack)
+    key_in_force.set(None if stack is None else stack.key)
