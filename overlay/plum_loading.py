@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib
 import random
-import sys
 from types import ModuleType
 
 __all__ = ["plum"]
 
+_loaded: list[ModuleType] = []
+
 
 def plum() -> ModuleType:
     """The module. What it imports draws random numbers, of which the program notices nothing."""
-    if "plum" not in sys.modules:
+    if not _loaded:
         state = random.getstate()
-        importlib.import_module("plum")
+        _loaded.append(importlib.import_module("plum"))  # waits where another thread imports it
         random.setstate(state)
-    return sys.modules["plum"]
+    return _loaded[0]

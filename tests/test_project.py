@@ -34,7 +34,8 @@ def test_wheel_holds_the_three_packages_with_their_type_markers(tmp_path: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
     metadata = f"overlay_dispatch-{PROJECT['version']}.dist-info"
-    assert {name.split("/")[0] for name in names} == {*PACKAGES, metadata}
+    top = {*PACKAGES, "pytest_overlay.py", metadata}
+    assert {name.split("/")[0] for name in names} == top
 
 
 def test_constraints_are_exact_versions_without_addresses():

@@ -177,8 +177,15 @@ class Callees:
             of: Any = weakref.ref(callee, lambda _: self.known.pop(key, None))
         else:
             of = lambda: callee  # noqa: E731
+        self.engine.met += 1
         self.known[key] = found = Found(of, to, Keep.YES)
         return found
+
+    def forget_dropped(self) -> None:
+        """Keep nothing of classes that their modules do not hold any more."""
+        for callee in [found.of() for found in list(self.known.values())]:
+            if issubclass(type(callee), type):
+                self.lasts(callee)
 
     def lasts(self, callee: Any) -> bool:
         """Whether its module still holds a callee that it held; if not, it is forgotten."""

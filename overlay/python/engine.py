@@ -40,6 +40,7 @@ _OPERATORS = {id(f): f for f in vars(operator).values() if isinstance(f, types.B
 # how often a method must stand in the last frames of a RecursionError to be named in it
 _FRAMES, _REPEATS = 40, 5
 _MOST_PASSING = 1000
+_MET_IN = 50
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class PythonEngine:
         self.watch = Watch(self, stack.records)
         self.overlaid: set[Any] = set()
         self.overlaid_codes: set[int] = set()
+        self.met = 0  # callees that came since what was dropped was last forgotten
         self.emitter = emitter()
         self.callees = Callees(self, None)
         self.implicit = Implicit(self.callees) if stack.context.implicit else None
@@ -131,11 +133,23 @@ class PythonEngine:
     def leave(self) -> None:
         """The outermost run has ended: forget the callees that would outlive the program's
         own references to them."""
+        if self.met * _MET_IN >= len(self._sites) and self.met:
+            with LOCK:
+                self._forget_dropped()
         if self._for_this_run:
             with LOCK:
                 holders, self._for_this_run = self._for_this_run, []
                 for holder in holders:
                     holder.reset()
+
+    def _forget_dropped(self) -> None:
+        """Keep nothing of functions and classes that their modules do not hold any more."""
+        self.met = 0
+        for callees in (self.callees, *self._linked.values()):
+            callees.forget_dropped()
+        for site in list(self._sites):
+            if site.lasting and not site.callees.lasts(site.pair[0]):
+                site.reset()
 
     def check_functions(self, names: bool = False) -> None:
         """Forget what stands for functions whose code, defaults or names were changed in place.
@@ -235,11 +249,12 @@ class PythonEngine:
 
     def _forget_removed(self) -> None:
         """Keep nothing of methods that no table has any more."""
-        held = {id(method) for table in self.tables for method in table.methods()}
+
+        def is_gone(method: Method) -> bool:
+            return method not in method.table.find(method.target)
 
         def gone(callees: Callees) -> bool:
-            link = callees.link
-            return link is not None and any(id(method) not in held for method in link.methods)
+            return callees.link is not None and any(map(is_gone, callees.link.methods))
 
         removed = {key: callees for key, callees in self._linked.items() if gone(callees)}
         if not removed:
@@ -252,7 +267,7 @@ class PythonEngine:
             del self._codes[key]
         for kept in (self._method_of_code, self._link_of_code):
             for key, (_, of) in list(kept.items()):
-                if gone(of) if isinstance(of, Callees) else id(of) not in held:
+                if gone(of) if isinstance(of, Callees) else is_gone(of):
                     del kept[key]
 
     def _refresh(self) -> None:

@@ -99,7 +99,7 @@ def invoke(callees: Callees, attribute: Any, owner: Any, *args: Any) -> Any:
     if type(attribute) is FunctionType:
         known = callees.known.get(id(attribute))
         if known is not None and known.forms is None and known.of() is attribute:
-            return known.to(owner, *args)
+            return known.form(None)(owner, *args)
         return callees[attribute](owner, *args)
     if is_slot(attribute):
         return callees[attribute](owner, *args)

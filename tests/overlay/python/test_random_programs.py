@@ -97,9 +97,9 @@ def run(code, enter, whole=False, importable=False, change=None):
         if change is not None:
             change(names)
         names["ENTERED"].clear()
-        for x in (3, 4):
+        for x in (3, 4) if "main" in names else ():  # where the definitions have not failed
             names["FUEL"][0] = 150
-            outcomes.append(outcome(enter, names.get("main"), x))
+            outcomes.append(outcome(enter, names["main"], x))
         return repr(names["LOG"]), outcomes, names
 
 
