@@ -16,7 +16,8 @@ UNKNOWN = """
     version = sys.version_info
     sys.version_info = (3, 99, 0, "final", 0)
     dis.opmap.clear()
-    for name in [n for n in sys.modules if n.split(".")[0] in ("overlay", "inversion", "primitives")]:
+    ours = ("overlay", "inversion", "primitives")
+    for name in [name for name in sys.modules if name.split(".")[0] in ours]:
         del sys.modules[name]
     import overlay
     from overlay import Context, MethodTable, UnsupportedPython, generic
