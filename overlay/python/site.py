@@ -68,6 +68,7 @@ class Site(dict[Any, Any]):
         "instance",
         "known",
         "lasting",
+        "missed",
         "of_class",
         "other",
         "pair",
@@ -104,6 +105,7 @@ class Site(dict[Any, Any]):
         """Know nothing."""
         self.pair = _NOTHING
         self.lasting = False
+        self.missed = 0  # id of the last that was not kept
         self.inline = NOWHERE
         self.init: Any = None
         self.clean: Any = None
@@ -177,11 +179,16 @@ class Site(dict[Any, Any]):
 
     def learn(self, callee: Any, to: Any, lasting: bool = False) -> None:
         """Keep a callee; ``lasting`` if its module holds it. One that the module holds no more
-        is let go."""
+        is let go. Where others than functions come in turn, the first stays."""
+        kept = type(callee) in (FunctionType, MethodDescriptorType)
+        known = self.pair[0]
+        if not (kept or known is callee or known is _NOTHING[0] or self.missed == id(callee)):
+            self.missed = id(callee)
+            return
         if self.lasting and self.pair[0] is not callee and not self.callees.lasts(self.pair[0]):
             self.reset()
         self.pair, self.lasting = (callee, to), lasting
-        if type(callee) in (FunctionType, MethodDescriptorType):
+        if kept:
             if len(self) >= _MOST:
                 self.clear()
             self[callee] = to
@@ -195,7 +202,6 @@ class Site(dict[Any, Any]):
             overlaid = key_of_target(callee) in self.callees.engine.overlaid
             if not overlaid and may_make_itself(self.callees, callee):
                 to = callee
-            self.init = type_attribute(callee, "__init__")
         if self.home is not None and issubclass(type(callee), type):
             to = in_frame_of(self.home, to)
         if found.keep is Keep.YES:
@@ -204,6 +210,8 @@ class Site(dict[Any, Any]):
             again = found.of is not None or self._again(callee)
             if again and self.callees.engine.for_this_run(self):
                 self.learn(callee, to)
+        if self.of_class and self.pair[0] is callee:
+            self.init = type_attribute(callee, "__init__")
         return to
 
 
