@@ -109,7 +109,7 @@ attributes_of: Any = type.__dict__["__dict__"].__get__
 
 def type_attribute(kind: type, name: str) -> Any:
     """An attribute as the interpreter's slots look it up: on the type, no descriptors run."""
-    for base in mro_of(kind):
+    for base in mro_of(kind) or kind.__mro__:  # a type in C may not be ready before it is used
         attributes = attributes_of(base)
         if name in attributes:
             return attributes[name]
