@@ -382,7 +382,8 @@ class Callees:
     def _called(self, owner: Any, native: Any) -> Any:
         """What ``__call__`` of a C type does for ``owner``; ``native`` where it is not known."""
         kind: Any = type(owner)
-        if kind in (FunctionType, *BUILTINS, MethodType):
+        partial = type_attribute(kind, "__call__") is PARTIAL_CALL
+        if partial or kind in (FunctionType, *BUILTINS, MethodType, LRU_CACHE, staticmethod):
             return self[owner]
         return constructor(self, owner) if issubclass(kind, type) else native
 

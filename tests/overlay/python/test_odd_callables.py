@@ -438,3 +438,13 @@ def test_object_new_may_be_a_target():
         return "made"
 
     assert Context(made)(lambda: [Pair() for _ in range(3)]) == ["made"] * 3
+
+
+def test_call_of_a_callable_in_c_reaches_what_it_calls():
+    cached, static = functools.lru_cache(helper), staticmethod(helper)
+    partial = functools.partial(helper, 1.0)
+
+    def uses():
+        return partial.__call__(), cached.__call__(1.0), static.__call__(1.0), helper.__call__(1.0)
+
+    assert [ctx(uses) for _ in range(3)] == [(S,) * 4] * 3
