@@ -150,12 +150,12 @@ class Callees:
             if keep is Keep.YES:
                 return self._known(callee, to)
             if kind is LRU_CACHE:
-                return self.keep_closure(callee, to)
+                return self.keep_for_this_run(callee, to)
             if kind is not FunctionType:
                 return Found(None, to, keep)
             codes = self._codes_of(callee)
             if callee.__closure__ is None and codes and is_module(callee.__globals__):
-                return self.keep_closure(callee, to, codes)
+                return self.keep_for_this_run(callee, to, codes)
             return Found(None, to, keep, codes)
 
     def _codes_of(self, function: FunctionType) -> tuple[CodeType, CodeType] | None:
@@ -199,7 +199,7 @@ class Callees:
             self.known.pop(id(callee), None)
         return lasting
 
-    def keep_closure(self, function: Any, twin: Any, code: Any = None) -> Found:
+    def keep_for_this_run(self, function: Any, twin: Any, code: Any = None) -> Found:
         """Keep what stands for a function that is called again and again, until the run ends."""
         key = id(function)
         reference = weakref.ref(function, lambda _: self.known.pop(key, None))

@@ -155,7 +155,7 @@ class Site(dict[Any, Any]):
             return function
         to = copied(function, new)
         if self._again(function) and self.callees.engine.for_this_run(self):
-            self.callees.keep_closure(function, to)
+            self.callees.keep_for_this_run(function, to)
             self.learn(function, to)
         return to
 

@@ -124,10 +124,10 @@ class Emitter(ABC):
     """The instruction sequences of one Python minor version."""
 
     CALLS: ClassVar[frozenset[int]]
-    JUMP_IF_TRUE: ClassVar[int]
-    JUMP_IF_FALSE: ClassVar[int]
-    JUMP_IF_NONE: ClassVar[int]
-    JUMP_IF_NOT_NONE: ClassVar[int]
+    JUMP_IF_TRUE: ClassVar[int] = OP.get("POP_JUMP_IF_TRUE", 0)
+    JUMP_IF_FALSE: ClassVar[int] = OP.get("POP_JUMP_IF_FALSE", 0)
+    JUMP_IF_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NONE", 0)
+    JUMP_IF_NOT_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NOT_NONE", 0)
     # slots that mapping a callee needs beyond those below the callee
     DEEPER: ClassVar[int] = 7
     DEEPER_FOR_OPERATORS: ClassVar[int] = 2
@@ -252,20 +252,18 @@ class Emitter(ABC):
         else:
             stack.append(None)
 
-    @abstractmethod
     def is_method_load(self, op: int, arg: int) -> bool:
         """Whether it pushes a function and its receiver, or NULL and a callable."""
-        ...
+        return bool(arg & 1)
 
-    @abstractmethod
     def attribute(self, k: int, w: Writer) -> str:
         """The name that an attribute load looks up."""
-        ...
+        shift = 2 if w.listing.ops[k] == OP["LOAD_SUPER_ATTR"] else 1
+        return w.listing.code.co_names[w.listing.args[k] >> shift]
 
-    @abstractmethod
     def load_attr(self, name: int) -> Item:
         """Plain attribute load."""
-        ...
+        return OP["LOAD_ATTR"], name << 1
 
     # ---- sequences ----
 

@@ -19,21 +19,7 @@ class Emitter312(Emitter):
     """CPython 3.12. 3.11 has the same layout under other names and builds on this."""
 
     CALLS = frozenset(OP[name] for name in ("CALL", "CALL_FUNCTION_EX"))
-    JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
-    JUMP_IF_FALSE = OP.get("POP_JUMP_IF_FALSE", 0)
-    JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
-    JUMP_IF_NOT_NONE = OP.get("POP_JUMP_IF_NOT_NONE", 0)
     LOAD_CHECKED = OP.get("LOAD_FAST_CHECK", 0)
-
-    def is_method_load(self, op: int, arg: int) -> bool:
-        return bool(arg & 1)
-
-    def attribute(self, k: int, w: Writer) -> str:
-        shift = 2 if w.listing.ops[k] == OP["LOAD_SUPER_ATTR"] else 1
-        return w.listing.code.co_names[w.listing.args[k] >> shift]
-
-    def load_attr(self, name: int) -> Item:
-        return OP["LOAD_ATTR"], name << 1
 
     def call_start(self, k: int, w: Writer) -> tuple[int, bool]:
         """Where a call begins, and whether some arguments are keywords."""

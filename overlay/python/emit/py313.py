@@ -20,23 +20,9 @@ class Emitter313(Emitter):
     """CPython 3.13."""
 
     CALLS = frozenset(OP[n] for n in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if n in OP)
-    JUMP_IF_TRUE = OP.get("POP_JUMP_IF_TRUE", 0)
-    JUMP_IF_FALSE = OP.get("POP_JUMP_IF_FALSE", 0)
-    JUMP_IF_NONE = OP.get("POP_JUMP_IF_NONE", 0)
-    JUMP_IF_NOT_NONE = OP.get("POP_JUMP_IF_NOT_NONE", 0)
 
     def global_call_slots(self, k: int, value: Any) -> Stack:
         return [("global", k, value), ("null", k, None)]
-
-    def is_method_load(self, op: int, arg: int) -> bool:
-        return bool(arg & 1)
-
-    def attribute(self, k: int, w: Writer) -> str:
-        shift = 2 if w.listing.ops[k] == OP["LOAD_SUPER_ATTR"] else 1
-        return w.listing.code.co_names[w.listing.args[k] >> shift]
-
-    def load_attr(self, name: int) -> Item:
-        return OP["LOAD_ATTR"], name << 1
 
     def rewrite_call(self, k: int, stack: Stack, w: Writer) -> None:
         op, count = w.listing.ops[k], w.listing.args[k]
