@@ -167,7 +167,7 @@ class Record:
         """The implementation of a method, each call of it counted."""
 
         def counted(*args: Any, **kwargs: Any) -> Any:
-            self.called(method, _place(1))
+            self.called(method, _place())
             return implementation(*args, **kwargs)
 
         return counted
@@ -194,13 +194,19 @@ class Hits:
                 continue
             record.hit(method)
             if record.counts:
-                implementation = record.counting(method, implementation)
+                implementation = self.counted(record, method, implementation)
         return implementation
 
+    def counted(
+        self, record: Record, method: Method, implementation: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """The implementation of a method, each call of it told to ``record``."""
+        return record.counting(method, implementation)
 
-def _place(depth: int) -> tuple[str, int]:
-    """File and line of the innermost frame that is not ours, from ``depth`` frames up."""
-    frame: Any = sys._getframe(depth + 1)
+
+def _place() -> tuple[str, int]:
+    """File and line of the innermost frame that is not ours."""
+    frame: Any = sys._getframe(1)
     while frame.f_back is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno

@@ -35,6 +35,7 @@ from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
 from overlay.python.site import Keep
 from overlay.python.twins import copied
+from overlay.python.unseen import unobserved, unseen
 from overlay.table import LOCK
 from overlay.target import BUILTINS, key_of_target, type_attribute
 
@@ -124,6 +125,7 @@ class Callees:
         # by code, that of the twin, or None where it is the same
         self._codes: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
 
+    @unobserved
     def __getitem__(self, callee: Any) -> Any:
         """What to call in place of ``callee``."""
         if type(callee) is MethodType:
@@ -174,7 +176,7 @@ class Callees:
     def _known(self, callee: Any, to: Any) -> Found:
         key = id(callee)
         if type(callee) is FunctionType:
-            of: Any = weakref.ref(callee, lambda _: self.known.pop(key, None))
+            of: Any = weakref.ref(callee, functools.partial(self.known.pop, key))
         else:
             of = lambda: callee  # noqa: E731
         self.engine.met += 1
@@ -202,7 +204,7 @@ class Callees:
     def keep_for_this_run(self, function: Any, twin: Any, code: Any = None) -> Found:
         """Keep what stands for a function that is called again and again, until the run ends."""
         key = id(function)
-        reference = weakref.ref(function, lambda _: self.known.pop(key, None))
+        reference = weakref.ref(function, functools.partial(self.known.pop, key))
         found = Found(reference, twin, Keep.RUN, code)
         with LOCK:
             if self.engine.for_this_run(Passing(self, key)):
@@ -300,7 +302,7 @@ class Callees:
             return twin, Keep.YES
         if not self.engine.released and id(function) not in self.engine.overlaid_codes:
             key = id(function.__code__)
-            gone = weakref.ref(function.__code__, lambda _: self._codes.pop(key, None))
+            gone = weakref.ref(function.__code__, functools.partial(self._codes.pop, key))
             new = None if twin is function else twin.__code__
             limited(self._codes)[key] = gone, new
         return twin, Keep.RUN
@@ -310,6 +312,7 @@ class Callees:
             return dynamic_code.running(function, self), Keep.YES
         if type(function) is WrapperDescriptorType and function.__name__ == "__call__":
 
+            @unseen
             def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
                 native = function.__get__(owner, type(owner))
                 return self._called(owner, native)(*args, **kwargs)
@@ -330,6 +333,7 @@ class Callees:
         holder: Any = owner if issubclass(kind, type) else kind
         return self._of_descriptor(type_attribute(holder, function.__name__), function), Keep.NO
 
+    @unseen
     def _of_own_cache(self, name: str, cached: Any, *args: Any) -> Any:
         """A method of a cached function, for the cache that the context has of it."""
         if name == "cache_clear":  # calls that the context does not see have filled the other
@@ -339,6 +343,7 @@ class Callees:
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
         _, positions, names = CALLBACKS[id(function)]
 
+        @unseen
         def with_callbacks(*args: Any, **kwargs: Any) -> Any:
             mapped = list(args)
             for position in positions:
@@ -396,6 +401,7 @@ class Callees:
         return instance if mapped is call else MethodType(mapped, instance)
 
 
+@unseen
 def _run_in_its_context(variables: contextvars.Context, /, *args: Any, **kwargs: Any) -> Any:
     """``contextvars.Context.run``: what the call sees is decided by the context variables in
     which it runs, as it is for a task or a callback of an event loop."""
@@ -404,6 +410,7 @@ def _run_in_its_context(variables: contextvars.Context, /, *args: Any, **kwargs:
     return RUN(variables, _call_in_force, *args, **kwargs)
 
 
+@unseen
 def _call_in_force(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     stack = current_stack()
     return (function if stack is None else stack.python.callees[function])(*args, **kwargs)

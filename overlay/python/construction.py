@@ -9,12 +9,13 @@ from types import BuiltinFunctionType, FunctionType, MethodType, WrapperDescript
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from overlay.python.forms import with_forms
+from overlay.python.unseen import unobserved, unseen
 from overlay.target import type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
-__all__ = ["TYPE_CALL", "constructor", "in_frame_of", "is_simple", "may_make_itself"]
+__all__ = ["TYPE_CALL", "constructor", "is_simple", "may_make_itself"]
 
 TYPE_CALL: Any = type.__dict__["__call__"]
 NEW: Any = object.__new__
@@ -23,7 +24,8 @@ _MOST_ARGUMENTS = 6
 # While the class has the __init__ that it had, and no __new__ of its own, it is made by hand.
 # Without *args such a call is as fast as that of the class itself.
 _SIMPLE = """
-def make(cls, new, init, mapped, general, refuse):
+def make(cls, new, init, mapped, general, refuse, unseen):
+    @unseen
     def construct({arguments}):
         if cls.__init__ is init and cls.__new__ is new:
             made = new(cls)
@@ -49,7 +51,7 @@ def constructor(callees: Callees, cls: type) -> Callable[..., Any]:
     def form(arity: int | None) -> Callable[..., Any]:
         count = None if arity is None or arity > _MOST_ARGUMENTS else arity
         if count not in made:
-            made[count] = _simple(count)(cls, NEW, init, mapped, general, _refuse)
+            made[count] = _simple(count)(cls, NEW, init, mapped, general, _refuse, unseen)
         return made[count]
 
     return with_forms(general, form)
@@ -82,6 +84,7 @@ def _simple(arity: int | None) -> Callable[..., Any]:
     return namespace["make"]
 
 
+@unseen
 def _refuse(result: Any) -> NoReturn:
     raise TypeError(f"__init__() should return None, not '{type(result).__name__}'")
 
@@ -89,17 +92,20 @@ def _refuse(result: Any) -> NoReturn:
 def _general(callees: Callees, cls: type) -> Callable[..., Any]:
     """``type.__call__`` with ``__new__`` and ``__init__`` looked up anew at each call."""
 
+    @unobserved
     def new_of() -> Any:
         new = type_attribute(cls, "__new__")
         bind = type_attribute(type(new), "__get__")
         return callees[new if bind is None else bind(new, None, cls)]
 
+    @unobserved
     def init_of(made: Any) -> Any:
         kind: Any = type(made)
         return _init(callees, made, kind) if any(base is cls for base in kind.__mro__) else None
 
     refuse = _refuse
 
+    @unseen
     def construct(*args: Any, **kwargs: Any) -> Any:
         made = new_of()(cls, *args, **kwargs)
         init = init_of(made)
@@ -110,14 +116,6 @@ def _general(callees: Callees, cls: type) -> Callable[..., Any]:
         return made
 
     return construct
-
-
-def in_frame_of(namespace: dict[str, Any], to: Any) -> Any:
-    """What stands for a callee, with the frame of a constructor, which lies between the program
-    and its ``__init__``, as one of the program's module: many look up who called them."""
-    if type(to) is FunctionType and to.__code__.co_filename == __file__:
-        return FunctionType(to.__code__, namespace, to.__name__, None, to.__closure__)
-    return to
 
 
 def _init(callees: Callees, made: Any, kind: type) -> Any:

@@ -10,6 +10,7 @@ from overlay.dispatch import by_values, reachable, resolve
 from overlay.python.forms import with_forms
 from overlay.python.kept import limited
 from overlay.python.site import NOWHERE
+from overlay.python.unseen import unobserved, unseen
 from overlay.signature import key_of
 from overlay.table import LOCK
 from overlay.target import as_positional, signature_of, type_attribute
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Dispatcher"]
 
+_as_positional = unobserved(as_positional)
+_QUIET_KEY = unobserved(key_of)
 Memo = dict[Any, Callable[..., Any]]
 
 
@@ -65,8 +68,9 @@ class Dispatcher:
         kinds = {m.depends_on for m in reachable(self.engine.tables, self.target)}
         if "value" in kinds:
             return None
-        return key_of if "array" in kinds else type
+        return _QUIET_KEY if "array" in kinds else type
 
+    @unobserved
     def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """The implementation for these arguments, as positional as they can be.
 
@@ -102,6 +106,7 @@ class Dispatcher:
         if len(keys) == 1:
             limited(self.single)[keys[0]] = found
 
+    @unseen
     def _kept(self, args: tuple[Any, ...]) -> Callable[..., Any] | None:
         key = self.keyed_by
         try:
@@ -110,6 +115,7 @@ class Dispatcher:
             return None
 
     def _make_generic(self) -> Callable[..., Any]:
+        @unseen
         def dispatch(*args: Any, **kwargs: Any) -> Any:
             if kwargs:
                 return self._with_keywords(args, kwargs)
@@ -120,8 +126,9 @@ class Dispatcher:
 
         return dispatch
 
+    @unseen
     def _with_keywords(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        positional, named = as_positional(self.signature, args, kwargs)
+        positional, named = _as_positional(self.signature, args, kwargs)
         found = None if named else self._kept(positional)
         if found is None:
             found = self.select(positional, named)
@@ -132,6 +139,7 @@ class Dispatcher:
     def _make_single(self) -> Callable[..., Any]:
         single = self.single
 
+        @unseen
         def dispatch(a: Any, /) -> Any:
             try:
                 found = single.get(type(a)) if self.keyed_by is type else None
@@ -144,6 +152,7 @@ class Dispatcher:
     def _make_double(self) -> Callable[..., Any]:
         memo = self.memo
 
+        @unseen
         def dispatch(a: Any, b: Any, /) -> Any:
             try:
                 found = memo.get((type(a), type(b))) if self.keyed_by is type else None

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from overlay.python.unseen import unobserved, unseen
+
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
@@ -26,6 +28,9 @@ _FUTURES = functools.reduce(
 def running(native: Callable[..., Any], callees: Callees) -> Callable[..., Any]:
     """What stands in the callee map for ``exec`` or ``eval``."""
 
+    rewritten = unobserved(callees.engine.rewritten)
+
+    @unseen
     def run(source: Any, /, *args: Any, **kwargs: Any) -> Any:
         given = dict(zip(("globals", "locals"), args, strict=False)) | kwargs
         namespace, local = given.pop("globals", None), given.pop("locals", None)
@@ -41,17 +46,19 @@ def running(native: Callable[..., Any], callees: Callees) -> Callable[..., Any]:
             text = source if native is exec else source.lstrip(_blanks(source))
             flags = caller.f_code.co_flags & _FUTURES
             source = compile(text, "<string>", MODES[native], flags, dont_inherit=True)
-        code = callees.engine.rewritten(source, namespace, callees)
+        code = rewritten(source, namespace, callees)
         return native(code, namespace, namespace if local is None else local, **given)
 
     return run
 
 
+@unseen
 def _locals_of(frame: FrameType) -> Any:
     """What ``locals()`` gives in a frame: of a function, a copy from Python 3.13 on."""
     optimized = frame.f_code.co_flags & inspect.CO_OPTIMIZED
     return dict(frame.f_locals) if optimized else frame.f_locals
 
 
+@unseen
 def _blanks(source: Any) -> Any:
     return b" \t" if isinstance(source, bytes) else " \t"

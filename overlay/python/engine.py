@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
 from overlay.location import shown
-from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher, is_module
+from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.implicit import Implicit
@@ -27,6 +27,7 @@ from overlay.python.leaving import Watch
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
 from overlay.python.twins import copied
+from overlay.python.unseen import follow_profiler, unobserved
 from overlay.table import LOCK, Method
 from overlay.target import INPLACE, key_of_target
 
@@ -130,6 +131,7 @@ class PythonEngine:
             self.leave()
         return True
 
+    @unobserved
     def leave(self) -> None:
         """The outermost run has ended: forget the callees that would outlive the program's
         own references to them."""
@@ -194,13 +196,17 @@ class PythonEngine:
         metadata, state = self._as_context
         return self._context() or Context(*reversed(self.tables), metadata=metadata, state=state)
 
+    @unobserved
     def enter(self, function: Any) -> Any:
         """What to call in place of ``function`` at the start of a run."""
+        follow_profiler()
         self.check_functions()
         return self.callees[function]
 
+    @unobserved
     def enter_base(self, function: Any) -> Any:
         """The same, where no method is looked up for ``function`` itself."""
+        follow_profiler()
         self.check_functions()
         return self.callees.base(function)[0]
 
@@ -338,7 +344,7 @@ class PythonEngine:
         new = self.rewritten(code, function.__globals__, callees)
         if not self.released:
             key = id(function)
-            gone = weakref.ref(function, lambda _: self._seen.pop(key, None))
+            gone = weakref.ref(function, functools.partial(self._seen.pop, key))
             self._seen[key] = gone, _parts(function)
         if new is code:
             return function
@@ -355,15 +361,13 @@ class PythonEngine:
         if made is not None and made() is code:
             return code
         with LOCK:
-            # a namespace that is not a module's may be dropped, and must not be held
-            home = namespace if is_module(namespace) else None
             rewriter = Rewriter(
                 self.emitter,
-                lambda *shape: self._site(callees, home, *shape),
+                lambda *shape: self._site(callees, *shape),
                 self._operator,
                 lambda nested: self._nested(nested, callees),
                 overlaid=lambda function: key_of_target(function) in self.overlaid,
-                changed=functools.partial(self.check_functions, names=True),
+                changed=unobserved(functools.partial(self.check_functions, names=True)),
                 operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
                 implicit=self.implicit,
             )
@@ -376,16 +380,16 @@ class PythonEngine:
                     help="call it by nonoverlay(f)(...); code made by CPython itself can be",
                 ) from error
             if not self.released:
-                gone = weakref.ref(code, lambda _: self._codes.pop(key, None))
+                gone = weakref.ref(code, functools.partial(self._codes.pop, key))
                 limited(self._codes)[key] = gone, None if new is code else new
             if new is not code:
                 known = id(new)
-                ours = weakref.ref(new, lambda _: self._rewritten.pop(known, None))
+                ours = weakref.ref(new, functools.partial(self._rewritten.pop, known))
                 self._rewritten[known] = ours
         return new
 
-    def _site(self, callees: Callees, home: dict[str, Any] | None, *shape: Any) -> Site:
-        site = Site(callees, home, *shape)
+    def _site(self, callees: Callees, *shape: Any) -> Site:
+        site = Site(callees, *shape)
         self._sites.add(site)
         return site
 
@@ -405,6 +409,7 @@ class PythonEngine:
 
     # ---- errors ----
 
+    @unobserved
     def explain_recursion(self, error: RecursionError) -> None:
         """Add a note where a method that calls its own target ran out of stack."""
         trace, frames = error.__traceback__, list[CodeType]()

@@ -11,7 +11,7 @@ import functools
 import sys
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import (
     BuiltinFunctionType,
@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
 from overlay.location import is_ours, location_of, name_of, shown
+from overlay.python.unseen import unseen
 from overlay.report import Hits
 from overlay.target import BUILTINS, describe, key_of_target, lookup, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import PythonEngine
     from overlay.report import Record
+    from overlay.table import Method
 
 __all__ = [
     "Rule",
@@ -214,6 +216,11 @@ class Watch(Hits):
         self.active = any(record.watches for record in self.records)
         self._engine = engine
 
+    def counted(
+        self, record: Record, method: Method, implementation: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        return unseen(super().counted(record, method, implementation))
+
     def over(self, callee: Any, found: Any) -> Any:
         """What to call in place of ``callee`` where ``found`` would be: the same, with its
         arguments looked at where some of them may be called outside the context."""
@@ -222,6 +229,7 @@ class Watch(Hits):
             return found
         bound = type(callee) in BUILTINS and type(callee.__self__) is not ModuleType
 
+        @unseen
         def watched(*args: Any, **kwargs: Any) -> Any:
             for value in rule.pick(args, kwargs, bound):
                 if self._runs_outside(value):
@@ -243,7 +251,7 @@ class Watch(Hits):
         return kind is FunctionType and not is_ours(value.__code__.co_filename)
 
     def _leaves(self, callee: Any, value: Any) -> None:
-        frame: Any = sys._getframe(2)
+        frame: Any = sys._getframe(1)
         while frame.f_back is not None and is_ours(frame.f_code.co_filename):
             frame = frame.f_back
         package = str(frame.f_globals.get("__name__")).partition(".")[0]

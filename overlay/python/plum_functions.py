@@ -8,6 +8,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from overlay.python.forms import with_forms
+from overlay.python.unseen import unseen
 from overlay.stack import current_stack
 from overlay.target import generic_state, type_attribute
 from overlay.views import View
@@ -42,6 +43,7 @@ class Resolved:
         self.function = function
         self.callees = callees
 
+    @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from plum import convert
 
@@ -112,6 +114,7 @@ def _forms(view: View) -> Callable[..., Any]:
     """A function for calls of any shape, with the fastest forms for one and two arguments."""
     one, two = view.one, view.two
 
+    @unseen
     def single(a: Any, /) -> Any:
         try:
             found = one[type(a)]
@@ -121,6 +124,7 @@ def _forms(view: View) -> Callable[..., Any]:
             return found(a)
         return view.call((a,), {})
 
+    @unseen
     def double(a: Any, b: Any, /) -> Any:
         try:
             found = two[type(a)][type(b)]
@@ -130,6 +134,7 @@ def _forms(view: View) -> Callable[..., Any]:
             return found(a, b)
         return view.call((a, b), {})
 
+    @unseen
     def dispatch(*args: Any, **kwargs: Any) -> Any:
         return view.call(args, kwargs)
 

@@ -13,8 +13,9 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.construction import in_frame_of, is_simple, may_make_itself
+from overlay.python.construction import is_simple, may_make_itself
 from overlay.python.twins import copied
+from overlay.python.unseen import unobserved, unseen
 from overlay.target import BUILTINS, attributes_of, key_of_target, mro_of, type_attribute
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ class Site(dict[Any, Any]):
     The site itself maps functions and C methods, which no program can give a hash of its own,
     to what to call; ``site.other[callee]`` does so for callables of any other kind.
     clean: code of functions that come anew each time and in which there is nothing to rewrite.
-    home: the namespace of the code's module, or None if it has none.
     bound: whether the code is to load a method as a value, which comes bound to its object.
     init: where the code calls a class, what its ``__init__`` must be for the pair to hold.
     inline: the type of an argument, a target, and what to call with such an argument in place
@@ -62,7 +62,6 @@ class Site(dict[Any, Any]):
         "callees",
         "clean",
         "closure",
-        "home",
         "init",
         "inline",
         "instance",
@@ -81,14 +80,12 @@ class Site(dict[Any, Any]):
     def __init__(
         self,
         callees: Callees,
-        home: dict[str, Any] | None,
         arity: int | None,
         attribute: str | None = None,
         of_class: bool = False,
     ) -> None:
         self.callees = callees
         self.of_class = of_class
-        self.home = home
         self.known = callees.known
         self.arity = arity
         self.attribute = attribute
@@ -120,6 +117,7 @@ class Site(dict[Any, Any]):
         self.clear()
 
     @property
+    @unseen
     def as_value(self) -> AsValue:
         """Stands for this site where its method load gave a value."""
         return AsValue(self)
@@ -129,6 +127,7 @@ class Site(dict[Any, Any]):
         if self.pair[0] is callee:
             self.reset()
 
+    @unobserved
     def pick(self, callee: Any, argument: Any) -> Any:
         """What to call in place of ``callee`` with one argument."""
         engine = self.callees.engine
@@ -138,6 +137,7 @@ class Site(dict[Any, Any]):
                 return dispatcher.inline(self, argument)
         return self.other[callee]
 
+    @unobserved
     def __missing__(self, function: Any) -> Any:
         code, new = self.closure
         if type(function) is FunctionType and function.__code__ is code:
@@ -202,8 +202,6 @@ class Site(dict[Any, Any]):
             overlaid = key_of_target(callee) in self.callees.engine.overlaid
             if not overlaid and may_make_itself(self.callees, callee):
                 to = callee
-        if self.home is not None and issubclass(type(callee), type):
-            to = in_frame_of(self.home, to)
         if found.keep is Keep.YES:
             self.learn(callee, to, lasting=True)
         elif found.keep is Keep.RUN:
@@ -223,6 +221,7 @@ class Other:
     def __init__(self, site: Site) -> None:
         self.site = site
 
+    @unseen
     def __getitem__(self, callee: Any) -> Any:
         site, kind = self.site, type(callee)
         if kind is MethodType:
@@ -240,6 +239,11 @@ class Other:
             known, call, to = site.instance
             if kind is known and kind.__call__ is call:
                 return MethodType(to, callee)
+        return self._find(callee, kind)
+
+    @unobserved
+    def _find(self, callee: Any, kind: Any) -> Any:
+        site = self.site
         entry = site.known.get(id(callee))
         if entry is None or entry.of() is not callee:
             entry = site.callees.find(callee)
@@ -251,6 +255,7 @@ class Other:
                 self._instance(kind, to.__func__)
         return to
 
+    @unobserved
     def _method(self, method: MethodType) -> Any:
         site, function = self.site, method.__func__
         if type(function) is not FunctionType:
@@ -299,6 +304,7 @@ class AsValue:
         self.site = site
         self.left = 20
 
+    @unseen
     def __getitem__(self, callee: Any) -> Any:
         self.left -= 1
         if self.left < 0:

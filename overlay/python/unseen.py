@@ -1,0 +1,116 @@
+"""Functions of ours that leave no frame for a program to see.
+
+To the interpreter a frame has begun when it has come past its RESUME instruction. One that never
+comes to it is in no traceback, no ``f_back`` and no ``sys._getframe``; warnings do not count it,
+and trace functions are not told of it.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import sys
+import weakref
+from collections.abc import Callable
+from types import CodeType, FunctionType, MethodType
+from typing import Any, TypeVar
+
+from overlay.table import LOCK
+
+__all__ = ["follow_profiler", "unobserved", "unseen"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OLD = sys.version_info[:2] == (3, 11)
+_NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
+_FORWARD, _BACKWARD = dis.opmap.get("JUMP_FORWARD", 0), dis.opmap.get("JUMP_BACKWARD", 0)
+_UNITS = 255  # as far as a jump goes without a prefix
+
+
+def unseen(function: F) -> F:
+    """``function`` itself, without a frame. Not for generators and coroutines."""
+    assert type(function) is FunctionType
+    with LOCK:
+        _profiler.functions.add(function)
+        if not _profiler.shown:
+            _hide(function)
+    return function
+
+
+def unobserved(function: F) -> F:
+    """The same, where all that ``function`` calls is ours: a debugger that steps through the
+    program does not come here. Only those written in Python are kept out."""
+
+    @functools.wraps(function)
+    def quiet(*args: Any) -> Any:
+        tracer = sys.gettrace()
+        if type(tracer) not in (FunctionType, MethodType):
+            return function(*args)
+        sys.settrace(None)
+        try:
+            return function(*args)
+        finally:
+            sys.settrace(tracer)
+
+    return unseen(quiet)  # pyright: ignore[reportReturnType]
+
+
+def follow_profiler() -> None:
+    """Where a run begins with a profiler, our frames are to be seen: without them it would not
+    be told of the C functions that they call, and before Python 3.12 of their ends alone."""
+    if _is_profiled() is not _profiler.shown:
+        with LOCK:
+            _profiler.shown = not _profiler.shown
+            for function in list(_profiler.functions):
+                _show(function) if _profiler.shown else _hide(function)
+
+
+def _is_profiled() -> bool:
+    if sys.getprofile() is not None:
+        return True
+    monitoring: Any = getattr(sys, "monitoring", None)  # where cProfile is from Python 3.12 on
+    return monitoring is not None and monitoring.get_tool(monitoring.PROFILER_ID) is not None
+
+
+class _Profiler:
+    """Whether frames are shown, and the functions that have none otherwise."""
+
+    def __init__(self) -> None:
+        self.shown = False
+        self.functions: weakref.WeakSet[FunctionType] = weakref.WeakSet()
+
+
+_profiler = _Profiler()
+_originals: dict[CodeType, CodeType] = {}
+
+
+def _hide(function: FunctionType) -> None:
+    function.__code__ = _without_frame(function.__code__)
+
+
+def _show(function: FunctionType) -> None:
+    function.__code__ = _originals[function.__code__]
+
+
+@functools.cache
+def _without_frame(code: CodeType) -> CodeType:
+    assert not code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE)
+    units = bytearray(code.co_code)
+    resume = next(i.offset for i in dis.get_instructions(code) if i.opcode == _RESUME)
+    units[resume : resume + 2] = bytes((_NOP, 0))
+    if _OLD:
+        _keep_warming(units, resume)
+    hidden = code.replace(co_code=bytes(units))
+    _originals[hidden] = code
+    return hidden
+
+
+def _keep_warming(units: bytearray, resume: int) -> None:
+    """Until 3.12, RESUME counts the calls after which code is specialised, and so do jumps
+    backwards: one comes in its place, behind the end."""
+    after = resume + 2
+    forward, back = (len(units) - after) // 2, (len(units) - after) // 2 + 1
+    if back <= _UNITS:
+        units[resume:after] = bytes((_FORWARD, forward))
+        units += bytes((_BACKWARD, back))
