@@ -327,8 +327,11 @@ class Callees:
             return _run_in_its_context, Keep.YES
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
             return self._with_callbacks(function), Keep.YES
-        if owner is None or type(owner) is ModuleType:
+        if owner is None:
             return function, Keep.YES
+        if type(owner) is ModuleType:
+            lasting = sys.modules.get(vars(owner).get("__name__")) is owner
+            return function, Keep.YES if lasting else Keep.NO
         kind: Any = type(owner)
         holder: Any = owner if issubclass(kind, type) else kind
         return self._of_descriptor(type_attribute(holder, function.__name__), function), Keep.NO

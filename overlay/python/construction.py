@@ -28,7 +28,7 @@ def make(cls, new, init, mapped, general, refuse, unseen):
     @unseen
     def construct({arguments}):
         if cls.__init__ is init and cls.__new__ is new:
-            made = new(cls)
+            made = new(cls, {arguments})
             result = mapped(made, {arguments})
             return made if result is None else refuse(result)
         return general({arguments})

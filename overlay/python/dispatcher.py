@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from overlay.dispatch import by_values, reachable, resolve
 from overlay.python.forms import with_forms
-from overlay.python.kept import limited
+from overlay.python.kept import WeakObjects, limited
 from overlay.python.site import NOWHERE
 from overlay.python.unseen import unobserved, unseen
 from overlay.signature import key_of
@@ -42,7 +41,7 @@ class Dispatcher:
         self.single: Memo = {}  # key of the only argument -> implementation
         self.base: Any = None  # what calls fall through to, once one has
         self.version = 0
-        self._inlined: weakref.WeakSet[Site] = weakref.WeakSet()
+        self._inlined = WeakObjects["Site"]()
         self.keyed_by = self._keyed_by()
         self.generic = self._make_generic()
         self._by_arity = {1: self._make_single(), 2: self._make_double()}
@@ -57,7 +56,7 @@ class Dispatcher:
         """Resolve anew from the next call on."""
         self.version += 1
         self.base = None
-        for site in list(self._inlined):
+        for site in self._inlined:
             site.inline = NOWHERE
         self._inlined.clear()
         self.memo.clear()

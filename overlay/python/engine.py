@@ -22,7 +22,7 @@ from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.implicit import Implicit
-from overlay.python.kept import limited
+from overlay.python.kept import WeakObjects, limited
 from overlay.python.leaving import Watch
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
@@ -95,10 +95,9 @@ class PythonEngine:
         self._rewritten: dict[int, weakref.ref[CodeType]] = {}
         self._link_of_code: dict[int, tuple[CodeType, Callees]] = {}
         self._method_of_code: dict[int, tuple[CodeType, Method]] = {}
-        self._sites: weakref.WeakSet[Site] = weakref.WeakSet()
-        self._twins: weakref.WeakKeyDictionary[FunctionType, tuple[Any, Callees]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._sites = WeakObjects[Site]()
+        # by id, a twin, its function, and the callee map that the twin asks
+        self._twins: dict[int, tuple[Any, Any, Callees]] = {}
         # Functions as they were when they were rewritten: changed in place, they are again.
         self._seen: dict[int, tuple[weakref.ref[FunctionType], tuple[Any, ...]]] = {}
         self._for_this_run: list[Site | Passing] = []
@@ -112,7 +111,7 @@ class PythonEngine:
         """Drop all that was kept; the stack is gone."""
         with LOCK:
             self.released = True
-            for site in list(self._sites):
+            for site in self._sites:
                 site.reset()
             for callees in (self.callees, *self._linked.values()):
                 callees.forget()
@@ -149,7 +148,7 @@ class PythonEngine:
         self.met = 0
         for callees in (self.callees, *self._linked.values()):
             callees.forget_dropped()
-        for site in list(self._sites):
+        for site in self._sites:
             if site.lasting and not site.callees.lasts(site.pair[0]):
                 site.reset()
 
@@ -175,7 +174,7 @@ class PythonEngine:
         with LOCK:
             for callees in (self.callees, *self._linked.values()):
                 callees.known.clear()
-            for site in list(self._sites):
+            for site in self._sites:
                 site.reset()
             for dispatcher in self._dispatchers.values():
                 dispatcher.forget()
@@ -250,7 +249,7 @@ class PythonEngine:
             found = [entry.of() for entry in list(callees.known.values())]
             for cached in (callee for callee in found if type(callee) is LRU_CACHE):
                 del callees.known[id(cached)]
-                for site in list(self._sites):
+                for site in self._sites:
                     site.forget(cached)
 
     def _forget_removed(self) -> None:
@@ -287,9 +286,9 @@ class PythonEngine:
         self._codes.clear()
         for callees in (self.callees, *self._linked.values()):
             callees.forget()
-        for twin, (reference, callees) in list(self._twins.items()):
-            original = reference()
-            if original is not None:
+        for twin_of, function_of, callees in list(self._twins.values()):
+            twin, original = twin_of(), function_of()
+            if twin is not None and original is not None:
                 namespace = original.__globals__
                 twin.__code__ = self.rewritten(original.__code__, namespace, callees)
 
@@ -349,7 +348,9 @@ class PythonEngine:
         if new is code:
             return function
         twin = copied(function, new)
-        self._twins[twin] = weakref.ref(function), callees
+        made = id(twin)
+        reference = weakref.ref(twin, functools.partial(self._twins.pop, made))
+        self._twins[made] = reference, weakref.ref(function), callees
         return twin
 
     def rewritten(self, code: CodeType, namespace: dict[str, Any], callees: Callees) -> CodeType:

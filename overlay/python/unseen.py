@@ -11,11 +11,11 @@ import dis
 import functools
 import inspect
 import sys
-import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
+from overlay.python.kept import WeakObjects
 from overlay.table import LOCK
 
 __all__ = ["follow_profiler", "unobserved", "unseen"]
@@ -40,18 +40,23 @@ def unseen(function: F) -> F:
 
 def unobserved(function: F) -> F:
     """The same, where all that ``function`` calls is ours: a debugger that steps through the
-    program does not come here. Only those written in Python are kept out."""
+    program does not come here, if it is written in Python, and at the recursion limit there are
+    some frames more, since natively there would be no call."""
 
     @functools.wraps(function)
     def quiet(*args: Any) -> Any:
         tracer = sys.gettrace()
-        if type(tracer) not in (FunctionType, MethodType):
-            return function(*args)
-        sys.settrace(None)
+        traced = type(tracer) in (FunctionType, MethodType)
+        if traced:
+            sys.settrace(None)
         try:
             return function(*args)
+        except RecursionError:
+            with _room:
+                return function(*args)
         finally:
-            sys.settrace(tracer)
+            if traced:
+                sys.settrace(tracer)
 
     return unseen(quiet)  # pyright: ignore[reportReturnType]
 
@@ -62,7 +67,7 @@ def follow_profiler() -> None:
     if _is_profiled() is not _profiler.shown:
         with LOCK:
             _profiler.shown = not _profiler.shown
-            for function in list(_profiler.functions):
+            for function in _profiler.functions:
                 _show(function) if _profiler.shown else _hide(function)
 
 
@@ -73,12 +78,38 @@ def _is_profiled() -> bool:
     return monitoring is not None and monitoring.get_tool(monitoring.PROFILER_ID) is not None
 
 
+class _Room:
+    """More frames than the recursion limit allows, as few as no interpreter dies of."""
+
+    frames = 45
+
+    def __init__(self) -> None:
+        self.users = 0
+
+    def __enter__(self) -> None:
+        with LOCK:
+            limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(limit)  # an error where it could not be set back
+            if self.users == 0:
+                sys.setrecursionlimit(limit + self.frames)
+            self.users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with LOCK:
+            self.users -= 1
+            if self.users == 0:
+                sys.setrecursionlimit(sys.getrecursionlimit() - self.frames)
+
+
+_room = _Room()
+
+
 class _Profiler:
     """Whether frames are shown, and the functions that have none otherwise."""
 
     def __init__(self) -> None:
         self.shown = False
-        self.functions: weakref.WeakSet[FunctionType] = weakref.WeakSet()
+        self.functions = WeakObjects[FunctionType]()
 
 
 _profiler = _Profiler()

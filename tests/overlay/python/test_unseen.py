@@ -230,3 +230,39 @@ def test_deep_recursion_below_hidden_frames_ends_in_an_error():
 
     with pytest.raises(RecursionError):
         Context(overlays)(deep, 0)
+
+
+def needs(call):
+    """The lowest recursion limit, from here, at which the call ends well."""
+    depth, limit = len(traceback.extract_stack()), sys.getrecursionlimit()
+    low, high = depth + 3, depth + 400
+    try:
+        while low < high:
+            middle = (low + high) // 2
+            sys.setrecursionlimit(middle)
+            try:
+                call()
+            except RecursionError:
+                low = middle + 1
+            else:
+                high = middle
+    finally:
+        sys.setrecursionlimit(limit)
+    return low - depth
+
+
+def test_at_the_recursion_limit_first_calls_need_as_many_frames_as_natively():
+    def deep(n):
+        return deep(n - 1) if n else [plain_of[k % 3](k) for k in range(3)]
+
+    plain_of = [lambda k: New, lambda k: Made.__init__, lambda k: (k, len([k]), f"{k}")]
+    native = needs(lambda: deep(100))
+
+    def entered():
+        context = Context(overlays)
+        sys.setrecursionlimit(sys.getrecursionlimit() + 200)
+        context(str)  # its engine is made with room
+        sys.setrecursionlimit(sys.getrecursionlimit() - 200)
+        context(deep, 100)
+
+    assert native <= needs(entered) <= native + 12
