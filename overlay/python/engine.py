@@ -8,6 +8,7 @@ program only ever holds its own objects.
 from __future__ import annotations
 
 import functools
+import gc
 import operator
 import types
 import weakref
@@ -42,6 +43,7 @@ _OPERATORS = {id(f): f for f in vars(operator).values() if isinstance(f, types.B
 _FRAMES, _REPEATS = 40, 5
 _MOST_PASSING = 1000
 _MET_IN = 50
+_OLDEST = len(gc.get_count()) - 1  # generation
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class PythonEngine:
         # Functions as they were when they were rewritten: changed in place, they are again.
         self._seen: dict[int, tuple[weakref.ref[FunctionType], tuple[Any, ...]]] = {}
         self._for_this_run: list[Site | Passing] = []
+        _engines.add(self)
         with LOCK:
             for table in self.tables:
                 table.listen(self)
@@ -137,6 +140,10 @@ class PythonEngine:
         if self.met * _MET_IN >= len(self._sites) and self.met:
             with LOCK:
                 self._forget_dropped()
+        self.forget_run()
+
+    def forget_run(self) -> None:
+        """Keep nothing of what may be kept while the run lasts."""
         if self._for_this_run:
             with LOCK:
                 holders, self._for_this_run = self._for_this_run, []
@@ -425,6 +432,24 @@ class PythonEngine:
                     "to go on below it, use call_next(...) or nonoverlay(f)(...)"
                 )
                 return
+
+
+_engines = WeakObjects[PythonEngine]()
+
+
+@unobserved
+def _before_collection(phase: str, info: dict[str, int]) -> None:
+    """A closure that refers to itself is held by what stands for it: where all garbage is
+    looked for, this must not be kept. Whatever else holds the lock is not waited for."""
+    if phase == "start" and info["generation"] == _OLDEST and LOCK.acquire(blocking=False):
+        try:
+            for engine in _engines:
+                engine.forget_run()
+        finally:
+            LOCK.release()
+
+
+gc.callbacks.append(_before_collection)
 
 
 def _parts(function: FunctionType) -> tuple[Any, ...]:

@@ -1,0 +1,50 @@
+"""What a program drops is gone, also while the run goes on."""
+
+import gc
+import weakref
+
+from overlay import Context, MethodTable
+
+overlays = MethodTable("memory")
+
+
+class Held:
+    pass
+
+
+def test_a_closure_that_refers_to_itself_goes_with_the_next_collection():
+    def program():
+        def make():
+            held = Held()
+
+            def again(n):
+                return [held, again(n - 1)] if n else str(n)
+
+            for n in range(5):  # at one site, so that it is worth keeping
+                again(n)
+            return weakref.ref(held), weakref.ref(again)
+
+        gone = make()
+        before = gone[0]() is not None
+        gc.collect()
+        return before, [reference() for reference in gone], make()[0]() is not None
+
+    gc.disable()
+    try:
+        assert Context(overlays)(program) == program() == (True, [None, None], True)
+    finally:
+        gc.enable()
+
+
+def test_a_builtin_function_does_not_keep_a_module_that_was_dropped():
+    def program():
+        from test.support.import_helper import import_fresh_module
+
+        fresh = import_fresh_module("_struct")
+        gone = weakref.ref(fresh)
+        sizes = [fresh.calcsize("b") for _ in range(3)]
+        del fresh
+        gc.collect()
+        return sizes, gone()
+
+    assert Context(overlays)(program) == ([1, 1, 1], None)
