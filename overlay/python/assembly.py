@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
+from overlay.python.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["Edits", "Item", "Label", "Listing", "Protected", "Region", "assemble"]
 
 EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]

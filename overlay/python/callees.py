@@ -33,6 +33,7 @@ from overlay.python import dynamic_code, plum_functions
 from overlay.python.construction import TYPE_CALL, constructor
 from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.site import Keep
 from overlay.python.twins import copied
 from overlay.python.unseen import unobserved, unseen
@@ -330,7 +331,7 @@ class Callees:
         if owner is None:
             return function, Keep.YES
         if type(owner) is ModuleType:
-            lasting = sys.modules.get(vars(owner).get("__name__")) is owner
+            lasting = is_module(vars(owner))
             return function, Keep.YES if lasting else Keep.NO
         kind: Any = type(owner)
         holder: Any = owner if issubclass(kind, type) else kind

@@ -9,6 +9,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, WrapperDescript
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from overlay.python.forms import with_forms
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unobserved, unseen
 from overlay.target import type_attribute
 

@@ -25,6 +25,7 @@ from overlay.python.emit import emitter
 from overlay.python.implicit import Implicit
 from overlay.python.kept import WeakObjects, limited
 from overlay.python.leaving import Watch
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
 from overlay.python.twins import copied

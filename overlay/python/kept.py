@@ -7,6 +7,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
+from overlay.python.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["WeakObjects", "limited"]
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from overlay.python.forms import with_forms
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unseen
 from overlay.stack import current_stack
 from overlay.target import generic_state, type_attribute

@@ -11,6 +11,7 @@ from overlay.python.emit import Emitter
 from overlay.python.emit.common import COMPREHENSIONS, OPTIMIZED, Writer
 from overlay.python.emit.implicit import DEEPER, rewrite_implicit
 from overlay.python.local_functions import local_functions
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Rewriter", "runs_in_place"]
 

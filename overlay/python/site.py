@@ -14,6 +14,7 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from overlay.python.construction import is_simple, may_make_itself
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.twins import copied
 from overlay.python.unseen import unobserved, unseen
 from overlay.target import BUILTINS, attributes_of, key_of_target, mro_of, type_attribute

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import CodeType, FunctionType
 
+from overlay.python.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["copied"]
 
 

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
 from overlay.python.kept import WeakObjects
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.table import LOCK
 
 __all__ = ["follow_profiler", "unobserved", "unseen"]

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from overlay.python.assembly import Edits, Item, Label, Listing, Region
 from overlay.python.construction import is_simple
 from overlay.python.emit.effects import FINAL, follow, jumped
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.target import type_attribute
 
 __all__ = ["COMPREHENSIONS", "OP", "OPTIMIZED", "Emitter", "Stack", "Tag", "Writer", "shuffled"]

@@ -12,6 +12,7 @@ from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
 from overlay.python.emit.common import BINARY, COMPARE, UNARY
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Instruction", "call_slots", "decoded", "operator_of", "take_call"]
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import dis
 from typing import Any
 
+from overlay.python.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["FINAL", "follow", "jumped"]
 
 _OP = dis.opmap

@@ -13,6 +13,7 @@ from typing import Any
 
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import BINARY, COMPARE, OP, UNARY, Emitter, Writer
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["DEEPER", "rewrite_implicit"]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from overlay.python.assembly import Item
 from overlay.python.emit.common import OP, Stack, Tag, Writer
 from overlay.python.emit.py312 import Emitter312
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 
 class Emitter311(Emitter312):

@@ -9,6 +9,7 @@ from typing import Any
 
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer, shuffled
+from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
 # How a callable and NULL come under so many arguments: depths of swaps, and 0 for pushing NULL.

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextvars
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -153,3 +155,33 @@ def test_a_copy_of_the_interpreters_context_carries_no_rewriting():
     assert copy.run(who) == "nobody"
     assert A(lambda: contextvars.Context().run(who)) == "nobody"
     assert names() == OUTSIDE
+
+
+REPLACED = """
+import builtins
+from overlay import Context, MethodTable
+
+def refuse(*args):
+    raise AssertionError("called by the engine")
+
+def program():
+    own = {name: vars(builtins)[name] for name in ("len", "callable", "map", "sorted", "any")}
+    vars(builtins).update(dict.fromkeys(own, refuse))
+    try:
+        def inner(x):  # met, rewritten and called for the first time here
+            return str(x).upper()
+
+        return [inner(x) for x in "ab"]
+    finally:
+        vars(builtins).update(own)
+
+context = Context(MethodTable("own"))
+context(str)
+assert context(program) == ["A", "B"]
+"""
+
+
+def test_the_engine_does_not_call_builtins_that_the_program_replaces():
+    # in a process of its own, where nothing checks types by these builtins
+    done = subprocess.run([sys.executable, "-c", REPLACED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
