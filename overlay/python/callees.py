@@ -37,6 +37,7 @@ from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.site import Keep
 from overlay.python.twins import copied
 from overlay.python.unseen import unobserved, unseen
+from overlay.stack import key_in_force, stack_in_force
 from overlay.table import LOCK
 from overlay.target import BUILTINS, key_of_target, type_attribute
 
@@ -407,17 +408,27 @@ class Callees:
 
 @unseen
 def _run_in_its_context(variables: contextvars.Context, /, *args: Any, **kwargs: Any) -> Any:
-    """``contextvars.Context.run``: what the call sees is decided by the context variables in
-    which it runs, as it is for a task or a callback of an event loop."""
+    """``contextvars.Context.run``: the call sees the tables that are in force in the variables
+    that it runs with, as a task or a callback of an event loop does; where none are, because
+    the variables are older than the context, those in force here."""
     if not args:
         return RUN(variables, *args, **kwargs)  # its own error
-    return RUN(variables, _call_in_force, *args, **kwargs)
+    return RUN(variables, _call_in_force, current_stack(), *args, **kwargs)
 
 
 @unseen
-def _call_in_force(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _call_in_force(outer: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
     stack = current_stack()
-    return (function if stack is None else stack.python.callees[function])(*args, **kwargs)
+    if stack is not None:
+        return stack.python.callees[function](*args, **kwargs)
+    if outer is None:
+        return function(*args, **kwargs)
+    token, key = stack_in_force.set(outer), key_in_force.set(outer.key)
+    try:
+        return outer.python.callees[function](*args, **kwargs)
+    finally:
+        stack_in_force.reset(token)
+        key_in_force.reset(key)
 
 
 def _keep_if(lasting: bool) -> Keep:

@@ -153,7 +153,7 @@ def test_an_async_generator_keeps_its_context():
 def test_a_copy_of_the_interpreters_context_carries_no_rewriting():
     copy = A(contextvars.copy_context)
     assert copy.run(who) == "nobody"
-    assert A(lambda: contextvars.Context().run(who)) == "nobody"
+    assert A(lambda: contextvars.Context().run(who)) == "a"  # a call below it, as any other
     assert names() == OUTSIDE
 
 
@@ -185,3 +185,14 @@ def test_the_engine_does_not_call_builtins_that_the_program_replaces():
     # in a process of its own, where nothing checks types by these builtins
     done = subprocess.run([sys.executable, "-c", REPLACED], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_variables_that_are_older_than_the_context_are_run_with_in_it():
+    older = contextvars.copy_context()
+
+    def program():
+        return older.run(lambda: names()), names()
+
+    assert A(program) == (("a", "a"), ("a", "a"))
+    assert B(program) == (("b", "b"), ("b", "b"))
+    assert older.run(names) == OUTSIDE
