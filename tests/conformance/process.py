@@ -30,7 +30,7 @@ class Options:
     """
 
     context: str = "overlay:Context"
-    limit: float = 120.0
+    limit: float = 300.0
     columns: tuple[str, ...] = ("context",)
 
 

@@ -74,7 +74,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("modules", nargs="*", help="names as in lists.py; all if none are given")
     parser.add_argument("--half", choices=("unchanged", "reached"), help="this half alone")
     parser.add_argument("--context", default="overlay:Context", metavar="MODULE:NAME")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds for one run")
+    parser.add_argument("--column", choices=("context", "implicit"), help="this kind alone")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one run")
     parser.add_argument("--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--json", type=Path, default=BUILD / f"{VERSION}.json")
     parser.add_argument("--totals", action="store_true", help="show the last runs' totals, no more")
@@ -96,7 +97,8 @@ def each(
 def conformance(asked: argparse.Namespace) -> int:
     """Run what was asked for, print and save the report; the exit code."""
     start = time.monotonic()
-    options = Options(asked.context, asked.limit, kinds_of_context(asked.context))
+    columns = (asked.column,) if asked.column else kinds_of_context(asked.context)
+    options = Options(asked.context, asked.limit, columns)
     names = asked.modules or list(lists.modules())
     results, counted = list[Result](), list[Result]()
     if asked.half != "reached":
