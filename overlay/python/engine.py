@@ -92,6 +92,7 @@ class PythonEngine:
         self.emitter = emitter()
         self.callees = Callees(self, None)
         self.implicit = Implicit(self.callees) if stack.context.implicit else None
+        self._profilers = follow_profiler()
         self._linked: dict[Any, Callees] = {}
         self._dispatchers: dict[Any, Dispatcher] = {}
         self._codes: dict[tuple[int, int], tuple[Any, CodeType | None]] = {}
@@ -206,16 +207,24 @@ class PythonEngine:
     @unobserved
     def enter(self, function: Any) -> Any:
         """What to call in place of ``function`` at the start of a run."""
-        follow_profiler()
-        self.check_functions()
+        self._prepare()
         return self.callees[function]
 
     @unobserved
     def enter_base(self, function: Any) -> Any:
         """The same, where no method is looked up for ``function`` itself."""
-        follow_profiler()
-        self.check_functions()
+        self._prepare()
         return self.callees.base(function)[0]
+
+    def _prepare(self) -> None:
+        self.check_functions()
+        profilers = follow_profiler()
+        if profilers != self._profilers:
+            self._profilers = profilers
+            if self.implicit is not None:  # has made functions, with frames or without
+                self.implicit = Implicit(self.callees)
+                self._forget_all()
+                self._rewrite_all()
 
     def enter_inner(self, context: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """A context called inside this one: its tables go on top of these."""

@@ -11,21 +11,27 @@ import dis
 import functools
 import inspect
 import sys
-from collections.abc import Callable
-from types import CodeType, FunctionType, MethodType
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
 from overlay.python.kept import WeakObjects
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.table import LOCK
 
-__all__ = ["follow_profiler", "unobserved", "unseen"]
+__all__ = ["all_unseen", "follow_profiler", "unobserved", "unseen"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OLD = sys.version_info[:2] == (3, 11)
 _NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
 _FORWARD, _BACKWARD = dis.opmap.get("JUMP_FORWARD", 0), dis.opmap.get("JUMP_BACKWARD", 0)
+_SUSPENDS = (
+    inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_ITERABLE_COROUTINE
+)
 _UNITS = 255  # as far as a jump goes without a prefix
 
 
@@ -62,14 +68,36 @@ def unobserved(function: F) -> F:
     return unseen(quiet)  # pyright: ignore[reportReturnType]
 
 
-def follow_profiler() -> None:
+def all_unseen(*modules: ModuleType) -> None:
+    """Every function that these modules define, and those made in them, without frames."""
+    for module in modules:
+        for found in list(vars(module).values()):
+            if getattr(found, "__module__", None) != module.__name__:
+                continue
+            for function in _functions_of(found):
+                if not function.__code__.co_flags & _SUSPENDS:
+                    unseen(function)
+
+
+def _functions_of(found: Any) -> Iterator[FunctionType]:
+    held = vars(found).values() if isinstance(found, type) else (found,)
+    for function in held:
+        inner = getattr(function, "__func__", getattr(function, "fget", function))
+        if type(inner) is FunctionType:
+            yield inner
+
+
+def follow_profiler() -> int:
     """Where a run begins with a profiler, our frames are to be seen: without them it would not
-    be told of the C functions that they call, and before Python 3.12 of their ends alone."""
+    be told of the C functions that they call, and before Python 3.12 of their ends alone. The
+    number that it gives changes with that: functions made by ours are as they were made."""
     if _is_profiled() is not _profiler.shown:
         with LOCK:
             _profiler.shown = not _profiler.shown
             for function in _profiler.functions:
                 _show(function) if _profiler.shown else _hide(function)
+            _profiler.turns += 1
+    return _profiler.turns
 
 
 def _is_profiled() -> bool:
@@ -110,6 +138,7 @@ class _Profiler:
 
     def __init__(self) -> None:
         self.shown = False
+        self.turns = 0
         self.functions = WeakObjects[FunctionType]()
 
 
@@ -118,7 +147,8 @@ _originals: dict[CodeType, CodeType] = {}
 
 
 def _hide(function: FunctionType) -> None:
-    function.__code__ = _without_frame(function.__code__)
+    if function.__code__ not in _originals:
+        function.__code__ = _without_frame(function.__code__)
 
 
 def _show(function: FunctionType) -> None:
@@ -127,15 +157,23 @@ def _show(function: FunctionType) -> None:
 
 @functools.cache
 def _without_frame(code: CodeType) -> CodeType:
-    assert not code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE)
+    assert not code.co_flags & _SUSPENDS
     units = bytearray(code.co_code)
     resume = next(i.offset for i in dis.get_instructions(code) if i.opcode == _RESUME)
     units[resume : resume + 2] = bytes((_NOP, 0))
     if _OLD:
         _keep_warming(units, resume)
-    hidden = code.replace(co_code=bytes(units))
+    inner = (_without_frame(c) if _may_hide(c) else c for c in code.co_consts)
+    hidden = code.replace(co_code=bytes(units), co_consts=tuple(inner))
     _originals[hidden] = code
     return hidden
+
+
+def _may_hide(constant: Any) -> bool:
+    """Whether it is the code of a function that runs through."""
+    if type(constant) is not CodeType or not constant.co_flags & inspect.CO_OPTIMIZED:
+        return False
+    return not constant.co_flags & _SUSPENDS
 
 
 def _keep_warming(units: bytearray, resume: int) -> None:

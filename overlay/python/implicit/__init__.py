@@ -13,6 +13,18 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, MethodWrapperType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from overlay.python.implicit import (
+    arithmetic,
+    attributes,
+    blocks,
+    builtin_functions,
+    items,
+    iteration,
+    numbers,
+    patterns,
+    protocols,
+    text,
+)
 from overlay.python.implicit.arithmetic import (
     COMPARISONS,
     binaries,
@@ -28,6 +40,7 @@ from overlay.python.implicit.iteration import Iteration
 from overlay.python.implicit.numbers import Numbers
 from overlay.python.implicit.patterns import Patterns
 from overlay.python.implicit.text import Text
+from overlay.python.unseen import all_unseen, unseen
 from overlay.target import type_attribute
 
 if TYPE_CHECKING:
@@ -87,3 +100,10 @@ class Implicit:
         if standing is None or standing.of is not descriptor:
             return found
         return functools.partial(standing.over(descriptor), owner)
+
+
+all_unseen(
+    *(arithmetic, attributes, blocks, builtin_functions, items),
+    *(iteration, numbers, patterns, protocols, text),
+)
+unseen(type_attribute)

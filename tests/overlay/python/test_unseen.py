@@ -78,6 +78,66 @@ def test_a_frame_below_has_the_callers_above_that_it_has_natively(way):
     assert Context(overlays)(program, way) == program(way)
 
 
+class Special:
+    def __add__(self, other):
+        return names()
+
+    __getitem__ = __call__ = __radd__ = __lt__ = __add__
+
+    @property
+    def attribute(self):
+        return names()
+
+    def __getattr__(self, name):
+        return names()
+
+    def __enter__(self):
+        return names()
+
+    def __exit__(self, *error):
+        return None
+
+    def __iter__(self):
+        return iter([names()])
+
+    def __format__(self, how):
+        return " ".join(names())
+
+    def __len__(self):
+        return len(names())
+
+    def entered(self):
+        with self as found:
+            return found
+
+    def iterated(self):
+        for found in self:
+            return found
+
+
+IMPLICIT = {
+    "operator": lambda: Special() + 1,
+    "reflected": lambda: 1 + Special(),
+    "comparison": lambda: Special() < 1,
+    "item": lambda: Special()[1],
+    "property": lambda: Special().attribute,
+    "__getattr__": lambda: Special().other,
+    "with": lambda: Special().entered(),
+    "for": lambda: Special().iterated(),
+    "format": lambda: f"{Special()}",
+    "builtin": lambda: format(Special()),
+    "len": lambda: len(Special()),
+    "truth": lambda: 1 if Special() else 0,
+    "comprehension": lambda: [x for x in Special()],
+    "list": lambda: list(Special()),
+}
+
+
+@pytest.mark.parametrize("way", (WAYS | IMPLICIT).values(), ids=WAYS | IMPLICIT)
+def test_the_same_where_implicit_calls_are_entered(way):
+    assert Context(overlays, implicit=True)(program, way) == program(way)
+
+
 def test_a_method_is_called_by_the_code_that_calls_its_target():
     found = Context(overlays)(program, lambda: math.sin(1.0))
     assert found == ["sin", "<lambda>"]
