@@ -111,8 +111,10 @@ class Special:
             return found
 
     def iterated(self):
+        last = []
         for found in self:
-            return found
+            last = found
+        return last
 
 
 IMPLICIT = {
@@ -128,7 +130,7 @@ IMPLICIT = {
     "builtin": lambda: format(Special()),
     "len": lambda: len(Special()),
     "truth": lambda: 1 if Special() else 0,
-    "comprehension": lambda: [x for x in Special()],
+    "comprehension": lambda: [(x, 1) for x in Special()],
     "list": lambda: list(Special()),
 }
 
