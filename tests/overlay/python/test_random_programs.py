@@ -4,6 +4,7 @@ import collections
 import contextlib
 import linecache
 import operator
+import os
 import sys
 import traceback
 import types
@@ -17,7 +18,9 @@ from overlay import Context, MethodTable, call_next, nonoverlay
 
 NAME = "a_random_program"
 FILE = f"{NAME}.py"
-SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=40)
+# RANDOM_PROGRAMS says how many programs each property is tried on
+EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "40"))
+SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
 
 
 def never(x):
