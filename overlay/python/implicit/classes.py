@@ -61,6 +61,9 @@ class Classes:
 
         return _BUILD(body, name, metaclass=_Metaclass(make, namespace))
 
+    # under this name it stands in the interpreter's messages
+    build.__module__, build.__qualname__ = _BUILD.__module__, _BUILD.__qualname__
+
     def _resolved(self, bases: tuple[Any, ...]) -> tuple[Any, ...]:
         """The bases with ``__mro_entries__`` asked; the same tuple where none has it."""
         found, changed = list[Any](), False

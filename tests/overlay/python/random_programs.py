@@ -92,6 +92,7 @@ class Countable:
     def __iter__(self):
         self.at = 0
         return self
+    @target("next")
     def __next__(self):
         enter("next", self.at)
         self.at += 1
@@ -100,41 +101,51 @@ class Countable:
         return self.at
 
 class Named:
+    @target("set name")
     def __set_name__(self, owner, name):
+        enter("set name")
         self.name = "_" + name
+    @target("get")
     def __get__(self, instance, owner):
-        enter("get " + self.name)
+        enter("get")
         return self if instance is None else getattr(instance, self.name, 0)
+    @target("set")
     def __set__(self, instance, value):
-        enter("set " + self.name, value)
+        enter("set", value)
         setattr(instance, self.name, value)
 
 class Watched:
     level = Named()
     def __init__(self, level):
         self.level = level
+    @target("getattr")
     def __getattr__(self, name):
+        enter("getattr")
         if name.startswith("_"):
             raise AttributeError(name)
-        enter("getattr " + name)
         return len(name)
+    @target("getitem")
     def __getitem__(self, x):
         enter("getitem", x)
         return self.level + x
     def __contains__(self, x):
         return x == self.level
+    @target("bool")
     def __bool__(self):
         enter("bool")
         return self.level > 2
     def __neg__(self):
         return -self.level
+    def __repr__(self):
+        return f"<{self.level:>3}>"
 """
 
 # What stands for what: {e} a number, {f} a function of a number, {s} statements, {d} perhaps a
 # definition, {k} a small number, {g} a generator function, {w} a coroutine function, {c} a
 # class, {m} what gives a context manager, {t} a decorator, {r} a name of a global function,
 # {1} {2} .. fresh names. The first of each list is the simplest; leaves come before a "|"; what
-# stands after a "~" runs code that no call instruction calls, or calls with wrong arguments.
+# stands after a "~" runs code that no call instruction calls; what stands after a "!" runs code
+# that C code calls, or calls with wrong arguments.
 NUMBERS = """
 x
 a
@@ -151,7 +162,7 @@ b
 {f}({e})
 {f}({e})
 {f}(x)
-~{f}(x={e}) if {k} else a
+!{f}(x={e}) if {k} else a
 {f}(*[{e}])
 {f}(*(), *({e},), **{{}})
 {f}({f}({e}))
@@ -193,7 +204,7 @@ functools.lru_cache({f})({e})
 {c}(*[{e}]).add(**dict(x={e})).value
 {c}.go({c}(), {e})
 getattr({c}({e}), "go")({e})
-~operator.methodcaller("go", {e})({c}())
+!operator.methodcaller("go", {e})({c}())
 sum({g}({e}))
 sum([*{g}({e}), *{g}({k})])
 next({g}({e}), {e})
@@ -323,12 +334,12 @@ except* Error as {1}:
 except* KeyError:
     a = {e}
 ---
-~try:
+!try:
     {f}()
 except TypeError as {1}:
     log(str({1}))
 ---
-~try:
+!try:
     {c}(1, 2, nothing={e})
 except TypeError as {1}:
     log(str({1}))
@@ -564,6 +575,14 @@ log(list(zip(map({f}, [{e}, {e}]), filter({f}, [{e}, {e}]), {g}({e}))))
 exec("def {1}(x):\\n    return hidden(x) + 1\\nlog({1}(x))", dict(hidden={f}, log=log, x={e}))
 ---
 ~log(f"{{{c}({e}).value}}", [{f}(x) for x in Countable({k})])
+---
+~class {1}({c}):
+    {2} = {3} = Named()
+{1} = {1}({e})
+{1}.{3} = {e}
+log({1}.{2}, {1}.go({e}))
+---
+~log([x.level for x in sorted([Watched({e}), Watched({e})], key=lambda x: x.level)], {f}({e}))
 ---
 ~{1} = Watched({e})
 {1}.level = {e}
@@ -808,8 +827,9 @@ f: (lambda x: functools.lru_cache({2})(x))
 ~class {1}:
     def __init__(self, x):
         self.x = x
+    @target("{1}.enter")
     def __enter__(self):
-        log("enter", self.x)
+        enter("{1}.enter", self.x)
         return {f}(self.x)
     def __exit__(self, kind, error, trace):
         log("exit", kind and kind.__name__)
@@ -1041,15 +1061,46 @@ f: {3}
     def doubled(self):
         return {f}(self.value)
     @classmethod
+    @target("{1}.missing")
     def _missing_(cls, value):
-        enter("missing", value)
+        enter("{1}.missing", value)
         return cls.ONE
 f: (lambda x: {1}(x).doubled + sum(each.value for each in {1}))
 ---
 ~class {1}({c}):
+    @target("{1}.told")
+    def __init_subclass__(cls, /, **kwargs):
+        enter("{1}.told")
+        super().__init_subclass__(**kwargs)
+        cls.extra = {f}
+    first = Named()
+class {2}(type):
+    @classmethod
+    @target("{2}.prepared")
+    def __prepare__(cls, name, bases, **kwargs):
+        enter("{2}.prepared", len(bases))
+        return dict(early={k})
+    @target("{2}.new")
+    def __new__(cls, name, bases, namespace, **kwargs):
+        enter("{2}.new")
+        return super().__new__(cls, name, bases, namespace)
+def {3}(x):
+    enter("{3}", x)
+    a = b = x
+    class {4}({1}):
+        level = Named()
+    class {5}(metaclass={2}):
+        late = {f}(early)
+    {4}().level = x + {5}.late
+    return {4}.extra(x) + len("%s %r {{}}".format({k}) % (Watched(x), Watched({e})))
+c: {1}
+f: {3}
+---
+~class {1}({c}):
     @functools.cached_property
+    @target("{1}.cached")
     def cached(self):
-        enter("cached")
+        enter("{1}.cached")
         return {f}(self.value)
     @property
     def level(self):
@@ -1059,8 +1110,9 @@ f: (lambda x: {1}(x).doubled + sum(each.value for each in {1}))
         a = b = x
         {s}
         self.value = {e}
+    @target("{1}.lt")
     def __lt__(self, other):
-        enter("lt")
+        enter("{1}.lt")
         return self.value < other.value
     def use(self, x):
         self.level = x
@@ -1102,20 +1154,20 @@ _HOLE = re.compile(r"^( *)\{([sd])\}$|\{([a-z0-9])\}", re.MULTILINE)
 
 
 class _Author:
-    """integer(low, high): draws one, both included."""
+    """integer(low, high): draws one, both included. without: marks of what is left out."""
 
-    def __init__(self, integer, explicit):
+    def __init__(self, integer, without):
         self.integer = integer
         self.given = {kind: [name] for kind, name in _SIMPLEST.items()}
         self.names = 0
         self.left = 60  # holes that may still be filled with more than a leaf
         self.texts = {
             kind: [
-                [t.lstrip("~") for t in texts if not (explicit and t[0] == "~")] for texts in both
+                [t.lstrip("~!") for t in texts if t[0] not in without] for texts in both
             ]
             for kind, both in _TEXTS.items()
         }
-        self.gives = re.compile(r"[a-z]: " if explicit else r"~?[a-z]: ")
+        self.gives = re.compile(r"[a-z]: " if "~" in without else r"~?[a-z]: ")
 
     def pick(self, values):
         return values[self.integer(0, len(values) - 1)]
@@ -1204,9 +1256,10 @@ def indented(text, margin):
 
 
 @st.composite
-def programs(draw, explicit=False):
+def programs(draw, without=""):
     """The text of a module with a function ``main(x)``.
 
-    explicit: all that it runs is called explicitly, and with arguments that fit.
+    without: "!" leaves out what C code calls, and calls with arguments that do not fit; "~!"
+    leaves out too what the interpreter calls without a call instruction.
     """
-    return _Author(lambda *bounds: draw(st.integers(*bounds)), explicit).program()
+    return _Author(lambda *bounds: draw(st.integers(*bounds)), without).program()
