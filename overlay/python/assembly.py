@@ -158,6 +158,8 @@ def assemble(
     # its namespace, but not in a copy: there they need names that no program has.
     hidden = () if code.co_flags & 1 else code.co_varnames
     varnames = tuple(f".{name}" for name in hidden) or code.co_varnames
+    # one that a function in there refers to is a local and a cell of one name
+    cellvars = tuple(f".{name}" if name in hidden else name for name in code.co_cellvars)
     return code.replace(
         co_code=layout.encoded(),
         co_exceptiontable=layout.regions(listing),
@@ -165,6 +167,7 @@ def assemble(
         co_consts=(*code.co_consts, *consts),
         co_names=(*code.co_names, *names),
         co_varnames=varnames if local is None else (*varnames, local),
+        co_cellvars=cellvars,
         co_nlocals=code.co_nlocals + (local is not None),
         co_stacksize=depth,
     )

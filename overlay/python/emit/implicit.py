@@ -82,6 +82,7 @@ class _Implicit:
             "BINARY_OP": lambda k, arg: self._asked(k, 2, resolvers[BINARY[arg]]),
             "COMPARE_OP": self._compare,
             "CONTAINS_OP": self._contains,
+            "IS_OP": self._is,
             "UNARY_NOT": self._not,
             "CALL_INTRINSIC_1": self._positive,
             "BINARY_SUBSCR": lambda k, arg: self._asked(k, 2, items.resolve_get),
@@ -108,6 +109,7 @@ class _Implicit:
         return {
             "CALL_FUNCTION_EX": self._splat,
             "RAISE_VARARGS": self._raise,
+            "LOAD_BUILD_CLASS": self._class,
             "LOAD_ATTR": self._load,
             "LOAD_METHOD": self._load,
             "LOAD_SUPER_ATTR": self._load_super,
@@ -188,15 +190,29 @@ class _Implicit:
 
     def _compare(self, k: int, arg: int) -> None:
         name, to_bool = self.emitter.comparison(arg)
+        if to_bool:
+            self._result(k, self.emitter.as_bool())
         truth = self._call(1, self.implicit.numbers.truth) if to_bool else []
         self._asked(k, 2, self.implicit.resolvers[COMPARE[name]], after=truth)
 
     def _contains(self, k: int, arg: int) -> None:
+        self._result(k, self.emitter.negated() if arg else self.emitter.as_bool())
         negated: list[Item] = [(OP["UNARY_NOT"], 0)] if arg else []
         resolve = self.implicit.items.resolve_contains
         self._asked(k, 2, resolve, before=[_SWAP], back=[_SWAP], after=negated)
 
+    def _is(self, k: int, arg: int) -> None:
+        self._result(k, self.emitter.as_bool())
+
+    def _result(self, k: int, end: list[Item]) -> None:
+        """What an overlay of the operator gave is asked for its truth: ``end`` does so natively."""
+        replaced = self.w.edits.replaced.get(k)
+        if replaced is not None:
+            at = len(replaced) - len(end)
+            replaced[at:at] = self._call(1, self.implicit.numbers.tested)
+
     def _not(self, k: int, arg: int) -> None:
+        self._result(k, self.emitter.as_bool())
         if not _HAS_TO_BOOL:
             self._before(k, self._call(1, self.implicit.numbers.tested))
 
@@ -226,6 +242,9 @@ class _Implicit:
     def _enter(self, k: int, resolver: Any) -> None:
         enter: list[Item] = [(OP["UNPACK_SEQUENCE"], 2), *self.emitter.call_pushed(0)]
         self._asked(k, 1, resolver, after=enter)
+
+    def _class(self, k: int, arg: int) -> None:
+        self.w.edits.after[k] = self._call(1, self.implicit.classes.statement)
 
     # ---- attributes ----
 

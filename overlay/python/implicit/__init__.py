@@ -35,9 +35,12 @@ from overlay.python.implicit.arithmetic import (
 from overlay.python.implicit.attributes import Attributes
 from overlay.python.implicit.blocks import Blocks
 from overlay.python.implicit.builtin_functions import Standing, table
+from overlay.python.implicit.classes import Classes
+from overlay.python.implicit.formatting import Formatting, Remainder
 from overlay.python.implicit.items import Items
 from overlay.python.implicit.iteration import Iteration
 from overlay.python.implicit.numbers import Numbers
+from overlay.python.implicit.ordering import Ordering
 from overlay.python.implicit.patterns import Patterns
 from overlay.python.implicit.text import Text
 from overlay.python.unseen import all_unseen, unseen
@@ -65,7 +68,10 @@ class Implicit:
         self.items = Items(self)
         self.blocks = Blocks(self)
         self.patterns = Patterns(self)
-        self.binaries = binaries(self)
+        self.classes = Classes(self)
+        self.ordering = Ordering(self)
+        self.formatting = Formatting(self)
+        self.binaries = {**binaries(self), "mod": Remainder(self)}
         self.resolvers = self._resolvers()
         self.standing: dict[int, Standing] = table(self)
 
@@ -90,7 +96,7 @@ class Implicit:
         if found is not callee or kind not in (MethodWrapperType, BuiltinFunctionType):
             return found
         owner = callee.__self__
-        if type(owner) is ModuleType:
+        if type(owner) is ModuleType or callee.__name__ == "__new__":  # bound to nothing
             return found
         if kind is MethodWrapperType:
             descriptor = callee.__objclass__.__dict__.get(callee.__name__)

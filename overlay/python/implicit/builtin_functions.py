@@ -46,7 +46,7 @@ _ITERATE: list[tuple[Any, tuple[int, ...] | None]] = [
 ]
 # The same, but they ask for the length as well.
 _MEASURE: list[tuple[Any, tuple[int, ...]]] = [
-    *((f, (0,)) for f in (list, tuple, sorted, bytes, bytearray)),
+    *((f, (0,)) for f in (list, tuple, bytes, bytearray)),
     *((f, (1,)) for f in (list.__init__, list.extend)),
 ]
 _FILL = [(dict, 0), (dict.update, 1), (dict.__init__, 1)]
@@ -63,7 +63,6 @@ def table(implicit: Implicit) -> dict[int, Standing]:
     found += [Standing(f, _converting((place,), filled)) for f, place in _FILL]
     listed = implicit.iteration.listed
     found += [Standing(f, _converting((1,), listed)) for f in (str.join, bytes.join)]
-    found += [Standing(f, _extreme(entered)) for f in (min, max)]
     found += [Standing(map, _converting_rest(entered))]
     found += [Standing(f, _wrapped(to)) for f, to in _wrappers(implicit).items()]
     return {id(standing.of): standing for standing in found}
@@ -94,18 +93,6 @@ def _converting(places: tuple[int, ...] | None, convert: Function) -> Callable[[
 def _converting_rest(convert: Function) -> Callable[[Any], Any]:
     def over(found: Any) -> Function:
         return lambda *args, **kwargs: found(*args[:1], *map(convert, args[1:]), **kwargs)
-
-    return over
-
-
-def _extreme(convert: Function) -> Callable[[Any], Any]:
-    def over(found: Any) -> Function:
-        def extreme(*args: Any, **kwargs: Any) -> Any:
-            if len(args) == 1:
-                args = (convert(args[0]),)
-            return found(*args, **kwargs)
-
-        return extreme
 
     return over
 
@@ -176,6 +163,9 @@ def _protocols(implicit: Implicit) -> dict[Any, Function]:
     return {
         **numbers.table(),
         **implicit.text.table(),
+        **implicit.formatting.table(),
+        **implicit.ordering.table(),
+        type.__new__: implicit.classes.new,
         **_object_slots(implicit),
         getattr: read,
         hasattr: has,

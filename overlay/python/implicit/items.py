@@ -7,6 +7,7 @@ from collections import defaultdict
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from overlay.python.implicit.arithmetic import compare
 from overlay.python.implicit.protocols import (
     MISSING,
     PLAIN,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Items"]
 
 _DICT_READS: Any = dict.__dict__["__getitem__"]
+_SEQUENCES = (list, tuple)
 _DEFAULT: Any = defaultdict.__dict__["__missing__"]
 
 
@@ -31,6 +33,7 @@ class Items:
     def __init__(self, implicit: Implicit) -> None:
         self.implicit = implicit
         self.callees = implicit.callees
+        self._equal = compare(implicit, "eq")
 
     # ---- what to call on the operands, or None where no function of the program takes part ----
 
@@ -73,7 +76,8 @@ class Items:
         """For ``value in x``, of the container first."""
         kind: Any = type(x)
         if id(kind) in PLAIN:
-            return None
+            asked = kind in _SEQUENCES and _may_compare(x, value)
+            return self.among if asked else None
         found = lookup(kind, "__contains__")
         if found is MISSING:
             names = ("__iter__", "__getitem__", "__next__")
@@ -147,10 +151,26 @@ class Items:
         """``value in x``."""
         kind: Any = type(x)
         if id(kind) in PLAIN:
-            return operator.contains(x, value)
+            return self.among(x, value) if kind in _SEQUENCES else operator.contains(x, value)
         found = lookup(kind, "__contains__")
         if in_python(found):
             return self.implicit.numbers.truth(invoke(self.callees, found, x, value))
         if found is MISSING:
             return operator.contains(self.implicit.iteration.entered(x), value)
         return operator.contains(x, value)
+
+    def among(self, x: Any, value: Any) -> bool:
+        """``value in x`` for a list or tuple."""
+        if not _may_compare(x, value):
+            return operator.contains(x, value)
+        truth = self.implicit.numbers.truth
+        return any(item is value or truth(self._equal(item, value)) for item in x)
+
+
+def _may_compare(x: Any, value: Any) -> bool:
+    """Whether functions of the program may compare a value with the items of a list."""
+    if python_function(type(value), "__eq__") is not MISSING:
+        return True
+    if PLAIN.issuperset(map(id, map(type, x))):
+        return False
+    return any(python_function(type(item), "__eq__") is not MISSING for item in x)

@@ -10,11 +10,12 @@ from overlay.python.implicit.protocols import Given, in_python, invoke, lookup
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
-__all__ = ["Text"]
+__all__ = ["TEXT", "Text"]
 
 _STR: Any = object.__dict__["__str__"]
 _FORMAT: Any = object.__dict__["__format__"]
-_TEXT = frozenset(map(id, (int, float, complex, bool, str, bytes, bytearray, type(None), range)))
+# Builtin types, by id, whose text C functions give.
+TEXT = frozenset(map(id, (int, float, complex, bool, str, bytes, bytearray, type(None), range)))
 
 
 class Text:
@@ -35,7 +36,7 @@ class Text:
 
         def resolve(x: Any) -> Any:
             kind = type(x)
-            if id(kind) in _TEXT:
+            if id(kind) in TEXT:
                 return None
             return convert if any(in_python(lookup(kind, name)) for name in names) else None
 
@@ -44,7 +45,7 @@ class Text:
     def resolve(self, x: Any, spec: Any = "") -> Any:
         """What to call for ``format(x, spec)``, or None."""
         kind = type(x)
-        if id(kind) in _TEXT:
+        if id(kind) in TEXT:
             return None
         names = ("__format__", "__str__", "__repr__")
         return self.formatted if any(in_python(lookup(kind, name)) for name in names) else None
@@ -68,7 +69,7 @@ class Text:
     def string(self, x: Any) -> str:
         """``str(x)``."""
         kind = type(x)
-        if id(kind) in _TEXT:
+        if id(kind) in TEXT:
             return str(x)
         found = lookup(kind, "__str__")
         if found is _STR:
@@ -77,11 +78,11 @@ class Text:
 
     def representation(self, x: Any) -> str:
         """``repr(x)``."""
-        return repr(x) if id(type(x)) in _TEXT else self._checked(x, "__repr__", repr)
+        return repr(x) if id(type(x)) in TEXT else self._checked(x, "__repr__", repr)
 
     def escaped(self, x: Any) -> str:
         """``ascii(x)``."""
-        if id(type(x)) in _TEXT:
+        if id(type(x)) in TEXT:
             return ascii(x)
         return ascii(Given(self.representation(x)))
 
@@ -95,7 +96,7 @@ class Text:
     def formatted(self, x: Any, spec: Any = "") -> str:
         """``format(x, spec)``."""
         kind = type(x)
-        if id(kind) in _TEXT:
+        if id(kind) in TEXT:
             return format(x, spec)
         found = lookup(kind, "__format__")
         if found is _FORMAT and type(spec) is str and not spec:
@@ -129,7 +130,7 @@ class Text:
     def shown(self, x: Any) -> Any:
         """What C code may ask for the text of ``x``."""
         kind = type(x)
-        if id(kind) in _TEXT:
+        if id(kind) in TEXT:
             return x
         texts = in_python(lookup(kind, "__str__")) or in_python(lookup(kind, "__repr__"))
         return _Shown(self, x) if texts else x

@@ -2,7 +2,8 @@
 
 In every body the names ``x``, ``a`` and ``b`` are numbers. Every function calls ``enter`` first,
 which ends a program that has called very much, so that each program ends. Functions with a
-cache have no effects, since a context has caches of its own.
+cache have no effects, and what decorates them has none: a context has caches of its own, so
+that it may call such a function where the cache outside has the result already.
 """
 
 import re
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 __all__ = ["programs"]
 
 PRELUDE = """\
-import contextlib, functools, itertools, operator
+import contextlib, dataclasses, enum, functools, itertools, operator, typing
 x = a = b = 1
 LOG, FUEL, TARGETS, ENTERED = [], [150], dict(), []
 
@@ -84,13 +85,67 @@ class Base:
 
 def manager(x):
     return contextlib.nullcontext(x)
+
+class Countable:
+    def __init__(self, end):
+        self.end = end
+    def __iter__(self):
+        self.at = 0
+        return self
+    @target("next")
+    def __next__(self):
+        enter("next", self.at)
+        self.at += 1
+        if self.at > self.end:
+            raise StopIteration
+        return self.at
+
+class Named:
+    @target("set name")
+    def __set_name__(self, owner, name):
+        enter("set name")
+        self.name = "_" + name
+    @target("get")
+    def __get__(self, instance, owner):
+        enter("get")
+        return self if instance is None else getattr(instance, self.name, 0)
+    @target("set")
+    def __set__(self, instance, value):
+        enter("set", value)
+        setattr(instance, self.name, value)
+
+class Watched:
+    level = Named()
+    def __init__(self, level):
+        self.level = level
+    @target("getattr")
+    def __getattr__(self, name):
+        enter("getattr")
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return len(name)
+    @target("getitem")
+    def __getitem__(self, x):
+        enter("getitem", x)
+        return self.level + x
+    def __contains__(self, x):
+        return x == self.level
+    @target("bool")
+    def __bool__(self):
+        enter("bool")
+        return self.level > 2
+    def __neg__(self):
+        return -self.level
+    def __repr__(self):
+        return f"<{self.level:>3}>"
 """
 
 # What stands for what: {e} a number, {f} a function of a number, {s} statements, {d} perhaps a
 # definition, {k} a small number, {g} a generator function, {w} a coroutine function, {c} a
 # class, {m} what gives a context manager, {t} a decorator, {r} a name of a global function,
 # {1} {2} .. fresh names. The first of each list is the simplest; leaves come before a "|"; what
-# stands after a "~" runs code that no call instruction calls, or calls with wrong arguments.
+# stands after a "~" runs code that no call instruction calls; what stands after a "!" runs code
+# that C code calls, or calls with wrong arguments.
 NUMBERS = """
 x
 a
@@ -107,7 +162,7 @@ b
 {f}({e})
 {f}({e})
 {f}(x)
-~{f}(x={e}) if {k} else a
+!{f}(x={e}) if {k} else a
 {f}(*[{e}])
 {f}(*(), *({e},), **{{}})
 {f}({f}({e}))
@@ -149,7 +204,7 @@ functools.lru_cache({f})({e})
 {c}(*[{e}]).add(**dict(x={e})).value
 {c}.go({c}(), {e})
 getattr({c}({e}), "go")({e})
-~operator.methodcaller("go", {e})({c}())
+!operator.methodcaller("go", {e})({c}())
 sum({g}({e}))
 sum([*{g}({e}), *{g}({k})])
 next({g}({e}), {e})
@@ -164,6 +219,22 @@ divmod({e}, 7)[1]
 isinstance({e}, int) + callable({f})
 eval("x + 1", {{"x": {e}}})
 [].append({e}) or {e}
+sum([y for x in range(2) for y in [x, {e}, *[{e} for _ in range(x)]] if y % 3])
+sum({f}(x) for x in (a for a in range({k})) if {f}(x) % 2)
+(lambda x, *, y={e}, **more: x + y + more.get("z", {e}))({e}, **{{"z": {e}}})
+(lambda *args, k={k}: sum(args) + k)(*range({k}), *[{e}], k={e})
+(a := {f}({e})) + (lambda b: (b := b + {e}))({e})
+len(f"{{({e})!r:>{{{k}}}}}{{{f}({e}):x<4}}")
+len("%s %d" % ({f}({e}), {e})) + len("{{}} {{0}}".replace(" {{0}}", "").format({f}({e})))
+list({{"p": {f}, "q": [{f}({e})]}}.values())[0]({e})
+[*map(operator.methodcaller("__add__", {e}), [{e}])][0]
+(lambda f: f(f, {k}))(lambda f, n: {e} if n == 0 else f(f, n - 1) + {f}(n))
+{c}().value
+getattr({c}, "go")({c}({e}), x={e})
+{c}.add({c}(), {e}).value
+next(iter([{f}]))({e})
+(({f}, {f})[{k} % 2])({e})
+sum([await_({e}) for await_ in [{f}, identity]])
 """
 
 STATEMENTS = """
@@ -263,12 +334,12 @@ except* Error as {1}:
 except* KeyError:
     a = {e}
 ---
-~try:
+!try:
     {f}()
 except TypeError as {1}:
     log(str({1}))
 ---
-~try:
+!try:
     {c}(1, 2, nothing={e})
 except TypeError as {1}:
     log(str({1}))
@@ -364,6 +435,158 @@ a = ({f}
         {e})))
 ---
 if {k} > 3: return {e}
+---
+for x in range({k}):
+    try:
+        {s}
+        if {e} % 3 == 1:
+            continue
+        if {e} % 4 == 1:
+            break
+        if {e} % 5 == 1:
+            return {e}
+    except Error:
+        log("passed", {e})
+        break
+    else:
+        {s}
+    finally:
+        log({f}({e}))
+else:
+    {s}
+---
+while True:
+    enter("endless", a)
+    try:
+        a = {e}
+        break
+    finally:
+        b = {f}({e})
+---
+try:
+    try:
+        raise Error({e})
+    finally:
+        log({f}({e}))
+        {s}
+except Error as {1}:
+    with contextlib.suppress(Error):
+        raise {1} from Error({f}({e}))
+---
+for x in range(2):
+    with {m}({e}) as b:
+        if {e} % 2:
+            continue
+        {s}
+        if {e} % 3:
+            break
+    log("round", x, {e})
+---
+~with contextlib.ExitStack() as {1}:
+    a = {1}.enter_context({m}({e}))
+    {1}.callback({f}, {e})
+    {1}.callback(lambda y: log("left", y), {e})
+    {s}
+---
+match [{e}, {f}({e}), {e}]:
+    case [0, *_] | [_, 0, *_]:
+        {s}
+    case [int(a), *{1}] if {f}(a) % 2:
+        log({1})
+        {s}
+    case {2}:
+        log({2})
+---
+match {{"p": {e}, "q": {{"r": {f}({e})}}}}:
+    case {{"p": 0}}:
+        {s}
+    case {{"p": a, "q": {{"r": b}}, **{1}}}:
+        log({1}, {f}(a))
+---
+match {c}({e}):
+    case Base(value=0 | 1 as a):
+        {s}
+    case object(value=b):
+        log({f}(b))
+---
+{1} = {{"x": {e}, "y": {f}({e})}}
+del {1}["x"]
+{1}["z"] = {1}.pop("y") + {e}
+log(sorted({1}.items(), key=lambda pair: (pair[0], {f}(pair[1]))))
+---
+{1} = {c}({e})
+{1}.value = {f}({1}.value)
+{1}.value += {e}
+log({1}.value, {1}.go({e}))
+---
+global {3}
+{3} = {e}
+def {1}():
+    global {3}
+    {3} = {f}({3}) + {e}
+    return {3}
+log({1}(), {1}(), {3})
+del {3}
+---
+(*{1}, {2}), (a, *_) = [[{e}, {e}], [{f}({e}), {e}]]
+log({1}, {2}, a)
+---
+def {1}(x=a, *, y=b):
+    nonlocal_free = [x, y]
+    def {2}():
+        nonlocal x, y
+        x, y = y + {e}, {f}(x)
+        return nonlocal_free
+    return {2}() + {2}() + [x, y]
+log({1}(), {1}({e}), {1}(y={e}))
+---
+{1} = ({f}(x) + y for x in range({k}) for y in [{e}])
+log(next({1}, None), list({1}))
+---
+class {1}:
+    {2} = [{f}(x) for x in range({k})]
+    {3} = {e}
+    def go(self, x):
+        return x + self.{3} + len(self.{2})
+log({1}().go({e}))
+---
+{1} = {g}({e})
+try:
+    while True:
+        log({1}.send(None))
+except StopIteration as {2}:
+    log("returned", {2}.value)
+---
+{1} = {w}({e})
+try:
+    {1}.send(None)
+    {1}.throw(Error({e}))
+except (Error, StopIteration) as {2}:
+    log(type({2}).__name__)
+finally:
+    {1}.close()
+---
+{1} = functools.partial({f})
+{2} = functools.partial({1}, {e})
+log({2}(), functools.partial({c}, {e})().go({e}))
+---
+log(list(zip(map({f}, [{e}, {e}]), filter({f}, [{e}, {e}]), {g}({e}))))
+---
+exec("def {1}(x):\\n    return hidden(x) + 1\\nlog({1}(x))", dict(hidden={f}, log=log, x={e}))
+---
+~log(f"{{{c}({e}).value}}", [{f}(x) for x in Countable({k})])
+---
+~class {1}({c}):
+    {2} = {3} = Named()
+{1} = {1}({e})
+{1}.{3} = {e}
+log({1}.{2}, {1}.go({e}))
+---
+~log([x.level for x in sorted([Watched({e}), Watched({e})], key=lambda x: x.level)], {f}({e}))
+---
+~{1} = Watched({e})
+{1}.level = {e}
+log({1}.level, {1}.other, {1}[{k}], {e} in {1}, bool({1}), -{1})
 """
 
 # A line "kind: text" says what a definition gives.
@@ -590,7 +813,8 @@ f: {3}
 f: {1}({f})
 ---
 @functools.lru_cache(maxsize=2)
-@{t}
+@plain
+@(lambda fn: functools.wraps(fn)(lambda *args: fn(*args) + {k}))
 def {1}(x):
     return x * {k} + 1
 @functools.cache
@@ -603,8 +827,9 @@ f: (lambda x: functools.lru_cache({2})(x))
 ~class {1}:
     def __init__(self, x):
         self.x = x
+    @target("{1}.enter")
     def __enter__(self):
-        log("enter", self.x)
+        enter("{1}.enter", self.x)
         return {f}(self.x)
     def __exit__(self, kind, error, trace):
         log("exit", kind and kind.__name__)
@@ -647,6 +872,268 @@ f: {1}
 f: {2}
 f: functools.partial({2}, {k}, b={k})
 f: (lambda x: {2}(x, *range({k}), **{{"a": x, "z": 1}}))
+---
+@dataclasses.dataclass
+class {1}:
+    value: int = {k}
+    more: list = dataclasses.field(default_factory=lambda: [{e}])
+    def __post_init__(self):
+        {f}(self.value)
+    @target("{1}.go")
+    def go(self, x):
+        enter("{1}.go", x)
+        a = b = x
+        {s}
+        return self.value + {e} + len(self.more)
+    def add(self, x=1):
+        return dataclasses.replace(self, value=self.value + x)
+    def __call__(self, x):
+        return self.go(x)
+@dataclasses.dataclass(order=True, frozen=True)
+class {2}:
+    value: int
+    twice: int = dataclasses.field(init=False, compare=False, default={k})
+    @classmethod
+    @target("{2}.of")
+    def of(cls, x):
+        enter("{2}.of", x)
+        return sorted([cls(x), cls({f}(x))])[0]
+f: {1}({k})
+f: {1}({k}, [{k}]).go
+f: (lambda x: {2}.of(x).value)
+---
+class {1}(typing.NamedTuple):
+    value: int = {k}
+    step: int = 1
+    def go(self, x):
+        enter("{1}.go", x)
+        return self.value + self._replace(value=x).value
+    @classmethod
+    def make(cls, x):
+        return cls._make([x, {f}(x)])
+f: {1}().go
+f: {1}.make({k}).go
+---
+class {1}:
+    @target("{1}.go")
+    def go(self, x):
+        enter("{1}.go", x)
+        a = b = x
+        {s}
+        return {e} if x < 0 else super().go(x)
+class {2}:
+    @target("{2}.go")
+    def go(self, x):
+        enter("{2}.go", x)
+        return super().go({f}(x))
+class {3}({1}, {2}, Base):
+    registry = []
+    def __init_subclass__(cls, /, tag={k}, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.registry.append(tag)
+    @target("{3}.go")
+    def go(self, x):
+        enter("{3}.go", x)
+        return super({3}, self).go(x) + len(self.registry)
+class {4}({3}, tag={k}):
+    go = functools.partialmethod({3}.go)
+    also = staticmethod({f})
+    def both(self, x):
+        return self.also(x) + {3}.go(self, x)
+c: {3}
+c: {4}
+f: {3}({k}).go
+f: {4}.also
+f: {4}().both
+---
+@functools.singledispatch
+def {1}(x):
+    enter("{1}", x)
+    a = b = 0
+    return {e} if x is None else 1
+@{1}.register
+def _(x: int):
+    enter("{1} int", x)
+    a = b = x
+    {s}
+    return {e}
+@{1}.register(list)
+def _(x):
+    return sum(map({1}, x))
+f: {1}
+f: (lambda x: {1}([x, x]))
+---
+def {1}(*classes):
+    def decorate(cls):
+        log("class", cls.__name__)
+        cls.extra = {f}
+        return cls
+    return decorate
+@{1}({c})
+class {2}:
+    value = {k}
+    def __new__(cls, x={k}):
+        self = object.__new__(cls)
+        self.made = {f}(x)
+        return self
+    def go(self, x):
+        return x + type(self).extra(x) + self.made
+    def add(self, x=1):
+        return self.__class__(x)
+f: {2}.extra
+f: {2}().go
+c: {2}
+---
+def {1}(x):
+    enter("{1}", x)
+    a = b = x
+    for x in range({k} + 1):
+        try:
+            {s}
+            if {e} % 3 == 0:
+                return {f}({e})
+        except ZeroDivisionError:
+            return log("divided")
+        finally:
+            log("finally", {e})
+            if x > 2:
+                return {e}
+    return {e}
+f: {1}
+---
+def {1}(x):
+    enter("{1}", x)
+    a = b = x
+    try:
+        got = yield {e}
+        while True:
+            enter("got")
+            got = yield (got or 0) + {f}({e})
+    except GeneratorExit:
+        log("exit", {f}(1))
+        raise
+    except Error as error:
+        return error.value
+def {2}(x):
+    enter("{2}", x)
+    result = yield from itertools.islice({1}(x), {k})
+    inner = {1}(x)
+    yield next(inner)
+    try:
+        yield inner.send({e} if (a := x) and (b := x) else 1)
+        inner.throw(Error(x))
+    except StopIteration as stopped:
+        return stopped.value
+    finally:
+        inner.close()
+g: {2}
+---
+async def {1}(x):
+    enter("{1}", x)
+    a = b = x
+    try:
+        {s}
+        return await {w}({f}({e}))
+    finally:
+        await Pause(1)
+        log("closed", {e})
+@contextlib.asynccontextmanager
+async def {2}(x):
+    enter("{2}", x)
+    yield await {1}(x)
+def {3}(x):
+    coroutine = {1}(x)
+    coroutine.send(None)
+    try:
+        coroutine.throw(Error(x))
+    except (Error, StopIteration):
+        return 1
+    finally:
+        coroutine.close()
+    return 2
+w: {1}
+f: {3}
+---
+~class {1}(enum.Enum):
+    ONE = {k}
+    TWO = {k} + 7
+    @property
+    def doubled(self):
+        return {f}(self.value)
+    @classmethod
+    @target("{1}.missing")
+    def _missing_(cls, value):
+        enter("{1}.missing", value)
+        return cls.ONE
+f: (lambda x: {1}(x).doubled + sum(each.value for each in {1}))
+---
+~class {1}({c}):
+    @target("{1}.told")
+    def __init_subclass__(cls, /, **kwargs):
+        enter("{1}.told")
+        super().__init_subclass__(**kwargs)
+        cls.extra = {f}
+    first = Named()
+class {2}(type):
+    @classmethod
+    @target("{2}.prepared")
+    def __prepare__(cls, name, bases, **kwargs):
+        enter("{2}.prepared", len(bases))
+        return dict(early={k})
+    @target("{2}.new")
+    def __new__(cls, name, bases, namespace, **kwargs):
+        enter("{2}.new")
+        return super().__new__(cls, name, bases, namespace)
+def {3}(x):
+    enter("{3}", x)
+    a = b = x
+    class {4}({1}):
+        level = Named()
+    class {5}(metaclass={2}):
+        late = {f}(early)
+    {4}().level = x + {5}.late
+    return {4}.extra(x) + len("%s %r {{}}".format({k}) % (Watched(x), Watched({e})))
+c: {1}
+f: {3}
+---
+~class {1}({c}):
+    @functools.cached_property
+    @target("{1}.cached")
+    def cached(self):
+        enter("{1}.cached")
+        return {f}(self.value)
+    @property
+    def level(self):
+        return self.value + 1
+    @level.setter
+    def level(self, x):
+        a = b = x
+        {s}
+        self.value = {e}
+    @target("{1}.lt")
+    def __lt__(self, other):
+        enter("{1}.lt")
+        return self.value < other.value
+    def use(self, x):
+        self.level = x
+        self.level += 1
+        return self.cached + self.level + min([self, type(self)(x)]).value
+f: {1}({k}).use
+---
+@target("{1}")
+def {1}(x, n={k}):
+    enter("{1}", x)
+    a = b = x
+    if n <= 0:
+        return {e}
+    return {2}(x, n - 1) + sum({1}(x, n - 2) for _ in range(n % 2))
+@target("{2}")
+def {2}(x, n=1):
+    enter("{2}", x)
+    return (lambda again: again(x, n - 1))({1})
+f: {1}
+f: {2}
+f: functools.partial({1}, n={k})
 """
 
 
@@ -667,21 +1154,23 @@ _HOLE = re.compile(r"^( *)\{([sd])\}$|\{([a-z0-9])\}", re.MULTILINE)
 
 
 class _Author:
-    def __init__(self, draw, explicit):
-        self.draw = draw
+    """integer(low, high): draws one, both included. without: marks of what is left out."""
+
+    def __init__(self, integer, without):
+        self.integer = integer
         self.given = {kind: [name] for kind, name in _SIMPLEST.items()}
         self.names = 0
         self.left = 60  # holes that may still be filled with more than a leaf
         self.texts = {
             kind: [
-                [t.lstrip("~") for t in texts if not (explicit and t[0] == "~")] for texts in both
+                [t.lstrip("~!") for t in texts if t[0] not in without] for texts in both
             ]
             for kind, both in _TEXTS.items()
         }
-        self.gives = re.compile(r"[a-z]: " if explicit else r"~?[a-z]: ")
+        self.gives = re.compile(r"[a-z]: " if "~" in without else r"~?[a-z]: ")
 
     def pick(self, values):
-        return values[self.draw(st.integers(0, len(values) - 1))]
+        return values[self.integer(0, len(values) - 1)]
 
     def fill(self, text, depth, names=None):
         """The text with its holes filled."""
@@ -740,11 +1229,11 @@ class _Author:
 
     def program(self):
         parts = [PRELUDE]
-        for _ in range(self.draw(st.integers(1, 4))):
+        for _ in range(self.integer(1, 4)):
             self.left += 15
             parts.append(self.definition(3))
         lines = ["def main(x):", "    a = b = x", "    {d}"]
-        for _ in range(self.draw(st.integers(1, 4))):
+        for _ in range(self.integer(1, 4)):
             self.left += 5
             lines.append(self.pick(_CALLS))
         parts.append(self.fill("\n".join(lines), 4))
@@ -767,9 +1256,10 @@ def indented(text, margin):
 
 
 @st.composite
-def programs(draw, explicit=False):
+def programs(draw, without=""):
     """The text of a module with a function ``main(x)``.
 
-    explicit: all that it runs is called explicitly, and with arguments that fit.
+    without: "!" leaves out what C code calls, and calls with arguments that do not fit; "~!"
+    leaves out too what the interpreter calls without a call instruction.
     """
-    return _Author(draw, explicit).program()
+    return _Author(lambda *bounds: draw(st.integers(*bounds)), without).program()

@@ -196,6 +196,16 @@ def class_with_comprehensions(x):
     return Local.listed, Local().method()
 
 
+def class_with_functions_in_comprehensions(x):
+    class Local:
+        listed: typing.ClassVar = [
+            f(1.0)
+            for f in [lambda y: (math.sin(y), x, z) for z in range(2)]  # noqa: B023
+        ]
+
+    return Local.listed, [name for name in vars(Local) if not name.startswith("__")]
+
+
 S = ("sin", 1.0)
 REACHED = {
     "attribute of a module": (lambda: math.sin(1.0), S),
@@ -233,6 +243,10 @@ REACHED = {
     "metaclass": (lambda: (Made(1.0).early, Made(1.0).late), (S, S)),
     "class body": (lambda: class_body(1.0), S),
     "class body with a comprehension": (lambda: class_with_comprehensions(1.0), ([S], S)),
+    "class body with functions in a comprehension": (
+        lambda: class_with_functions_in_comprehensions(5),
+        ([(S, 5, 1), (S, 5, 1)], ["listed"]),
+    ),
     "handlers": (lambda: in_handlers(1.0), (S, S)),
     "decorator": (lambda: behind_a_decorator(1.0), S),
     "decorating": (lambda: decorated(math.sin)(1.0), S),

@@ -14,7 +14,7 @@ import types
 
 import pytest
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, call_next, nonoverlay
 
 LOG = []
 
@@ -480,6 +480,68 @@ class Failing(Exception):
         super().__init__(text)
 
 
+class Told:
+    """Is told its name, and what else there is in the class by then."""
+
+    def __set_name__(self, owner, name):
+        note("set name", name, [key for key in vars(owner) if "_" not in key])
+        if name == "wrong":
+            raise KeyError(name)
+
+
+class Parent:
+    def __init_subclass__(cls, tag=None, **keywords):
+        super().__init_subclass__(**keywords)
+        note("init subclass", cls.__name__, tag, hasattr(cls, "late"))
+
+
+class Entries:
+    """Stands for other bases."""
+
+    def __init__(self, *bases):
+        self.bases = bases
+
+    def __mro_entries__(self, bases):
+        note("mro entries", len(bases))
+        return self.bases
+
+
+class Namespace(dict):
+    pass
+
+
+class Maker(type):
+    @classmethod
+    def __prepare__(cls, name, bases, prepared=None, **keywords):
+        note("prepare", name, len(bases))
+        return Namespace(early=1) if prepared is None else prepared
+
+    def __new__(cls, name, bases, namespace, **keywords):
+        note("new", name, type(namespace).__name__, sorted(keywords))
+        keywords.pop("prepared", None)
+        return super().__new__(cls, name, bases, namespace, **keywords)
+
+    def __init__(cls, name, bases, namespace, **keywords):
+        note("init", name)
+        super().__init__(name, bases, namespace)
+
+    def __call__(cls, *args):
+        note("call")
+        return super().__call__(*args)
+
+
+class Making(type):
+    """What calls it calls this."""
+
+    def __call__(cls, *args, **keywords):
+        note("making")
+        return super().__call__(*args, **keywords)
+
+
+class MadeMaker(type, metaclass=Making):
+    pass
+
+
 class Wrong:
     """Answers of kinds that the protocols do not allow."""
 
@@ -678,6 +740,84 @@ return run(counted())
 return run(failing())
 return run(awaits_steps())
 """.strip().splitlines()
+BODIES += """
+class C(Parent, tag=3):\\n    a, late = Told(), Told()\\nreturn C.__name__, list(vars(C))
+class C(Parent):\\n    a = Doubling()\\nc = C(); c.a = 2; return c.a, C.__mro__[1:]
+class C(Entries(Parent, Number), Box, tag=1): pass\\nreturn C.__mro__[1:], len(C.__orig_bases__)
+class C(Entries()): pass\\nreturn C.__mro__[1:], len(C.__orig_bases__)
+class C(5): pass
+class C(metaclass=Maker, tag=4):\\n    def f(self): return __class__\\nreturn C().f() is C, C.early
+class C(Parent, metaclass=Maker, tag=4):\\n    a = Told()\\nclass D(C): pass\\nreturn list(vars(D))
+class C(Parent, metaclass=Maker, tag=4, prepared={"late": Told()}):\\n    def f(self): return super()\\nreturn type(C)
+class C(metaclass=Maker, prepared=5): pass
+class C(metaclass=lambda *args: len(args)): pass\\nreturn C
+class C(metaclass=lambda *args, **keywords: keywords, self=1, body=2, name=3): pass\\nreturn C
+class C(Classy, metaclass=Maker): pass
+class C(Classy): a = Told()\\nreturn type(C)
+class C(tag=1): pass
+class C: wrong = Told()
+class C(*(Number, Box), **{"metaclass": Maker}): a = Told()\\nreturn C.__mro__[1:]
+class C(metaclass=MadeMaker): a = Told()\\nreturn type(C), MadeMaker("D", (Parent,), {"b": Told()}).__name__
+class C(metaclass=MadeMaker): __slots__ = ("x", "y")\\nc = C(); c.x = 1; return c.x, vars(C).keys() - {"__module__", "__firstlineno__", "__static_attributes__"}
+C = type("C", (Parent,), {"a": Told()}, tag=2); return C.__name__, C.__doc__, C.__module__, type(C)
+C = type("C", (Box, Entries()), {}); return C
+C = type("C", (Number,), {"a": 1, "__doc__": "text"}); return C.__doc__, C.a
+C = Maker("C", (Parent,), {"a": Told()}, tag=2); return type(C), C.__mro__[1:]
+C = type("C", (Maker("D", (), {}),), {"a": Told()}); return type(C)
+C = types.new_class("C", (Entries(Parent),), {"tag": 3}, lambda n: n.update(a=Told())); return C.__mro__[1:]
+return type(3), type(Number(1)), type("C", (), {}).__name__
+return type()
+return type(1, 2)
+return type("C", 1, 2)
+return type("C", (), {}, tag=2)
+return type.__new__(type, "C", (), {"a": Told()}).__name__, type.__new__(int)
+return object.__new__(Number).__class__, dict.__new__(Absent)
+return "%s %r %a" % (Text(), Text(), Represented()), "%s" % Text(), "%5.2s|" % Text(), "%%" % ()
+return "%d %i %x %f %c" % (Numeric(), Numeric(), Numeric(), Numeric(), Numeric())
+return "%(a)s %(b)d %(c)s" % {"a": Text(), "b": Numeric(), "c": 3}, "%(a)s" % Mapping(), "text" % Mapping()
+return "%(a)s %(b)s" % Absent(a=Text())
+a = "%s"; a %= Text(); return a, operator.mod("%s", Text()), operator.mod(7, 4)
+return "%d" % Text()
+return "%d" % Represented()
+return "%s" % Wrong()
+return "%d" % Wrong()
+return "%s %s" % Text()
+return "text" % Text()
+return "%*d" % (Numeric(), 3)
+class I(int):\\n    def __str__(self): return "I"\\nreturn "%s %d %x %r" % (I(3), I(4), I(255), I(5)), "%5d" % I(6)
+class S(str):\\n    def __str__(self): return "S"\\n    def __rmod__(self, x): return "rmod"\\nreturn "%s" % S("x"), "%s %r" % (S("a"), S("b"))
+class F(float):\\n    def __repr__(self): return "F"\\nreturn "%s %.1f %d %r" % (F(1), F(2), F(3), F(4))
+return "{} {!r} {!s} {!a} {:>{}}".format(Text(), Text(), Text(), Text(), Text(), 5)
+return "{0.half} {0.twice} {a[x]} {a[y]} {b[0]} {c}".format(Attributes(), a=Absent(x=1), b=Box(4), c=Represented())
+return "{a} {b}".format_map(Absent(a=Text())), "{a}".format_map({"a": Text()})
+return "{0.__class__.__name__} {0.plain:>3}".format(Attributes())
+return "{x.missing}".format(x=Attributes())
+return "{x[1]}".format(x=Attributes())
+return "{0:x}".format(Represented())
+return "{}".format(Wrong())
+return "{} {}".format(Text())
+return "{!s}".format(Wrong())
+return str.format("{:a}", Text()), "{:>4}|{}".format(1, "a")
+return [o.key for o in sorted([Ordered(2), Ordered(1), Ordered(3)])]
+return [o.key for o in sorted(Steps(Ordered(2), Ordered(1)), reverse=True)]
+return sorted([3, 1, 2], key=Ordered), sorted([3, 1, 2], key=lambda x: -x), sorted("ba")
+return sorted([Ordered(1), 2, Ordered(3)])
+return sorted([3, 1], key=5)
+return sorted([3, 1], foo=5)
+return sorted(5)
+a = [Ordered(2), Ordered(1)]; a.sort(); return [o.key for o in a]
+a = [Ordered(2), Ordered(1)]; a.sort(key=lambda o: (note("key"), o.key)[1], reverse=True); return [o.key for o in a]
+a = [Ordered(2), Ordered(1)]; a.sort(key=lambda o: a.append(1) or o); return a
+return min(Ordered(2), Ordered(1)).key, max([Ordered(1), Ordered(2)]).key, max(Box(Ordered(1), Ordered(2))).key
+return min([3, 1], key=Ordered), max(3, 1, key=lambda x: Ordered(-x)), min([], default=Ordered), max("ab")
+return max([])
+return max(5)
+return min()
+return max(1, 2, default=3)
+return min(Ordered(1), 5)
+return Ordered(1) in [Ordered(2), Ordered(1), Ordered(3)], 3 in (Ordered(1), 3), Ordered(3) not in [1]
+o = Ordered(1); return o in [o], operator.contains([o], Ordered(1)), o not in ("a", 2)
+""".strip().splitlines()
 BODIES += [  # what fails inside keeps its context
     "try:\n    return Attributes().missing\nexcept AttributeError as e:\n    return e.name, e.obj.plain",
     "try:\n    1 / 0\nexcept ZeroDivisionError:\n    raise Failing",
@@ -771,7 +911,7 @@ def test_programs_do_what_they_do_natively(body, unreached):
 CLASSES = [
     *(Number, Narrow, NotKnown, Ordered, Steps, Box, OldBox, Mapping, Absent, Doubling, Lazy),
     *(Meta, Attributes, Hooked, Watched, Truth, Text, Represented, Manager, Countdown, Point),
-    *(Numeric, Failing),
+    *(Numeric, Failing, Told, Parent, Entries, Maker, Making),
 ]
 
 
@@ -847,7 +987,7 @@ def named(frame, by_code):
 
 
 # what is called by C code, and stays outside
-BY_C_CODE = ["{Ordered(1): 2}", "[1, 2] < Ordered", "sorted", "\\n    x = yield"]
+BY_C_CODE = ["{Ordered(1): 2}", "[1, 2] < Ordered", "\\n    x = yield"]
 
 
 @pytest.mark.parametrize("body", [b for b in BODIES if not any(c in b for c in BY_C_CODE)])
@@ -941,6 +1081,45 @@ def test_overlaid_operators_come_before_the_functions_of_the_operands():
     f = program("return Number(1) + 'x', (Number(1) + 1).value, len(LOG)")
     LOG.clear()
     assert Context(table, implicit=True)(f) == ("overlaid", 2, 1)
+
+
+def test_the_truth_of_what_an_overlaid_operator_gives_is_asked_in_the_context():
+    table, counts = MethodTable("t"), collections.Counter()
+    count(table, Truth.__bool__, counts)
+    for function in (operator.lt, operator.contains, operator.is_, operator.not_):
+        table.overlay(function)(lambda *args: nonoverlay(Truth)(True))
+    f = program("x = 3\nif x < 2:\n    return 5 in [], not 5 in [], x is None, not x")
+    assert Context(table, implicit=True)(f) == (True, False, True, True)
+    assert counts == {"Truth.__bool__": 5}
+
+
+def test_what_a_class_holds_is_told_its_name_by_methods_of_the_table():
+    table = MethodTable("t")
+    seen = []
+
+    @table.overlay(Told.__set_name__)
+    def set_name(self: Told, owner: type, name: str):
+        seen.append((name, list(vars(owner))[-2:]))
+
+    @table.overlay(Parent.__init_subclass__.__func__)
+    def init_subclass(cls, tag):
+        call_next(cls, tag=tag)
+        seen.append(tag)
+
+    f = program("class C(Parent, tag='t'):\n    a = Told()\n    b = Told()\nreturn C")
+    made = Context(table, implicit=True)(f)
+    assert [x[0] for x in seen] == ["a", "b", "t"]
+    assert {type(vars(made)[name]) for name in "ab"} == {Told}
+    seen.clear()
+    Context(table)(f)
+    assert seen == []
+
+
+def test_a_class_body_runs_in_the_context():
+    table = MethodTable("t")
+    table.overlay(note)(lambda *what: "noted")
+    f = program("class C(metaclass=Maker):\n    a = note(1)\nreturn C.a")
+    assert Context(table, implicit=True)(f) == "noted"
 
 
 def test_a_redefined_special_method_is_seen_at_the_next_call(unreached):
