@@ -109,7 +109,7 @@ def conformance(asked: argparse.Namespace) -> int:
     old = judge.stale(results, explained.UNCHANGED, VERSION)
     old += judge.stale(counted, explained.REACHED, VERSION)
     totals = report.summary(results, counted)
-    where = sys.modules[asked.context.partition(":")[0]].__file__
+    where = importlib.import_module(asked.context.partition(":")[0]).__file__
     print(f"Python {platform.python_version()}, contexts of {where}")
     print(*report.lines(results, counted, options.columns, old), sep="\n")
     figures = ", ".join(f"{name} {figure}" for name, figure in totals.items())
