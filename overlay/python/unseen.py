@@ -75,7 +75,7 @@ def all_unseen(*modules: ModuleType) -> None:
             if getattr(found, "__module__", None) != module.__name__:
                 continue
             for function in _functions_of(found):
-                if not function.__code__.co_flags & _SUSPENDS:
+                if _may_hide(function.__code__):
                     unseen(function)
 
 
@@ -170,10 +170,11 @@ def _without_frame(code: CodeType) -> CodeType:
 
 
 def _may_hide(constant: Any) -> bool:
-    """Whether it is the code of a function that runs through."""
+    """Whether it is the code of a function that runs through, and does not look at its own frame
+    as ``super()`` does."""
     if type(constant) is not CodeType or not constant.co_flags & inspect.CO_OPTIMIZED:
         return False
-    return not constant.co_flags & _SUSPENDS
+    return not constant.co_flags & _SUSPENDS and "__class__" not in constant.co_freevars
 
 
 def _keep_warming(units: bytearray, resume: int) -> None:

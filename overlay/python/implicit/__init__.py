@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, MethodWrapperType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.implicit import (
-    arithmetic,
-    attributes,
-    blocks,
-    builtin_functions,
-    items,
-    iteration,
-    numbers,
-    patterns,
-    protocols,
-    text,
-)
 from overlay.python.implicit.arithmetic import (
     COMPARISONS,
     binaries,
@@ -108,8 +97,5 @@ class Implicit:
         return functools.partial(standing.over(descriptor), owner)
 
 
-all_unseen(
-    *(arithmetic, attributes, blocks, builtin_functions, items),
-    *(iteration, numbers, patterns, protocols, text),
-)
+all_unseen(*(found for name, found in sys.modules.items() if name.startswith(f"{__name__}.")))
 unseen(type_attribute)

@@ -111,10 +111,10 @@ class Remainder(Binary):
     def operate(self, a: Any, b: Any) -> Any:
         if _formats(a, b) and self.implicit.formatting.resolve(b) is not None:
             return self.implicit.formatting.percent(a, b)
-        return super().operate(a, b)
+        return Binary.operate(self, a, b)
 
     def in_place(self, a: Any, b: Any) -> Any:
-        return self.operate(a, b) if _formats(a, b) else super().in_place(a, b)
+        return self.operate(a, b) if _formats(a, b) else Binary.in_place(self, a, b)
 
 
 def _formats(a: Any, b: Any) -> bool:
