@@ -208,8 +208,10 @@ class Callees:
         key = id(function)
         reference = weakref.ref(function, functools.partial(self.known.pop, key))
         found = Found(reference, twin, Keep.RUN, code)
+        lasts = type(function) is LRU_CACHE  # a cache that came anew would be empty
+        keep = self.engine.for_whole_run if lasts else self.engine.for_this_run
         with LOCK:
-            if self.engine.for_this_run(Passing(self, key)):
+            if keep(Passing(self, key)):
                 self.known[key] = found
         return found
 

@@ -105,6 +105,7 @@ class PythonEngine:
         # Functions as they were when they were rewritten: changed in place, they are again.
         self._seen: dict[int, tuple[weakref.ref[FunctionType], tuple[Any, ...]]] = {}
         self._for_this_run: list[Site | Passing] = []
+        self._for_whole_run: list[Passing] = []
         _engines.add(self)
         with LOCK:
             for table in self.tables:
@@ -132,23 +133,35 @@ class PythonEngine:
             return False
         self._for_this_run.append(holder)
         if len(self._for_this_run) > _MOST_PASSING:
-            self.leave()
+            self._leave(ended=False)
         return True
+
+    def for_whole_run(self, holder: Passing) -> bool:
+        """The same for what a program would notice if it came anew in the middle of a run."""
+        if not self.released:
+            self._for_whole_run.append(holder)
+        return not self.released
 
     @unobserved
     def leave(self) -> None:
         """The outermost run has ended: forget the callees that would outlive the program's
         own references to them."""
+        self._leave(ended=True)
+
+    def _leave(self, ended: bool) -> None:
         if self.met * _MET_IN >= len(self._sites) and self.met:
             with LOCK:
                 self._forget_dropped()
-        self.forget_run()
+        self.forget_run(ended)
 
-    def forget_run(self) -> None:
-        """Keep nothing of what may be kept while the run lasts."""
-        if self._for_this_run:
+    def forget_run(self, ended: bool = True) -> None:
+        """Keep nothing of what may be kept while the run lasts. ended: whether it is over."""
+        if self._for_this_run or (ended and self._for_whole_run):
             with LOCK:
                 holders, self._for_this_run = self._for_this_run, []
+                if ended:
+                    holders += self._for_whole_run
+                    self._for_whole_run = []
                 for holder in holders:
                     holder.reset()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.python.implicit.protocols import (
     MISSING,
     PLAIN,
+    bound,
     derives,
     in_python,
     invoke,
@@ -344,7 +345,17 @@ def _compared(implicit: Implicit, owner: Any, name: str, operand: Any) -> Any:
         return NotImplemented
     if _by_equality(type(owner), found):
         return unequal(implicit, owner, operand)
-    return invoke(implicit.callees, found, owner, operand)
+    return _asked(implicit, found, owner, operand)
+
+
+def _asked(implicit: Implicit, found: Any, owner: Any, operand: Any) -> Any:
+    if type(found) is FunctionType or not in_python(found):
+        return invoke(implicit.callees, found, owner, operand)
+    try:
+        call = bound(implicit.callees, found, owner)
+    except Exception:  # a comparison takes it as no answer
+        return NotImplemented
+    return call(operand)
 
 
 def unequal(implicit: Implicit, owner: Any, operand: Any) -> Any:
@@ -352,5 +363,5 @@ def unequal(implicit: Implicit, owner: Any, operand: Any) -> Any:
     equal = python_function(type(owner), "__eq__")
     if equal is MISSING:
         return object.__dict__["__ne__"](owner, operand)
-    result = invoke(implicit.callees, equal, owner, operand)
+    result = _asked(implicit, equal, owner, operand)
     return result if result is NotImplemented else not implicit.numbers.truth(result)

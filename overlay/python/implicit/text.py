@@ -122,7 +122,7 @@ class Text:
         return self._checked(x, "__repr__", str)
 
     def _plainly(self, x: Any, spec: Any) -> str:
-        return _FORMAT(x, spec) if spec else self.string(x)
+        return _FORMAT(x, spec) if spec or type(spec) is not str else self.string(x)
 
     def _print(self, *args: Any, **kwargs: Any) -> None:
         print(*map(self.shown, args), **kwargs)

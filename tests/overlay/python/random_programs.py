@@ -1162,9 +1162,7 @@ class _Author:
         self.names = 0
         self.left = 60  # holes that may still be filled with more than a leaf
         self.texts = {
-            kind: [
-                [t.lstrip("~!") for t in texts if t[0] not in without] for texts in both
-            ]
+            kind: [[t.lstrip("~!") for t in texts if t[0] not in without] for texts in both]
             for kind, both in _TEXTS.items()
         }
         self.gives = re.compile(r"[a-z]: " if "~" in without else r"~?[a-z]: ")

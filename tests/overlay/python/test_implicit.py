@@ -796,6 +796,9 @@ return "{x[1]}".format(x=Attributes())
 return "{0:x}".format(Represented())
 return "{}".format(Wrong())
 return "{} {}".format(Text())
+return object().__format__(""), object().__format__(None)
+class E:\\n    __eq__ = property(lambda self: 1 / 0)\\nreturn E() == 3, E() != E()
+class E:\\n    __lt__ = property(lambda self: 1 / 0)\\nreturn E() < 3
 return "{!s}".format(Wrong())
 return str.format("{:a}", Text()), "{:>4}|{}".format(1, "a")
 return [o.key for o in sorted([Ordered(2), Ordered(1), Ordered(3)])]

@@ -200,6 +200,23 @@ def test_cached_results_do_not_outlive_a_change_of_the_table():
     assert inner(lambda: cached(1.0)) == math.sin(1.0)
 
 
+def test_a_cache_made_in_a_run_lasts_through_it():
+    results = []
+
+    def program():
+        local = functools.lru_cache(lambda x: math.sin(x) and [x])
+        first = local(1.0)
+        for i in range(1200):  # an engine keeps about a thousand of functions that come and go
+            one = functools.lru_cache(lambda x, i=i: math.sin(x + i))
+            one(1.0), one(1.0)
+        results.append(local(1.0) is first)
+
+    other = MethodTable("other")
+    other.overlay(math.cos)(lambda x: "never")
+    Context(other)(program)
+    assert results == [True]
+
+
 class Unhashable(type):
     def __eq__(cls, other):
         return True

@@ -19,9 +19,9 @@ from overlay import Context, MethodTable, call_next, nonoverlay
 NAME = "a_random_program"
 FILE = f"{NAME}.py"
 # RANDOM_PROGRAMS says how many programs each property is tried on
-EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "40"))
+EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "30"))
 SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
-SLOWER = settings(SLOW, max_examples=EXAMPLES // 2)
+SLOWER = settings(SLOW, max_examples=max(EXAMPLES // 3, 1))
 
 
 def never(x):
