@@ -346,7 +346,7 @@ def test_context_variables_carry_the_context():
 
     outside = contextvars.copy_context()
     assert ctx(lambda: contextvars.copy_context().run(helper, 1.0)) == S
-    assert ctx(lambda: outside.run(helper, 1.0)) == math.sin(1.0)
+    assert ctx(lambda: outside.run(helper, 1.0)) == ("sin", 1.0)
     assert ctx(lambda: asyncio.run(calls_soon())) == S
 
 
