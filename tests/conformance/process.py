@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from explained import LEFT_OUT
 from outcomes import ENDED, Run, read
 
 WORKER = Path(__file__).parent / "worker.py"
@@ -38,7 +39,8 @@ def run_once(options: Options, module: str, column: str, count: tuple[str, ...] 
     """Run one module. column: ``native`` or a kind of context; count: functions to count."""
     flags = [] if column == "native" else ["--context", options.context]
     flags += ["--implicit"] if column == "implicit" else []
-    flags += ["--count", *count, "--without", *NOT_COUNTED] if count else []
+    flags += ["--count", *count] if count else []
+    flags += ["--without", *LEFT_OUT, *(NOT_COUNTED if count else ())]
     place = Path(tempfile.mkdtemp(prefix="conformance-"))
     try:
         results, log, work = place / "results", place / "log", place / "work"

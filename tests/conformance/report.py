@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from explained import Row
+from explained import LEFT_OUT, Row
 from judge import EXPECTED, Finding, Result
 
 SHARE = 0.98  # of the modules have no difference at all
@@ -126,6 +126,8 @@ def lines(
             yield f"  ... and {len(result.findings) - LISTED} more in {result.module}"
     for row in old:
         yield f"  stale: nothing differs any more at {row.module} {row.what} ({row.reason})"
+    for name, reason in LEFT_OUT.items():
+        yield f"  left out: {name} ({reason})"
     if "implicit" not in columns:
         yield "  implicit=True: not available"
 
