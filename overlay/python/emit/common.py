@@ -13,7 +13,7 @@ import heapq
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar
 
 from overlay.python.assembly import Edits, Item, Label, Listing, Region
@@ -268,15 +268,21 @@ class Emitter(ABC):
 
     # ---- sequences ----
 
-    def guard(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
+    def guard(
+        self,
+        w: Writer,
+        site: Any,
+        again: Sequence[Item] = (),
+        bind: Sequence[Item] | None = None,
+    ) -> list[Item]:
         """``[callee] -> [callee']``: what the site keeps if it is the callee that it knows,
         else ask it. again: pushes the callee, which then is not pushed before; where there is
-        no such way it is copied."""
+        no such way it is copied. bind: as ``ask`` has it."""
         end = Label()
         known = self.known(w, site)
         if again:
             compare = [*known, *again, (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, end)]
-            return [*compare, (OP["POP_TOP"], 0), *again, *self.ask(w, site), end]
+            return [*compare, (OP["POP_TOP"], 0), *again, *self.ask(w, site, bind), end]
         hit = Label()
         return [
             *known,  # [callee, callee', known callee]
@@ -284,7 +290,7 @@ class Emitter(ABC):
             (OP["IS_OP"], 0),
             (self.JUMP_IF_TRUE, hit),
             (OP["POP_TOP"], 0),
-            *self.ask(w, site),
+            *self.ask(w, site, bind),
             (OP["JUMP_FORWARD"], end),
             hit,
             (OP["SWAP"], 2),
@@ -316,7 +322,7 @@ class Emitter(ABC):
             missed,
             (OP["POP_TOP"], 0),
             *again,
-            *self.ask(w, site),
+            *self.ask(w, site, classes=False),
             end,
         ]
 
@@ -328,29 +334,117 @@ class Emitter(ABC):
         """Pushes what the site takes for the callee that it knows, and that callee."""
         return [w.const(site), self.load_attr(w.name("pair")), (OP["UNPACK_SEQUENCE"], 2)]
 
-    def ask(self, w: Writer, site: Any) -> list[Item]:
-        """``[callee] -> [callee']`` where the site knows another callee."""
-        function, others, end = Label(), Label(), Label()
+    def ask(
+        self,
+        w: Writer,
+        site: Any,
+        bind: Sequence[Item] | None = None,
+        *,
+        classes: bool = True,
+    ) -> list[Item]:
+        """``[callee] -> [callee']`` where the site knows another callee.
+
+        bind: turns ``[self, function']`` into the two slots of a method call, and leaves; None
+        where the callee has to stay one slot. classes: whether the site knows them by identity.
+        """
+        function, builtin, others, keyed, end = Label(), Label(), Label(), Label(), Label()
+        pop: Item = (OP["POP_TOP"], 0)
+        jump: Item = (OP["JUMP_FORWARD"], end)
         return [
             *self.type_of(w),
-            w.const(FunctionType),
-            (OP["IS_OP"], 0),
-            (self.JUMP_IF_TRUE, function),
+            *self._if_kind(FunctionType, function, w),
+            *self._if_kind(BuiltinFunctionType, builtin, w),
+            *(self._if_kind(type, keyed, w) if classes else []),
+            *([] if bind is None else self._method_value(w, site, bind, end)),
+            *(
+                []
+                if bind is None
+                else [*self._instance(w, site, bind), (OP["JUMP_FORWARD"], others)]
+            ),
+            builtin,
+            pop,
+            others,
+            *self._same(w, site, end),
             *self.ask_other(w, site),
-            (OP["JUMP_FORWARD"], end),
+            jump,
             function,
             w.const(site),
             self.load_attr(w.name("clean")),
-            (self.JUMP_IF_NONE, others),
-            (OP["COPY"], 1),
+            (self.JUMP_IF_NONE, keyed),
+            (OP["COPY"], 2),
             self.load_attr(w.name("__code__")),
             w.const(site),
             self.load_attr(w.name("clean")),
             (OP["IS_OP"], 0),
-            (self.JUMP_IF_TRUE, end),
-            others,
+            (self.JUMP_IF_FALSE, keyed),
+            pop,
+            jump,
+            keyed,
+            pop,
             *self.look_up(w, site),
             end,
+        ]
+
+    def _if_kind(self, kind: Any, where: Label, w: Writer) -> list[Item]:
+        """``[kind]``: jump if it is that."""
+        return [(OP["COPY"], 1), w.const(kind), (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, where)]
+
+    def _method_value(self, w: Writer, site: Any, bind: Sequence[Item], end: Label) -> list[Item]:
+        """``[bound method, MethodType]`` to two slots where the site knows its function."""
+        other, missed = Label(), Label()
+        return [
+            (OP["COPY"], 1),
+            w.const(MethodType),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, other),
+            (OP["POP_TOP"], 0),
+            *self.known(w, site),  # [bound method, function', known function]
+            (OP["COPY"], 3),
+            self.load_attr(w.name("__func__")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, missed),
+            (OP["SWAP"], 2),
+            self.load_attr(w.name("__self__")),
+            (OP["SWAP"], 2),
+            *bind,
+            missed,
+            (OP["POP_TOP"], 0),
+            *self.ask_other(w, site),
+            (OP["JUMP_FORWARD"], end),
+            other,
+        ]
+
+    def _instance(self, w: Writer, site: Any, bind: Sequence[Item]) -> list[Item]:
+        """``[object, its class]`` to two slots where the site knows that class's ``__call__``."""
+        other, changed = Label(), Label()
+        return [
+            w.const(site),
+            self.load_attr(w.name("instance")),
+            (OP["UNPACK_SEQUENCE"], 3),  # [object, class, __call__, function', known class]
+            (OP["COPY"], 4),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, other),
+            (OP["SWAP"], 3),
+            *self.class_attribute("__call__", w),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, changed),
+            *bind,
+            other,
+            (OP["POP_TOP"], 0),
+            (OP["POP_TOP"], 0),
+            changed,
+            (OP["POP_TOP"], 0),
+        ]
+
+    def _same(self, w: Writer, site: Any, end: Label) -> list[Item]:
+        """``[callee]``: done if it is the one that the site takes as it is."""
+        return [
+            w.const(site),
+            self.load_attr(w.name("same")),
+            *self.call_pushed(0),
+            (OP["COPY"], 2),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
         ]
 
     def unbind(self, w: Writer, site: Any) -> list[Item]:
@@ -403,7 +497,14 @@ class Emitter(ABC):
         swap: list[Item] = [(OP["SWAP"], depth)] if depth > 1 else []
         return [*swap, *self.guard(w, site), *swap]
 
-    def map_value(self, tag: Tag, arity: int | None, w: Writer, after: Sequence[Item] = ()) -> None:
+    def map_value(
+        self,
+        tag: Tag,
+        arity: int | None,
+        w: Writer,
+        after: Sequence[Item] = (),
+        bind: Sequence[Item] | None = None,
+    ) -> None:
         """Map the callee that one instruction pushes, where it is pushed; ``after`` that."""
         k = tag[1]
         op, arg = w.listing.ops[k], w.listing.args[k]
@@ -415,14 +516,14 @@ class Emitter(ABC):
                 return
         site = w.new_site(arity)
         if op in READS:
-            w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)]), *after]
+            w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)], bind), *after]
         elif op == OP["LOAD_ATTR"] and self._of_module(k - 1, w):
             loaded: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
             null = OP["PUSH_NULL"] if w.listing.args[k - 1] & 1 else OP["NOP"]
             w.edits.replaced[k - 1] = [(null, 0)]
-            w.edits.replaced[k] = [*self.guard(w, site, [loaded, (op, arg)]), *after]
+            w.edits.replaced[k] = [*self.guard(w, site, [loaded, (op, arg)], bind), *after]
         else:
-            w.edits.after[k] = [*self.guard(w, site), *after]
+            w.edits.after[k] = [*self.guard(w, site, (), bind), *after]
 
     def _of_module(self, k: int, w: Writer) -> bool:
         """Whether an instruction loads a module, which may be done twice, and is not edited."""
@@ -431,7 +532,7 @@ class Emitter(ABC):
         name = w.listing.code.co_names[w.listing.args[k] >> 1]
         return isinstance(lookup(w.namespace, name), ModuleType)
 
-    def map_static(self, tag: Tag, site: Any, w: Writer, after: Sequence[Item]) -> None:
+    def map_static(self, tag: Tag, site: Any, w: Writer) -> None:
         """Map a method load whose receiver is a module or class: it gives a plain callable."""
         k = tag[1]
         name = self.attribute(k, w)
@@ -442,9 +543,14 @@ class Emitter(ABC):
         elif self._of_module(k - 1, w):
             load: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
             w.edits.replaced[k - 1] = [(OP["NOP"], 0)]
-            w.edits.replaced[k] = [*self.guard(w, site, [load, plain]), *after]
+            w.edits.replaced[k] = self.two_slots(w, site, [load, plain])
         else:
-            w.edits.replaced[k] = [plain, *self.guard(w, site), *after]
+            w.edits.replaced[k] = [plain, *self.two_slots(w, site)]
+
+    @abstractmethod
+    def two_slots(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
+        """``[callee]`` to the two slots of a call of ``callee'``; again as in ``guard``."""
+        ...
 
     def tell_of_changes(self, w: Writer, changed: Callable[[], None]) -> None:
         """Call ``changed`` after each instruction that sets an attribute of such a name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label
@@ -42,16 +42,38 @@ class Emitter313(Emitter):
         elif first is None or kind in ("function", "null", "super", "code"):
             w.edits.before[k] = self.guard_deep(w, depth, w.new_site(arity))
         elif w.edits.once(first[1]):
-            self._where_pushed(first, arity, w)
+            self._where_pushed(first, arity, w, extended)
 
-    def _where_pushed(self, tag: Tag, arity: int | None, w: Writer) -> None:
-        null: Item = (OP["PUSH_NULL"], 0)
+    def _where_pushed(self, tag: Tag, arity: int | None, w: Writer, extended: bool) -> None:
         if tag[0] == "method":
             w.edits.after[tag[1]] = self._method(w.new_site(None, self.attribute(tag[1], w)), w)
         elif tag[0] == "static method":
-            self.map_static(tag, w.new_site(arity), w, [null])
+            self.map_static(tag, w.new_site(arity), w)
         else:
-            self.map_value(tag, arity, w, [null] if tag[0] == "global" else [])
+            self._value(tag, arity, w, extended)
+
+    def _value(self, tag: Tag, arity: int | None, w: Writer, extended: bool) -> None:
+        """Map a callee that is pushed with NULL, or before it; extended: the slot of that NULL
+        cannot hold an argument."""
+        k, done = tag[1], Label()
+        if tag[0] == "global":
+            bind = None if extended else self.bind(done)
+            self.map_value(tag, arity, w, [(OP["PUSH_NULL"], 0), done], bind)
+        elif extended:
+            self.map_value(tag, arity, w)
+        elif w.listing.ops[k + 1] == OP["PUSH_NULL"] and k + 1 not in w.edits.after:
+            self.map_value(tag, arity, w, (), self.bind(done))
+            w.edits.after[k + 1] = [done]
+        else:
+            self.map_value(tag, arity, w)
+
+    def bind(self, done: Label) -> list[Item]:
+        """``[self, function] -> [function, self]``, and leave."""
+        return [(OP["SWAP"], 2), (OP["JUMP_FORWARD"], done)]
+
+    def two_slots(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
+        done = Label()
+        return [*self.guard(w, site, again, self.bind(done)), (OP["PUSH_NULL"], 0), done]
 
     def _method(self, site: Any, w: Writer) -> list[Item]:
         """``[callable, self | NULL] -> [callable', self | NULL]``."""
