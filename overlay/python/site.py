@@ -51,7 +51,8 @@ class Site(dict[Any, Any]):
     former by identity and takes the latter if it is the same. A thread reads both at once, so
     none ever sees half of a change.
     The site itself maps functions, C methods and classes of no other metaclass, which no program
-    can give a hash of its own, to what to call; ``site.other[callee]`` does so for callables of any other kind.
+    can give a hash of its own, to what to call; ``site.other[callee]`` does so for callables of
+    any other kind.
     clean: code of functions that come anew each time and in which there is nothing to rewrite.
     bound: whether the code is to load a method as a value, which comes bound to its object.
     init: where the code calls a class, what its ``__init__`` must be for the pair to hold.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import enum
 import heapq
 import operator
 from abc import ABC, abstractmethod
@@ -62,6 +63,22 @@ _READS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_DEREF"}
 _PUSHES = {"LOAD_NAME", "LOAD_CLASSDEREF"}
 READS = frozenset(OP[name] for name in (*_READS, "LOAD_GLOBAL") if name in OP)
 VALUES = frozenset(OP[name] for name in (*_READS, *_PUSHES) if name in OP)
+
+
+class Kinds(enum.Enum):
+    """What a call site has to be fast with: callees of any kind, functions and methods, or
+    one callee that may be replaced by another now and then."""
+
+    ANY = enum.auto()
+    FUNCTIONS = enum.auto()
+    ONE = enum.auto()
+
+
+def kinds_of(value: Any) -> Kinds:
+    """Where a global has that value now."""
+    held = type(value) in (FunctionType, type) or type(value) is BuiltinFunctionType
+    bound = type(getattr(value, "__self__", None)) is not ModuleType
+    return Kinds.ONE if held and not (type(value) is BuiltinFunctionType and bound) else Kinds.ANY
 
 
 class Writer:
@@ -274,15 +291,16 @@ class Emitter(ABC):
         site: Any,
         again: Sequence[Item] = (),
         bind: Sequence[Item] | None = None,
+        kinds: Kinds = Kinds.ANY,
     ) -> list[Item]:
         """``[callee] -> [callee']``: what the site keeps if it is the callee that it knows,
         else ask it. again: pushes the callee, which then is not pushed before; where there is
-        no such way it is copied. bind: as ``ask`` has it."""
+        no such way it is copied. bind, kinds: as ``ask`` has them."""
         end = Label()
         known = self.known(w, site)
         if again:
             compare = [*known, *again, (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, end)]
-            return [*compare, (OP["POP_TOP"], 0), *again, *self.ask(w, site, bind), end]
+            return [*compare, (OP["POP_TOP"], 0), *again, *self.ask(w, site, bind, kinds), end]
         hit = Label()
         return [
             *known,  # [callee, callee', known callee]
@@ -290,7 +308,7 @@ class Emitter(ABC):
             (OP["IS_OP"], 0),
             (self.JUMP_IF_TRUE, hit),
             (OP["POP_TOP"], 0),
-            *self.ask(w, site, bind),
+            *self.ask(w, site, bind, kinds),
             (OP["JUMP_FORWARD"], end),
             hit,
             (OP["SWAP"], 2),
@@ -322,7 +340,7 @@ class Emitter(ABC):
             missed,
             (OP["POP_TOP"], 0),
             *again,
-            *self.ask(w, site, classes=False),
+            *self.ask(w, site, kinds=Kinds.ONE),
             end,
         ]
 
@@ -339,33 +357,27 @@ class Emitter(ABC):
         w: Writer,
         site: Any,
         bind: Sequence[Item] | None = None,
-        *,
-        classes: bool = True,
+        kinds: Kinds = Kinds.ANY,
     ) -> list[Item]:
         """``[callee] -> [callee']`` where the site knows another callee.
 
         bind: turns ``[self, function']`` into the two slots of a method call, and leaves; None
-        where the callee has to stay one slot. classes: whether the site knows them by identity.
+        where the callee has to stay one slot.
         """
-        function, builtin, others, keyed, end = Label(), Label(), Label(), Label(), Label()
+        if kinds is Kinds.ONE:
+            return self.ask_other(w, site)
+        function, keyed, end = Label(), Label(), Label()
         pop: Item = (OP["POP_TOP"], 0)
         jump: Item = (OP["JUMP_FORWARD"], end)
+        if kinds is Kinds.ANY:
+            rest = self._other_kinds(w, site, bind, keyed, end)
+        else:
+            rest = [pop, *self.ask_other(w, site)]
         return [
             *self.type_of(w),
             *self._if_kind(FunctionType, function, w),
-            *self._if_kind(BuiltinFunctionType, builtin, w),
-            *(self._if_kind(type, keyed, w) if classes else []),
             *([] if bind is None else self._method_value(w, site, bind, end)),
-            *(
-                []
-                if bind is None
-                else [*self._instance(w, site, bind), (OP["JUMP_FORWARD"], others)]
-            ),
-            builtin,
-            pop,
-            others,
-            *self._same(w, site, end),
-            *self.ask_other(w, site),
+            *rest,
             jump,
             function,
             w.const(site),
@@ -383,6 +395,23 @@ class Emitter(ABC):
             pop,
             *self.look_up(w, site),
             end,
+        ]
+
+    def _other_kinds(
+        self, w: Writer, site: Any, bind: Sequence[Item] | None, keyed: Label, end: Label
+    ) -> list[Item]:
+        """``[callee, kind] -> [callee']`` for what is neither a function nor a method."""
+        builtin, others = Label(), Label()
+        return [
+            *self._if_kind(type, keyed, w),
+            *self._if_kind(BuiltinFunctionType, builtin, w),
+            *([] if bind is None else self._instance(w, site, bind)),
+            *([] if bind is None else [(OP["JUMP_FORWARD"], others)]),
+            builtin,
+            (OP["POP_TOP"], 0),
+            others,
+            *self._same(w, site, end),
+            *self.ask_other(w, site),
         ]
 
     def _if_kind(self, kind: Any, where: Label, w: Writer) -> list[Item]:
@@ -515,13 +544,14 @@ class Emitter(ABC):
                 w.edits.replaced[k] = [*self.guard_class(w, [(op, arg)], arity), *after]
                 return
         site = w.new_site(arity)
+        kinds = kinds_of(tag[2])
         if op in READS:
-            w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)], bind), *after]
+            w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)], bind, kinds), *after]
         elif op == OP["LOAD_ATTR"] and self._of_module(k - 1, w):
             loaded: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
             null = OP["PUSH_NULL"] if w.listing.args[k - 1] & 1 else OP["NOP"]
             w.edits.replaced[k - 1] = [(null, 0)]
-            w.edits.replaced[k] = [*self.guard(w, site, [loaded, (op, arg)], bind), *after]
+            w.edits.replaced[k] = [*self.guard(w, site, [loaded, (op, arg)], bind, kinds), *after]
         else:
             w.edits.after[k] = [*self.guard(w, site, (), bind), *after]
 
@@ -543,13 +573,16 @@ class Emitter(ABC):
         elif self._of_module(k - 1, w):
             load: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
             w.edits.replaced[k - 1] = [(OP["NOP"], 0)]
-            w.edits.replaced[k] = self.two_slots(w, site, [load, plain])
+            kinds = kinds_of(getattr_static(receiver, name))
+            w.edits.replaced[k] = self.two_slots(w, site, [load, plain], kinds)
         else:
             w.edits.replaced[k] = [plain, *self.two_slots(w, site)]
 
     @abstractmethod
-    def two_slots(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
-        """``[callee]`` to the two slots of a call of ``callee'``; again as in ``guard``."""
+    def two_slots(
+        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
+    ) -> list[Item]:
+        """``[callee]`` to the two slots of a call of ``callee'``; again, kinds as in ``guard``."""
         ...
 
     def tell_of_changes(self, w: Writer, changed: Callable[[], None]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label, Protected
-from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer, shuffled
+from overlay.python.emit.common import OP, Emitter, Kinds, Stack, Tag, Writer, shuffled
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
@@ -70,11 +70,13 @@ class Emitter312(Emitter):
         """``[NULL, self, function] -> [function, self]``, and leave."""
         return [(OP["SWAP"], 3), (OP["STORE_FAST"], w.temporary()), (OP["JUMP_FORWARD"], done)]
 
-    def two_slots(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
+    def two_slots(
+        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
+    ) -> list[Item]:
         done = Label()
         bind = self.bind(w, done) if w.optimized else None
         null = [(OP["PUSH_NULL"], 0)] if again else under()
-        return [*null, *self.guard(w, site, again, bind), done]
+        return [*null, *self.guard(w, site, again, bind, kinds), done]
 
     def _method(self, tag: Tag, w: Writer) -> None:
         """Map what a method load pushes.

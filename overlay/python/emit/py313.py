@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label
-from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer, shuffled
+from overlay.python.emit.common import OP, Emitter, Kinds, Stack, Tag, Writer, shuffled
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
@@ -71,9 +71,11 @@ class Emitter313(Emitter):
         """``[self, function] -> [function, self]``, and leave."""
         return [(OP["SWAP"], 2), (OP["JUMP_FORWARD"], done)]
 
-    def two_slots(self, w: Writer, site: Any, again: Sequence[Item] = ()) -> list[Item]:
+    def two_slots(
+        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
+    ) -> list[Item]:
         done = Label()
-        return [*self.guard(w, site, again, self.bind(done)), (OP["PUSH_NULL"], 0), done]
+        return [*self.guard(w, site, again, self.bind(done), kinds), (OP["PUSH_NULL"], 0), done]
 
     def _method(self, site: Any, w: Writer) -> list[Item]:
         """``[callable, self | NULL] -> [callable', self | NULL]``."""
@@ -86,7 +88,7 @@ class Emitter313(Emitter):
             (self.JUMP_IF_TRUE, hit),
             (OP["POP_TOP"], 0),
             swap,
-            *self.ask(w, site),
+            *self.ask(w, site, kinds=Kinds.FUNCTIONS),
             swap,
             (OP["JUMP_FORWARD"], end),
             hit,
