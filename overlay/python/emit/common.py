@@ -65,6 +65,10 @@ READS = frozenset(OP[name] for name in (*_READS, "LOAD_GLOBAL") if name in OP)
 VALUES = frozenset(OP[name] for name in (*_READS, *_PUSHES) if name in OP)
 
 
+# Slots of the stack that are needed to map a callee, from its own on.
+_SLOTS, _SLOTS_FOR_OTHERS, _SLOTS_FOR_TARGETS = 4, 6, 7
+
+
 class Kinds(enum.Enum):
     """What a call site has to be fast with: callees of any kind, functions and methods, or
     one callee that may be replaced by another now and then."""
@@ -108,6 +112,7 @@ class Writer:
         self.names: list[str] = []
         self.local: str | None = None
         self.depth = 0  # of the stack, as far as edits need it
+        self.slots = 0  # that the call needs which is being edited, from its callee on
         self.mapped: set[int] = set()  # instructions that push a callee, and that are mapped
         self._const_at: dict[int, int] = {}
         self.optimized = bool(listing.code.co_flags & OPTIMIZED)
@@ -146,8 +151,6 @@ class Emitter(ABC):
     JUMP_IF_FALSE: ClassVar[int] = OP.get("POP_JUMP_IF_FALSE", 0)
     JUMP_IF_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NONE", 0)
     JUMP_IF_NOT_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NOT_NONE", 0)
-    # slots that mapping a callee needs beyond those below the callee
-    DEEPER: ClassVar[int] = 7
     DEEPER_FOR_OPERATORS: ClassVar[int] = 2
 
     def __init__(self) -> None:
@@ -212,6 +215,7 @@ class Emitter(ABC):
                 op = ops[k]
                 if op in self.CALLS:
                     edits = len(w.edits)
+                    w.slots = _SLOTS
                     self.rewrite_call(k, stack, w)
                     if len(w.edits) > edits:
                         w.depth = max(w.depth, self.depth_needed(k, stack, w))
@@ -226,7 +230,7 @@ class Emitter(ABC):
         """How deep the stack gets where the callee of a call is mapped."""
         at_call = k in w.edits.before or k - 1 in w.edits.before
         arguments = 0 if at_call else w.listing.args[k]
-        return len(stack) - arguments + self.DEEPER
+        return len(stack) - arguments - 1 + w.slots
 
     def _step(self, k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
         step = self.steps.get(op)
@@ -401,6 +405,7 @@ class Emitter(ABC):
         self, w: Writer, site: Any, bind: Sequence[Item] | None, keyed: Label, end: Label
     ) -> list[Item]:
         """``[callee, kind] -> [callee']`` for what is neither a function nor a method."""
+        w.slots = _SLOTS_FOR_OTHERS
         builtin, others = Label(), Label()
         return [
             *self._if_kind(type, keyed, w),
@@ -609,6 +614,7 @@ class Emitter(ABC):
         the top: put in the method that the site knows for the target and the argument's type,
         else ask."""
         site = w.new_site(1)
+        w.slots = _SLOTS_FOR_TARGETS
         other, missed, end = Label(), Label(), Label()
         load = w.const(site)
         return [
