@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label, Protected
-from overlay.python.emit.common import OP, Emitter, Kinds, Stack, Tag, Writer, shuffled
+from overlay.python.emit.common import Emitter
+from overlay.python.emit.sequences import Kinds, shuffled
+from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
