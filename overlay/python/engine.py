@@ -177,8 +177,11 @@ class PythonEngine:
     def check_functions(self, names: bool = False) -> None:
         """Forget what stands for functions whose code, defaults or names were changed in place.
 
-        So at each entry, and wherever code in the context may have made such a change.
+        So at each entry, and wherever code in the context may have made such a change, which
+        also may be one of names.
         """
+        if names:
+            self.forget_run()  # functions that are made anew are not among those seen
         for reference, parts in list(self._seen.values()):
             function = reference()
             code, defaults, keywords, *_ = parts

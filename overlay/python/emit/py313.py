@@ -24,6 +24,11 @@ class Emitter313(Emitter):
 
     CALLS = frozenset(OP[n] for n in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if n in OP)
 
+    def __init__(self) -> None:
+        super().__init__()
+        if "STORE_FAST_LOAD_FAST" in OP:
+            self.steps[OP["STORE_FAST_LOAD_FAST"]] = _store_and_load
+
     def global_call_slots(self, k: int, value: Any) -> Stack:
         return [("global", k, value), ("null", k, None)]
 
@@ -151,3 +156,7 @@ class Emitter313(Emitter):
     def _positive(self, k: int, arg: int, w: Writer) -> None:
         if arg == _UNARY_POSITIVE:
             self._operator(k, operator.pos, 1, w)
+
+
+def _store_and_load(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    stack[-1] = ("value", k, None)
