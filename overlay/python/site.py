@@ -292,13 +292,11 @@ class Other:
         if entry is None or entry.of() is not callee:
             entry = site.callees.find(callee)
         to = site.keep(callee, entry)
-        if kind in _NATIVE:
-            if entry.keep is Keep.NO:
+        if entry.keep is Keep.NO:
+            if kind in _NATIVE:
                 self._builtin(callee, to)
-            elif to is callee:
-                self._refer(callee, kind)
-        elif entry.keep is Keep.NO:
-            self._instance(callee, kind, to)
+            else:
+                self._instance(callee, kind, to)
         return to
 
     @unseen
