@@ -181,7 +181,7 @@ class PythonEngine:
         also may be one of names.
         """
         if names:
-            self.forget_run()  # functions that are made anew are not among those seen
+            self.forget_run(ended=False)  # functions that are made anew are not among those seen
         for reference, parts in list(self._seen.values()):
             function = reference()
             code, defaults, keywords, *_ = parts
