@@ -11,7 +11,7 @@ from typing import Any
 from overlay.context import Context
 from overlay.explain import Function, Place, Site
 from overlay.python.call_graph import CallGraph, builds_class
-from overlay.python.emit.common import COMPREHENSIONS
+from overlay.python.emit.writer import COMPREHENSIONS
 from overlay.python.entries import Entry, Key, Link
 from overlay.python.events import Call, Event
 from overlay.python.leaving import is_its_own

@@ -35,7 +35,7 @@ from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.site import Keep
-from overlay.python.twins import copied
+from overlay.python.twins import Family, copied
 from overlay.python.unseen import unobserved, unseen
 from overlay.stack import key_in_force, stack_in_force
 from overlay.table import LOCK
@@ -126,6 +126,7 @@ class Callees:
         self.known: dict[int, Found] = {}
         # by code, that of the twin, or None where it is the same
         self._codes: dict[int, tuple[weakref.ref[CodeType], CodeType | None]] = {}
+        self._families: dict[int, Family] = {}
 
     @unobserved
     def __getitem__(self, callee: Any) -> Any:
@@ -174,6 +175,7 @@ class Callees:
         """Keep nothing of what was found."""
         self.known.clear()
         self._codes.clear()
+        self._families.clear()
 
     def _known(self, callee: Any, to: Any) -> Found:
         key = id(callee)
@@ -221,6 +223,17 @@ class Callees:
         if type(function) is not FunctionType:
             return None
         return self.find(function)
+
+    def family(self, code: CodeType, new: CodeType) -> Family:
+        """What functions of a code have in common, until the run ends."""
+        key = id(code)
+        found = self._families.get(key)
+        if found is None:
+            found = Family(code, new, functools.partial(self._families.pop, key, None))
+            with LOCK:
+                if self.engine.for_this_run(found):
+                    self._families[key] = found
+        return found
 
     def closure(self, function: FunctionType, code: CodeType) -> FunctionType:
         """The twin of a function by its rewritten code: itself where there is nothing to do."""

@@ -28,7 +28,7 @@ from overlay.python.leaving import Watch
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
-from overlay.python.twins import copied
+from overlay.python.twins import Family, copied
 from overlay.python.unseen import follow_profiler, unobserved
 from overlay.table import LOCK, Method
 from overlay.target import INPLACE, key_of_target
@@ -104,7 +104,7 @@ class PythonEngine:
         self._twins: dict[int, tuple[Any, Any, Callees]] = {}
         # Functions as they were when they were rewritten: changed in place, they are again.
         self._seen: dict[int, tuple[weakref.ref[FunctionType], tuple[Any, ...]]] = {}
-        self._for_this_run: list[Site | Passing] = []
+        self._for_this_run: list[Site | Passing | Family] = []
         self._for_whole_run: list[Passing] = []
         _engines.add(self)
         with LOCK:
@@ -126,7 +126,7 @@ class PythonEngine:
             for kept in (self._codes, self._method_of_code, self._dispatchers, self._seen):
                 kept.clear()
 
-    def for_this_run(self, holder: Site | Passing) -> bool:
+    def for_this_run(self, holder: Site | Passing | Family) -> bool:
         """Whether something may be kept that the program may drop: it is reset in ``leave``,
         or when very much of it has come together."""
         if self.released:
@@ -177,8 +177,11 @@ class PythonEngine:
     def check_functions(self, names: bool = False) -> None:
         """Forget what stands for functions whose code, defaults or names were changed in place.
 
-        So at each entry, and wherever code in the context may have made such a change.
+        So at each entry, and wherever code in the context may have made such a change, which
+        also may be one of names.
         """
+        if names:
+            self.forget_run(ended=False)  # functions that are made anew are not among those seen
         for reference, parts in list(self._seen.values()):
             function = reference()
             code, defaults, keywords, *_ = parts

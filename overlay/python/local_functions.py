@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 
-from overlay.python.emit.common import COMPREHENSIONS, OP, Writer
+from overlay.python.emit.writer import COMPREHENSIONS, OP, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["LocalFunction", "local_functions"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from overlay.python.assembly import Listing, assemble
 from overlay.python.emit import Emitter
-from overlay.python.emit.common import COMPREHENSIONS, OPTIMIZED, Writer
 from overlay.python.emit.implicit import DEEPER, rewrite_implicit
+from overlay.python.emit.writer import COMPREHENSIONS, OPTIMIZED, Writer
 from overlay.python.local_functions import local_functions
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 

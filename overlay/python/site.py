@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.python.construction import is_simple, may_make_itself
 from overlay.python.own_builtins import __builtins__  # noqa: F401
-from overlay.python.twins import copied
+from overlay.python.twins import Family
 from overlay.python.unseen import unobserved, unseen
 from overlay.target import BUILTINS, attributes_of, key_of_target, mro_of, type_attribute
 
@@ -26,8 +26,12 @@ __all__ = ["NOWHERE", "Keep", "Site"]
 
 _NOTHING: tuple[Any, Any] = (object(), None)
 NOWHERE: tuple[Any, Any, Any] = (object(), None, None)
+_GONE: Any = weakref.ref(type("Gone", (), {})())
+_NO_FAMILY = Family(None, None, lambda: None)
+_CHANCES = 20
 _MOST = 32  # callees that one site keeps
 _PATIENCE = 1000
+_KEPT: Any = (FunctionType, MethodDescriptorType, type)
 _NATIVE = (*BUILTINS, MethodWrapperType)
 
 
@@ -46,11 +50,15 @@ class Site(dict[Any, Any]):
     pair: a callee, and what to call in place of it. The code compares its own callee with the
     former by identity and takes the latter if it is the same. A thread reads both at once, so
     none ever sees half of a change.
-    The site itself maps functions and C methods, which no program can give a hash of its own,
-    to what to call; ``site.other[callee]`` does so for callables of any other kind.
+    The site itself maps functions, C methods and classes of no other metaclass, which no program
+    can give a hash of its own, to what to call; ``site.other[callee]`` does so for callables of
+    any other kind.
     clean: code of functions that come anew each time and in which there is nothing to rewrite.
     bound: whether the code is to load a method as a value, which comes bound to its object.
     init: where the code calls a class, what its ``__init__`` must be for the pair to hold.
+    instance: a class, what to call with an object of it that is called, and the ``__call__``
+    that the class must have for that.
+    same: a weak reference to a C function or method that stays as it is.
     inline: the type of an argument, a target, and what to call with such an argument in place
     of the target.
     """
@@ -61,8 +69,9 @@ class Site(dict[Any, Any]):
         "attribute",
         "bound",
         "callees",
+        "chances",
         "clean",
-        "closure",
+        "family",
         "init",
         "inline",
         "instance",
@@ -72,9 +81,11 @@ class Site(dict[Any, Any]):
         "of_class",
         "other",
         "pair",
+        "passing",
         "patience",
         "plain",
         "recent",
+        "same",
         "value",
     )
 
@@ -111,10 +122,12 @@ class Site(dict[Any, Any]):
         # by id, callees that were met once: one that is met again is kept
         self.recent: dict[int, weakref.ref[Any]] = {}
         self.patience = 0  # how many to let go, after many of which none was met again
-        self.closure: tuple[Any, Any] = _NOTHING  # its code, and the code of its twin
+        self.family = _NO_FAMILY  # that functions which come anew belong to
         self.plain: tuple[Any, Any] = _NOTHING  # class and name of builtin methods that stay
-        # class of callable objects, its __call__, and what stands for that
-        self.instance: tuple[Any, Any, Any] = (*_NOTHING, None)
+        self.instance = NOWHERE
+        self.same = _GONE
+        self.chances = _CHANCES  # how often another may come to be the same
+        self.passing = False  # whether it is known that the end of the run is to reset it
         self.clear()
 
     @property
@@ -138,33 +151,61 @@ class Site(dict[Any, Any]):
                 return dispatcher.inline(self, argument)
         return self.other[callee]
 
+    @unseen
+    def __missing__(self, callee: Any) -> Any:
+        family = self.family
+        if type(callee) is not FunctionType or callee.__code__ is not family.code:
+            return self._meet(callee)
+        known, to = family.last
+        if known is not callee:
+            if family.new is family.code:
+                self.clean = family.code
+                return callee
+            # as copied() does, without a call
+            to = FunctionType(
+                family.new,
+                callee.__globals__,
+                callee.__name__,
+                callee.__defaults__,
+                callee.__closure__,
+            )
+            if family.keywords:
+                to.__kwdefaults__ = callee.__kwdefaults__
+            if callee.__qualname__ != family.qualname:
+                to.__qualname__ = callee.__qualname__
+            family.last = callee, to
+        if not self.lasting:
+            self.pair = callee, to
+        if self.patience:
+            self.patience -= 1
+        else:
+            self._come_anew(callee, to)
+        return to
+
     @unobserved
-    def __missing__(self, function: Any) -> Any:
-        code, new = self.closure
-        if type(function) is FunctionType and function.__code__ is code:
-            return self._come_anew(function, code, new)
-        found = self.callees.find(function)
-        if found.code is not None and self.callees.engine.for_this_run(self):
-            self.closure = found.code
+    def _meet(self, callee: Any) -> Any:
+        if type(callee) is type:
+            return self.other[callee]
+        found = self.callees.find(callee)
+        if found.code is not None and self.passes():
+            self.family = self.callees.family(*found.code)
             if found.code[0] is found.code[1]:
                 self.clean = found.code[0]
-        return self.keep(function, found)
+        return self.keep(callee, found)
 
-    def _come_anew(self, function: FunctionType, code: Any, new: Any) -> Any:
-        if new is code:
-            self.clean = new
-            return function
-        to = copied(function, new)
-        if self._again(function) and self.callees.engine.for_this_run(self):
+    @unobserved
+    def _come_anew(self, function: FunctionType, to: Any) -> None:
+        if self._again(function) and self.passes():
             self.callees.keep_for_this_run(function, to)
             self.learn(function, to)
-        return to
+
+    def passes(self) -> bool:
+        """Whether a callee may be kept until the run ends."""
+        self.passing = self.passing or self.callees.engine.for_this_run(self)
+        return self.passing
 
     def _again(self, callee: Any) -> bool:
         """Whether a callee that may be dropped soon was here before."""
-        if self.patience:
-            self.patience -= 1
-            return False
         key = id(callee)
         met = self.recent.get(key)
         if met is not None:
@@ -181,7 +222,7 @@ class Site(dict[Any, Any]):
     def learn(self, callee: Any, to: Any, lasting: bool = False) -> None:
         """Keep a callee; ``lasting`` if its module holds it. One that the module holds no more
         is let go. Where others than functions come in turn, the first stays."""
-        kept = type(callee) in (FunctionType, MethodDescriptorType)
+        kept = type(callee) in _KEPT
         known = self.pair[0]
         if not (kept or known is callee or known is _NOTHING[0] or self.missed == id(callee)):
             self.missed = id(callee)
@@ -207,7 +248,7 @@ class Site(dict[Any, Any]):
             self.learn(callee, to, lasting=True)
         elif found.keep is Keep.RUN:
             again = found.of is not None or self._again(callee)
-            if again and self.callees.engine.for_this_run(self):
+            if again and self.passes():
                 self.learn(callee, to)
         if self.of_class and self.pair[0] is callee:
             self.init = type_attribute(callee, "__init__")
@@ -233,11 +274,13 @@ class Other:
         if kind in _NATIVE:
             owner, name = site.plain
             if type(callee.__self__) is owner and callee.__name__ == name:
+                if site.chances:
+                    self._refer(callee, kind)
                 return callee
         elif kind is FunctionType:
             return site[callee]
         else:
-            known, call, to = site.instance
+            known, to, call = site.instance
             if kind is known and kind.__call__ is call:
                 return MethodType(to, callee)
         return self._find(callee, kind)
@@ -252,9 +295,19 @@ class Other:
         if entry.keep is Keep.NO:
             if kind in _NATIVE:
                 self._builtin(callee, to)
-            elif type(to) is MethodType and to.__self__ is callee:
-                self._instance(kind, to.__func__)
+            else:
+                self._instance(callee, kind, to)
         return to
+
+    @unseen
+    def _refer(self, callee: Any, kind: Any) -> None:
+        """Take a C function as it is where it comes again and again."""
+        site = self.site
+        if site.missed != id(callee):
+            site.missed = id(callee)
+        elif kind in BUILTINS:
+            site.chances -= 1
+            site.same = weakref.ref(callee)
 
     @unobserved
     def _method(self, method: MethodType) -> Any:
@@ -266,7 +319,7 @@ class Other:
             found = site.callees.find(function)
             to = found.form(None)
             lasting = found.keep is Keep.YES
-            if lasting or (found.keep is Keep.RUN and site.callees.engine.for_this_run(site)):
+            if lasting or (found.keep is Keep.RUN and site.passes()):
                 site.learn(function, to, lasting)
                 if not site.value:
                     self._load_as_method(method.__self__, function)
@@ -289,10 +342,19 @@ class Other:
         if any(held.get(name) is method for held in map(attributes_of, mro_of(type(owner)))):
             self.site.bound = False
 
-    def _instance(self, kind: Any, to: Any) -> None:
-        # the attribute of a class whose metaclass is another may be anything
-        if type(kind) is type and self.site.callees.engine.for_this_run(self.site):
-            self.site.instance = kind, kind.__call__, to
+    def _instance(self, instance: Any, kind: Any, to: Any) -> None:
+        call = type_attribute(kind, "__call__")
+        if type(kind) is not type or type(call) is not FunctionType:
+            return  # the attribute of a class whose metaclass is another may be anything
+        tables = self.site.callees.engine.tables
+        if any(type(target) is kind for table in tables for target in table.targets()):
+            return  # each of its objects may stand for something else
+        if type(to) is MethodType and to.__self__ is instance:
+            call = to.__func__
+        elif to is not instance:
+            return
+        if self.site.passes():
+            self.site.instance = kind, call, kind.__call__
 
 
 class AsValue:

@@ -11,7 +11,7 @@ from dis import Positions
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
-from overlay.python.emit.common import BINARY, COMPARE, UNARY
+from overlay.python.emit.operators import BINARY, COMPARE, UNARY
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Instruction", "call_slots", "decoded", "operator_of", "take_call"]

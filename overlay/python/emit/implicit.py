@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label
-from overlay.python.emit.common import BINARY, COMPARE, OP, UNARY, Emitter, Writer
+from overlay.python.emit.common import Emitter
+from overlay.python.emit.operators import BINARY, COMPARE, UNARY
+from overlay.python.emit.writer import OP, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["DEEPER", "rewrite_implicit"]

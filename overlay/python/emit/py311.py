@@ -6,8 +6,8 @@ import dis
 from collections.abc import Callable
 
 from overlay.python.assembly import Item
-from overlay.python.emit.common import OP, Stack, Tag, Writer
 from overlay.python.emit.py312 import Emitter312
+from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 

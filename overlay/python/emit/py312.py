@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dis
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label, Protected
-from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer, shuffled
+from overlay.python.emit.common import Emitter
+from overlay.python.emit.sequences import Kinds, shuffled
+from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
@@ -48,22 +50,35 @@ class Emitter312(Emitter):
                 self._method(first, w)
         elif kind == "static method":
             if w.edits.once(first[1]):
-                self.map_static(first, w.new_site(arity), w, under())
+                self.map_static(first, w.new_site(arity), w)
         elif second is None or second[0] != "build":
-            self._pushed_or_deep(start, stack, count + 1, arity, w)
+            self._pushed_or_deep(start, stack, count + 1, arity, w, first[0] == "null")
 
     def _pushed_or_deep(
-        self, at: int, stack: Stack, depth: int, arity: int | None, w: Writer
+        self, at: int, stack: Stack, depth: int, arity: int | None, w: Writer, null: bool = False
     ) -> None:
         """Map the callee where it is pushed if that is known, else where the call begins."""
         tag = stack[-depth]
         if tag is None or tag[0] not in ("value", "static", "global"):
             w.edits.before[at] = self.guard_deep(w, depth, w.new_site(arity))
         elif w.edits.once(tag[1]):
-            null = tag[0] == "global"
-            self.map_value(tag, arity, w)
-            if null:
+            done = Label()
+            bind = self.bind(w, done) if null and w.optimized else None
+            self.map_value(tag, arity, w, [done], bind)
+            if tag[0] == "global":
                 w.edits.replaced[tag[1]].insert(0, (OP["PUSH_NULL"], 0))
+
+    def bind(self, w: Writer, done: Label) -> list[Item]:
+        """``[NULL, self, function] -> [function, self]``, and leave."""
+        return [(OP["SWAP"], 3), (OP["STORE_FAST"], w.temporary()), (OP["JUMP_FORWARD"], done)]
+
+    def two_slots(
+        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
+    ) -> list[Item]:
+        done = Label()
+        bind = self.bind(w, done) if w.optimized else None
+        null = [(OP["PUSH_NULL"], 0)] if again else under()
+        return [*null, *self.guard(w, site, again, bind, kinds), done]
 
     def _method(self, tag: Tag, w: Writer) -> None:
         """Map what a method load pushes.
@@ -76,7 +91,7 @@ class Emitter312(Emitter):
         load = (w.listing.ops[k], w.listing.args[k])
         site = w.new_site(None, self.attribute(k, w))
         if not w.optimized:
-            w.edits.replaced[k] = [*self._bound(load, w), *self.guard(w, site), *under()]
+            w.edits.replaced[k] = [*self._bound(load, w), *self.two_slots(w, site)]
             return
         value, hit, unbound, end = Label(), Label(), Label(), Label()
         local = w.temporary()
@@ -101,8 +116,7 @@ class Emitter312(Emitter):
             jump,
             value,
             *self._bound(load, w),
-            *self.guard(w, site),
-            *under(),
+            *self.two_slots(w, site),
             jump,
             unbound,  # [callable, method', known method, exception]
             *[(OP["POP_TOP"], 0)] * 3,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dis
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.python.assembly import Item, Label
-from overlay.python.emit.common import OP, Emitter, Stack, Tag, Writer, shuffled
+from overlay.python.emit.common import Emitter
+from overlay.python.emit.sequences import Kinds, shuffled
+from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
@@ -21,6 +23,11 @@ class Emitter313(Emitter):
     """CPython 3.13."""
 
     CALLS = frozenset(OP[n] for n in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") if n in OP)
+
+    def __init__(self) -> None:
+        super().__init__()
+        if "STORE_FAST_LOAD_FAST" in OP:
+            self.steps[OP["STORE_FAST_LOAD_FAST"]] = _store_and_load
 
     def global_call_slots(self, k: int, value: Any) -> Stack:
         return [("global", k, value), ("null", k, None)]
@@ -42,16 +49,40 @@ class Emitter313(Emitter):
         elif first is None or kind in ("function", "null", "super", "code"):
             w.edits.before[k] = self.guard_deep(w, depth, w.new_site(arity))
         elif w.edits.once(first[1]):
-            self._where_pushed(first, arity, w)
+            self._where_pushed(first, arity, w, extended)
 
-    def _where_pushed(self, tag: Tag, arity: int | None, w: Writer) -> None:
-        null: Item = (OP["PUSH_NULL"], 0)
+    def _where_pushed(self, tag: Tag, arity: int | None, w: Writer, extended: bool) -> None:
         if tag[0] == "method":
             w.edits.after[tag[1]] = self._method(w.new_site(None, self.attribute(tag[1], w)), w)
         elif tag[0] == "static method":
-            self.map_static(tag, w.new_site(arity), w, [null])
+            self.map_static(tag, w.new_site(arity), w)
         else:
-            self.map_value(tag, arity, w, [null] if tag[0] == "global" else [])
+            self._value(tag, arity, w, extended)
+
+    def _value(self, tag: Tag, arity: int | None, w: Writer, extended: bool) -> None:
+        """Map a callee that is pushed with NULL, or before it; extended: the slot of that NULL
+        cannot hold an argument."""
+        k, done = tag[1], Label()
+        if tag[0] == "global":
+            bind = None if extended else self.bind(done)
+            self.map_value(tag, arity, w, [(OP["PUSH_NULL"], 0), done], bind)
+        elif extended:
+            self.map_value(tag, arity, w)
+        elif w.listing.ops[k + 1] == OP["PUSH_NULL"] and k + 1 not in w.edits.after:
+            self.map_value(tag, arity, w, (), self.bind(done))
+            w.edits.after[k + 1] = [done]
+        else:
+            self.map_value(tag, arity, w)
+
+    def bind(self, done: Label) -> list[Item]:
+        """``[self, function] -> [function, self]``, and leave."""
+        return [(OP["SWAP"], 2), (OP["JUMP_FORWARD"], done)]
+
+    def two_slots(
+        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
+    ) -> list[Item]:
+        done = Label()
+        return [*self.guard(w, site, again, self.bind(done), kinds), (OP["PUSH_NULL"], 0), done]
 
     def _method(self, site: Any, w: Writer) -> list[Item]:
         """``[callable, self | NULL] -> [callable', self | NULL]``."""
@@ -64,7 +95,7 @@ class Emitter313(Emitter):
             (self.JUMP_IF_TRUE, hit),
             (OP["POP_TOP"], 0),
             swap,
-            *self.ask(w, site),
+            *self.ask(w, site, kinds=Kinds.FUNCTIONS),
             swap,
             (OP["JUMP_FORWARD"], end),
             hit,
@@ -125,3 +156,7 @@ class Emitter313(Emitter):
     def _positive(self, k: int, arg: int, w: Writer) -> None:
         if arg == _UNARY_POSITIVE:
             self._operator(k, operator.pos, 1, w)
+
+
+def _store_and_load(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    stack[-1] = ("value", k, None)

@@ -22,7 +22,8 @@ class Identity:
 
     def __init__(self, arity, attribute=None, of_class=False):
         self.pair, self.init = (object(), None), None
-        self.inline = object(), None, None
+        self.inline = self.instance = object(), None, None
+        self.same = lambda: None
         self.as_value = self.other = self
 
     def __getitem__(self, callee):

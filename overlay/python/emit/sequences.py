@@ -1,0 +1,370 @@
+"""The instruction sequences that ask for callees.
+
+A call site is rewritten by replacing the callee, not the call: ``[callee] -> [callee']`` where
+the callee is pushed. Arguments, keywords, frames and traceback positions stay native. What the
+site knows is compared first; the other paths are ordered by how often they are taken.
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, ClassVar
+
+from overlay.python.assembly import Item, Label
+from overlay.python.emit.writer import OP, Writer
+from overlay.python.own_builtins import __builtins__  # noqa: F401
+
+__all__ = ["SLOTS", "Kinds", "Sequences", "kinds_of", "shuffled"]
+
+# Slots of the stack that are needed to map a callee, from its own on.
+SLOTS, _SLOTS_FOR_OTHERS, _SLOTS_FOR_TARGETS = 4, 6, 7
+
+
+class Kinds(enum.Enum):
+    """What a call site has to be fast with: callees of any kind, functions and methods, or
+    one callee that may be replaced by another now and then."""
+
+    ANY = enum.auto()
+    FUNCTIONS = enum.auto()
+    ONE = enum.auto()
+
+
+def kinds_of(value: Any) -> Kinds:
+    """Where a global has that value now."""
+    held = type(value) in (FunctionType, type) or type(value) is BuiltinFunctionType
+    bound = type(getattr(value, "__self__", None)) is not ModuleType
+    return Kinds.ONE if held and not (type(value) is BuiltinFunctionType and bound) else Kinds.ANY
+
+
+class Sequences(ABC):
+    """Sequences that do not differ between Python versions, and those that they are made of."""
+
+    JUMP_IF_TRUE: ClassVar[int] = OP.get("POP_JUMP_IF_TRUE", 0)
+    JUMP_IF_FALSE: ClassVar[int] = OP.get("POP_JUMP_IF_FALSE", 0)
+    JUMP_IF_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NONE", 0)
+    JUMP_IF_NOT_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NOT_NONE", 0)
+
+    def guard(
+        self,
+        w: Writer,
+        site: Any,
+        again: Sequence[Item] = (),
+        bind: Sequence[Item] | None = None,
+        kinds: Kinds = Kinds.ANY,
+    ) -> list[Item]:
+        """``[callee] -> [callee']``: what the site keeps if it is the callee that it knows,
+        else ask it. again: pushes the callee, which then is not pushed before; where there is
+        no such way it is copied. bind, kinds: as ``ask`` has them."""
+        end = Label()
+        known = self.known(w, site)
+        if again:
+            compare = [*known, *again, (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, end)]
+            return [*compare, (OP["POP_TOP"], 0), *again, *self.ask(w, site, bind, kinds), end]
+        hit = Label()
+        return [
+            *known,  # [callee, callee', known callee]
+            (OP["COPY"], 3),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, hit),
+            (OP["POP_TOP"], 0),
+            *self.ask(w, site, bind, kinds),
+            (OP["JUMP_FORWARD"], end),
+            hit,
+            (OP["SWAP"], 2),
+            (OP["POP_TOP"], 0),
+            end,
+        ]
+
+    def guard_class(self, w: Writer, again: Sequence[Item], arity: int | None) -> list[Item]:
+        """The same for a class that can be called as it is while its ``__init__`` and
+        ``__new__`` are what they were."""
+        missed, end = Label(), Label()
+        site = w.new_site(arity, None, True)
+        return [
+            *self.known(w, site),
+            *again,
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, missed),
+            *again,
+            *self.class_attribute("__init__", w),
+            w.const(site),
+            self.load_attr(w.name("init")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, missed),
+            *again,
+            *self.class_attribute("__new__", w),
+            w.const(object.__new__),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
+            missed,
+            (OP["POP_TOP"], 0),
+            *again,
+            *self.ask(w, site, kinds=Kinds.ONE),
+            end,
+        ]
+
+    def known(self, w: Writer, site: Any) -> list[Item]:
+        """Pushes what the site takes for the callee that it knows, and that callee."""
+        return [w.const(site), self.load_attr(w.name("pair")), (OP["UNPACK_SEQUENCE"], 2)]
+
+    def ask(
+        self,
+        w: Writer,
+        site: Any,
+        bind: Sequence[Item] | None = None,
+        kinds: Kinds = Kinds.ANY,
+    ) -> list[Item]:
+        """``[callee] -> [callee']`` where the site knows another callee.
+
+        bind: turns ``[self, function']`` into the two slots of a method call, and leaves; None
+        where the callee has to stay one slot.
+        """
+        if kinds is Kinds.ONE:
+            return self.ask_other(w, site)
+        function, keyed, end = Label(), Label(), Label()
+        pop: Item = (OP["POP_TOP"], 0)
+        jump: Item = (OP["JUMP_FORWARD"], end)
+        if kinds is Kinds.ANY:
+            rest = self._other_kinds(w, site, bind, keyed, end)
+        else:
+            rest = [pop, *self.ask_other(w, site)]
+        return [
+            *self.type_of(w),
+            *self._if_kind(FunctionType, function, w),
+            *([] if bind is None else self._method_value(w, site, bind, end)),
+            *rest,
+            jump,
+            function,
+            w.const(site),
+            self.load_attr(w.name("clean")),
+            (self.JUMP_IF_NONE, keyed),
+            (OP["COPY"], 2),
+            self.load_attr(w.name("__code__")),
+            w.const(site),
+            self.load_attr(w.name("clean")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, keyed),
+            pop,
+            jump,
+            keyed,
+            pop,
+            *self.look_up(w, site),
+            end,
+        ]
+
+    def _other_kinds(
+        self, w: Writer, site: Any, bind: Sequence[Item] | None, keyed: Label, end: Label
+    ) -> list[Item]:
+        """``[callee, kind] -> [callee']`` for what is neither a function nor a method."""
+        w.slots = _SLOTS_FOR_OTHERS
+        builtin, others = Label(), Label()
+        return [
+            *self._if_kind(type, keyed, w),
+            *self._if_kind(BuiltinFunctionType, builtin, w),
+            *([] if bind is None else self._instance(w, site, bind)),
+            *([] if bind is None else [(OP["JUMP_FORWARD"], others)]),
+            builtin,
+            (OP["POP_TOP"], 0),
+            others,
+            *self._same(w, site, end),
+            *self.ask_other(w, site),
+        ]
+
+    def _if_kind(self, kind: Any, where: Label, w: Writer) -> list[Item]:
+        """``[kind]``: jump if it is that."""
+        return [(OP["COPY"], 1), w.const(kind), (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, where)]
+
+    def _method_value(self, w: Writer, site: Any, bind: Sequence[Item], end: Label) -> list[Item]:
+        """``[bound method, MethodType]`` to two slots where the site knows its function."""
+        other, missed = Label(), Label()
+        return [
+            (OP["COPY"], 1),
+            w.const(MethodType),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, other),
+            (OP["POP_TOP"], 0),
+            *self.known(w, site),  # [bound method, function', known function]
+            (OP["COPY"], 3),
+            self.load_attr(w.name("__func__")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, missed),
+            (OP["SWAP"], 2),
+            self.load_attr(w.name("__self__")),
+            (OP["SWAP"], 2),
+            *bind,
+            missed,
+            (OP["POP_TOP"], 0),
+            *self.ask_other(w, site),
+            (OP["JUMP_FORWARD"], end),
+            other,
+        ]
+
+    def _instance(self, w: Writer, site: Any, bind: Sequence[Item]) -> list[Item]:
+        """``[object, its class]`` to two slots where the site knows that class's ``__call__``."""
+        other, changed = Label(), Label()
+        return [
+            w.const(site),
+            self.load_attr(w.name("instance")),
+            (OP["UNPACK_SEQUENCE"], 3),  # [object, class, __call__, function', known class]
+            (OP["COPY"], 4),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, other),
+            (OP["SWAP"], 3),
+            *self.class_attribute("__call__", w),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, changed),
+            *bind,
+            other,
+            (OP["POP_TOP"], 0),
+            (OP["POP_TOP"], 0),
+            changed,
+            (OP["POP_TOP"], 0),
+        ]
+
+    def _same(self, w: Writer, site: Any, end: Label) -> list[Item]:
+        """``[callee]``: done if it is the one that the site takes as it is."""
+        return [
+            w.const(site),
+            self.load_attr(w.name("same")),
+            *self.call_pushed(0),
+            (OP["COPY"], 2),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
+        ]
+
+    def unbind(self, w: Writer, site: Any) -> list[Item]:
+        """``[callee] -> [function', receiver]``, the two slots of a method call, for a callee
+        that comes bound each time; ``[callee']`` and NULL where it is not what the site knows."""
+        method, hit, end = Label(), Label(), Label()
+        other: list[Item] = [*self.ask_other(w, site), *self.beside_null()]
+        return [
+            *self.type_of(w),
+            w.const(MethodType),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, method),
+            *other,
+            (OP["JUMP_FORWARD"], end),
+            method,
+            *self.known(w, site),  # [bound method, function', known function]
+            (OP["COPY"], 3),
+            self.load_attr(w.name("__func__")),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, hit),
+            (OP["POP_TOP"], 0),
+            *other,
+            (OP["JUMP_FORWARD"], end),
+            hit,
+            (OP["SWAP"], 2),
+            self.load_attr(w.name("__self__")),
+            end,
+        ]
+
+    def look_up(self, w: Writer, site: Any) -> list[Item]:
+        """``[function] -> [callee']``."""
+        return [w.const(site), (OP["SWAP"], 2), (OP["BINARY_SUBSCR"], 0)]
+
+    def ask_other(self, w: Writer, site: Any) -> list[Item]:
+        """``[callee] -> [callee']`` by the slowest path."""
+        return self.look_up(w, site.other)
+
+    def guard_deep(self, w: Writer, depth: int, site: Any) -> list[Item]:
+        """Map the callee that stands ``depth`` slots from the top."""
+        swap: list[Item] = [(OP["SWAP"], depth)] if depth > 1 else []
+        return [*swap, *self.guard(w, site), *swap]
+
+    def dispatch_inline(self, callee: int, w: Writer) -> list[Item]:
+        """Before a call with one positional argument, whose callee stands ``callee`` slots from
+        the top: put in the method that the site knows for the target and the argument's type,
+        else ask."""
+        site = w.new_site(1)
+        w.slots = _SLOTS_FOR_TARGETS
+        other, missed, end = Label(), Label(), Label()
+        load = w.const(site)
+        return [
+            load,
+            self.load_attr(w.name("inline")),
+            (OP["UNPACK_SEQUENCE"], 3),  # [callee, .., argument, method, target, type]
+            *self.type_of(w, 4),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_FALSE, other),
+            (OP["COPY"], callee + 2),
+            (OP["IS_OP"], 0),
+            (self.JUMP_IF_TRUE, end),
+            (OP["JUMP_FORWARD"], missed),
+            other,
+            (OP["POP_TOP"], 0),
+            missed,
+            (OP["POP_TOP"], 0),
+            *self.pick(callee, site, w),
+            end,
+            (OP["SWAP"], callee + 1),
+            (OP["POP_TOP"], 0),
+        ]
+
+    # ---- what the versions have each in their own way ----
+
+    @abstractmethod
+    def two_slots(
+        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
+    ) -> list[Item]:
+        """``[callee]`` to the two slots of a call of ``callee'``; again, kinds as in ``guard``."""
+        ...
+
+    def load_attr(self, name: int) -> Item:
+        """Plain attribute load."""
+        return OP["LOAD_ATTR"], name << 1
+
+    def class_attribute(self, name: str, w: Writer) -> list[Item]:
+        """``[class] -> [class.name]``, where that is no method of its metaclass."""
+        return [self.load_attr(w.name(name))]
+
+    @abstractmethod
+    def beside_null(self) -> list[Item]:
+        """``[callable]`` to that and NULL, as a call expects them."""
+        ...
+
+    @abstractmethod
+    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+        """``[x, ..] -> [x, .., type(x)]`` of what stands ``depth`` slots from the top."""
+        ...
+
+    @abstractmethod
+    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+        """``[callee, .., x] -> [callee, .., x, site.pick(callee, x)]``."""
+        ...
+
+    @abstractmethod
+    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
+        """``[a1..an] -> [function(a1, .., an)]`` for n of 0 to 3."""
+        ...
+
+    @abstractmethod
+    def call_pushed(self, count: int) -> list[Item]:
+        """``[a1..an, callable] -> [callable(a1, .., an)]`` for n of 0 to 3."""
+        ...
+
+    @abstractmethod
+    def call_on_copies(self, count: int, function: Any, w: Writer) -> list[Item]:
+        """``[a1..an] -> [a1..an, function(a1, .., an)]``."""
+        ...
+
+    @abstractmethod
+    def as_callable(self) -> list[Item]:
+        """``[callable]`` -> the two slots of a method load."""
+        ...
+
+    def as_bool(self) -> list[Item]:
+        """``[x] -> [bool(x)]``."""
+        return [(OP["UNARY_NOT"], 0), (OP["UNARY_NOT"], 0)]
+
+    def negated(self) -> list[Item]:
+        """``[x] -> [not x]``."""
+        return [(OP["UNARY_NOT"], 0)]
+
+
+def shuffled(order: Sequence[int]) -> list[Item]:
+    """Swaps of these depths; 0 pushes NULL."""
+    return [(OP["SWAP"], depth) if depth else (OP["PUSH_NULL"], 0) for depth in order]
