@@ -37,7 +37,6 @@ from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.site import Keep
 from overlay.python.twins import Family, copied
 from overlay.python.unseen import unobserved, unseen
-from overlay.stack import key_in_force, stack_in_force
 from overlay.table import LOCK
 from overlay.target import BUILTINS, key_of_target, type_attribute
 
@@ -341,7 +340,7 @@ class Callees:
         if getattr(function, "__objclass__", None) is LRU_CACHE:
             return functools.partial(self._of_own_cache, function.__name__), Keep.YES
         if function is RUN:
-            return _run_in_its_context, Keep.YES
+            return self._run_with_variables, Keep.YES
         if id(function) in CALLBACKS and CALLBACKS[id(function)][0] is function:
             return self._with_callbacks(function), Keep.YES
         if owner is None:
@@ -359,6 +358,23 @@ class Callees:
         if name == "cache_clear":  # calls that the context does not see have filled the other
             cached.cache_clear()
         return getattr(self[cached], name)(*args)
+
+    @unseen
+    def _run_with_variables(
+        self, variables: contextvars.Context, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """``contextvars.Context.run``: the call sees the tables that are in force in the
+        variables that it runs with, as a task or a callback of an event loop does; where none
+        are, because the variables are older than the context, those in force here."""
+        if not args:
+            return RUN(variables, *args, **kwargs)  # its own error
+        return RUN(variables, self._call_in_force, *args, **kwargs)
+
+    @unseen
+    def _call_in_force(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        stack = current_stack()
+        callees = self if stack is None else stack.python.callees
+        return callees[function](*args, **kwargs)
 
     def _with_callbacks(self, function: Any) -> Callable[..., Any]:
         _, positions, names = CALLBACKS[id(function)]
@@ -419,31 +435,6 @@ class Callees:
             return instance
         mapped = self[call]
         return instance if mapped is call else MethodType(mapped, instance)
-
-
-@unseen
-def _run_in_its_context(variables: contextvars.Context, /, *args: Any, **kwargs: Any) -> Any:
-    """``contextvars.Context.run``: the call sees the tables that are in force in the variables
-    that it runs with, as a task or a callback of an event loop does; where none are, because
-    the variables are older than the context, those in force here."""
-    if not args:
-        return RUN(variables, *args, **kwargs)  # its own error
-    return RUN(variables, _call_in_force, current_stack(), *args, **kwargs)
-
-
-@unseen
-def _call_in_force(outer: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    stack = current_stack()
-    if stack is not None:
-        return stack.python.callees[function](*args, **kwargs)
-    if outer is None:
-        return function(*args, **kwargs)
-    token, key = stack_in_force.set(outer), key_in_force.set(outer.key)
-    try:
-        return outer.python.callees[function](*args, **kwargs)
-    finally:
-        stack_in_force.reset(token)
-        key_in_force.reset(key)
 
 
 def _keep_if(lasting: bool) -> Keep:
