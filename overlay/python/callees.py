@@ -283,6 +283,7 @@ class Callees:
             return functools.partial(mapped, *callee.args, **callee.keywords), Keep.NO
         if kind is LRU_CACHE:
             # a cache of its own: results found here must not be met outside
+            self.engine.caches = True
             cached = functools.lru_cache(**callee.cache_parameters())
             lasting = is_at_home(callee.__wrapped__, callee)
             return cached(self[callee.__wrapped__]), _keep_if(lasting)

@@ -43,7 +43,9 @@ class Dispatcher:
         self.base: Any = None  # what calls fall through to, once one has
         self.version = 0
         self._inlined = WeakObjects["Site"]()
-        self.keyed_by = self._keyed_by()
+        # by what calls are kept: None where nothing is, and until a change has been looked at
+        self.keyed_by: Callable[[Any], Any] | None = None
+        self._stale = True
         self.generic = self._make_generic()
         self._by_arity = {1: self._make_single(), 2: self._make_double()}
         for function in (self.generic, *self._by_arity.values()):
@@ -62,7 +64,7 @@ class Dispatcher:
         self._inlined.clear()
         self.memo.clear()
         self.single.clear()
-        self.keyed_by = self._keyed_by()
+        self.keyed_by, self._stale = None, True
 
     def _keyed_by(self) -> Callable[[Any], Any] | None:
         kinds = {m.depends_on for m in reachable(self.engine.tables, self.target)}
@@ -76,6 +78,9 @@ class Dispatcher:
 
         A generated method runs here, and may compile: no lock is held while it does.
         """
+        if self._stale:
+            self._stale = False  # before it looks: a change in between is looked at again
+            self.keyed_by = self._keyed_by()
         version, after = self.version, () if self.link is None else self.link.methods
         method = resolve(self.engine.tables, self.target, by_values(args, kwargs), after)
         if method is None:

@@ -88,6 +88,7 @@ class PythonEngine:
         self.watch = Watch(self, stack.records)
         self.overlaid: set[Any] = set()
         self.overlaid_codes: set[int] = set()
+        self.caches = False  # whether functions with caches are known
         self.met = 0  # callees that came since what was dropped was last forgotten
         self.emitter = emitter()
         self.callees = Callees(self, None)
@@ -264,20 +265,22 @@ class PythonEngine:
     def table_changed(self, target: Any) -> None:
         """Drop what depended on the methods of ``target``."""
         with LOCK:
-            before = key_of_target(target) in self.overlaid
-            self._refresh()
             for dispatcher in self._dispatchers.values():
                 dispatcher.forget()
-            self._forget_results()
-            self._forget_removed()
-            if (key_of_target(target) in self.overlaid) is before:
+            if self.caches:
+                self._forget_results()
+            self._forget_removed(target)
+            before = key_of_target(target) in self.overlaid
+            if before and any(target in table for table in self.tables):
                 return
+            self._refresh()
             self._forget_all()
             if id(target) in _OPERATORS:
                 self._rewrite_all()
 
     def _forget_results(self) -> None:
         """Cached functions have to find their results anew."""
+        self.caches = False
         for callees in (self.callees, *self._linked.values()):
             found = [entry.of() for entry in list(callees.known.values())]
             for cached in (callee for callee in found if type(callee) is LRU_CACHE):
@@ -285,14 +288,15 @@ class PythonEngine:
                 for site in self._sites:
                     site.forget(cached)
 
-    def _forget_removed(self) -> None:
-        """Keep nothing of methods that no table has any more."""
+    def _forget_removed(self, target: Any) -> None:
+        """Keep nothing of methods for ``target`` that no table has any more."""
 
         def is_gone(method: Method) -> bool:
             return method not in method.table.find(method.target)
 
         def gone(callees: Callees) -> bool:
-            return callees.link is not None and any(map(is_gone, callees.link.methods))
+            link = callees.link
+            return link is not None and link.target is target and any(map(is_gone, link.methods))
 
         removed = {key: callees for key, callees in self._linked.items() if gone(callees)}
         if not removed:
