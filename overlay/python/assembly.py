@@ -268,13 +268,14 @@ class _Layout:
         return move
 
     def lines(self, table: bytes) -> bytes:
-        """The positions, those of put-in instructions being those of the edited one."""
-        move, out = self._mover(), bytearray()
+        """The positions, those of put-in instructions being those of the edited one. A table of
+        the program's own making may say more than there are instructions."""
+        move, out, last = self._mover(), bytearray(), len(self.raw) // 2
         at = unit = new = kept = 0
         while at < len(table):
             after = at + 1 + _payload(table, at)
             length = (table[at] & 7) + 1
-            unit += length
+            unit = min(unit + length, last)
             new, old = move(unit), new
             if new - old != length:
                 out += table[kept:at]

@@ -35,9 +35,9 @@ Edit = Callable[[int, int], None]
 def rewrite_implicit(emitter: Emitter, w: Writer, implicit: Any) -> None:
     """Edit every instruction that may call a function of the program by itself, and that is
     not an operator with a dispatcher."""
-    edits = _Implicit(emitter, w, implicit)
+    edits = _Implicit(emitter, w, implicit).by_op()
     for k, op in enumerate(w.listing.ops):
-        edit = edits.by_op.get(op)
+        edit = edits.get(op)
         if edit is not None:
             edit(k, w.listing.args[k])
 
@@ -48,6 +48,10 @@ class _Implicit:
         self.w = w
         self.implicit = implicit
         self.joins = set(w.listing.targets.values())
+
+    def by_op(self) -> dict[int, Edit]:
+        """What edits an instruction. Not kept here: a cycle would keep the code alive."""
+        tested = self.implicit.numbers.tested
         edits = {
             **self._operands(),
             **self._operators(),
@@ -55,9 +59,9 @@ class _Implicit:
             **{n: self._jump for n in OP if n.startswith("POP_JUMP_") and "NONE" not in n},
             "JUMP_IF_TRUE_OR_POP": self._jump_or_pop,
             "JUMP_IF_FALSE_OR_POP": self._jump_or_pop,
-            "TO_BOOL": self._operand(implicit.numbers.tested),
+            "TO_BOOL": self._operand(tested),
         }
-        self.by_op = {OP[name]: edit for name, edit in edits.items() if name in OP}
+        return {OP[name]: edit for name, edit in edits.items() if name in OP}
 
     def _operands(self) -> dict[str, Edit]:
         iteration, blocks = self.implicit.iteration, self.implicit.blocks
@@ -252,9 +256,9 @@ class _Implicit:
 
     def _load(self, k: int, arg: int) -> None:
         name = self.emitter.attribute(k, self.w)
-        resolver = self.implicit.attributes.resolver(name)
+        attributes = self.implicit.attributes
         if not self.emitter.is_method_load(self.w.listing.ops[k], arg):
-            self._asked(k, 1, resolver)
+            self._asked(k, 1, attributes.resolver(name))
             return
         edits = self.w.edits
         if k > 0 and edits.replaced.get(k - 1) == [(OP["NOP"], 0)]:
@@ -262,7 +266,7 @@ class _Implicit:
         native = [*edits.replaced.pop(k, [(self.w.listing.ops[k], arg)]), *edits.after.pop(k, ())]
         site = self.w.new_site(None)
         value = [*self.emitter.guard(self.w, site), *self.emitter.as_callable()]
-        self._asked(k, 1, resolver, native=native, after=value)
+        self._asked(k, 1, attributes.resolver_method(name), native=native, after=value)
 
     def _load_super(self, k: int, arg: int) -> None:
         if not arg & 1:

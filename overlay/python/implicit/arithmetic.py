@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from overlay.python.implicit.numbers import asks_index
 from overlay.python.implicit.protocols import (
     MISSING,
     PLAIN,
@@ -44,6 +45,7 @@ _BINARY = {
     **{"mod": "%", "divmod": "divmod()", "pow": "** or pow()", "lshift": "<<", "rshift": ">>"},
     **{"and": "&", "or": "|", "xor": "^"},
 }
+_POWER = ("base", "exp", "mod")
 COMPARISONS = {
     "lt": ("<", "gt"),
     "le": ("<=", "ge"),
@@ -137,7 +139,7 @@ class Binary:
         if self.name != "mul":
             return False
         kinds = (kind for kind in (one, other) if id(kind) not in PLAIN)
-        return any(python_function(kind, "__index__") is not MISSING for kind in kinds)
+        return any(map(asks_index, kinds))
 
     def _in_c(self, kind: Any) -> bool:
         """Whether it has a C function for the operator of numbers."""
@@ -219,8 +221,7 @@ class Binary:
         return slot(a, self.implicit.iteration.sized(b))
 
     def _repeated(self, slot: Any, sequence: Any, count: Any) -> Any:
-        index = python_function(type(count), "__index__")
-        if index is not MISSING:
+        if asks_index(type(count)):
             return slot(sequence, self.implicit.numbers.index(count))
         if lookup(type(count), "__index__") is MISSING:
             message = f"can't multiply sequence by non-int of type '{shown_type(count)}'"
@@ -236,7 +237,12 @@ class Binary:
 def power(binary: Binary) -> Operation:
     """``pow``, which may have a third operand: then only the first one is asked."""
 
-    def operate(base: Any, exp: Any, mod: Any = None) -> Any:
+    def operate(*args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(_POWER, args, strict=False)), **kwargs}
+        fits = len(given) == len(args) + len(kwargs)
+        base, exp, mod = map(given.pop, _POWER, (MISSING, MISSING, None))
+        if given or not fits or base is MISSING or exp is MISSING:
+            return pow(*args, **kwargs)
         if mod is None:
             return binary.operate(base, exp)
         own = python_function(type(base), "__pow__")

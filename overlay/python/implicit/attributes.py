@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import (
     FunctionType,
@@ -14,7 +15,16 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.implicit.protocols import MISSING, PLAIN, in_python, invoke, lookup
+from overlay.python.implicit.protocols import (
+    MISSING,
+    ORDINARY,
+    PLAIN,
+    bases_of,
+    in_python,
+    invoke,
+    lookup,
+)
+from overlay.target import attributes_of
 
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
@@ -43,6 +53,8 @@ _QUIET = frozenset(
 _fget: Any = property.__dict__["fget"].__get__
 _fset: Any = property.__dict__["fset"].__get__
 _fdel: Any = property.__dict__["fdel"].__get__
+_name_of: Any = AttributeError.__dict__["name"].__get__
+_object_of: Any = AttributeError.__dict__["obj"].__get__
 _class_of_super: Any = super.__dict__["__thisclass__"].__get__
 _object_of_super: Any = super.__dict__["__self__"].__get__
 _start_of_super: Any = super.__dict__["__self_class__"].__get__
@@ -69,6 +81,10 @@ class Attributes:
         """Of ``x``: what to call on it for ``x.name``, or None."""
         return self._function("load", name, self._make_resolver)
 
+    def resolver_method(self, name: str) -> Callable[[Any], Any]:
+        """The same for ``x.name(...)``: errors of descriptors are not told what was read."""
+        return self._function("method", name, functools.partial(self._make_resolver, method=True))
+
     def resolver_super(self, name: str) -> Callable[[Any, Any, Any], Any]:
         """The same for ``super(cls, x).name``, of ``super``, the class and the object; None
         where another stands under the name ``super``."""
@@ -92,7 +108,7 @@ class Attributes:
         """The same for ``del x.name``."""
         return self._function("delete", name, self._make_delete)
 
-    def _make_resolver(self, name: str) -> Callable[[Any], Any]:
+    def _make_resolver(self, name: str, *, method: bool = False) -> Callable[[Any], Any]:
         resolve, plain, quiet, root, missing = self._resolve, PLAIN, _QUIET, object, MISSING
         of_root: Any = root.__dict__.get(name, missing)
 
@@ -100,6 +116,8 @@ class Attributes:
             kind = type(x)
             if id(kind) in plain:
                 return None
+            if type(kind) is not type and id(type(kind)) not in ORDINARY:
+                return resolve(x, kind, name, load, by_descriptor)
             attribute = missing
             for base in kind.__mro__:  # one pass: this is what costs most in all
                 if base is root:
@@ -107,20 +125,27 @@ class Attributes:
                     break
                 names = base.__dict__
                 if "__getattribute__" in names or "__getattr__" in names:
-                    return resolve(x, kind, name, load)
+                    return resolve(x, kind, name, load, by_descriptor)
                 if attribute is missing and name in names:
                     attribute = names[name]
             if attribute is missing or id(type(attribute)) in quiet:
                 return None
-            return resolve(x, kind, name, load)
+            return resolve(x, kind, name, load, by_descriptor)
 
         def load(x: Any) -> Any:
             return self._read(x, type(x), name)
 
+        def bare(x: Any) -> Any:
+            return self._asked(x, type(x), name)
+
+        by_descriptor = bare if method else None
         return of
 
-    def _resolve(self, x: Any, kind: Any, name: str, load: Callable[[Any], Any]) -> Any:
-        """load: reads by the whole protocol."""
+    def _resolve(
+        self, x: Any, kind: Any, name: str, load: Callable[[Any], Any], by_descriptor: Any
+    ) -> Any:
+        """load: reads by the whole protocol. by_descriptor: what does so where a descriptor
+        gives the method to call, or None."""
         if kind is ModuleType:
             return None if name in x.__dict__ else load
         attribute = lookup(kind, name)
@@ -134,14 +159,30 @@ class Attributes:
                 return load
             if get is _PROPERTY_READS:
                 getter = _fget(attribute)
-                return None if getter is None else self.callees[getter]
-            return load if in_python(get) else None
+                if getter is None:
+                    return None
+                return self._getter(name) if by_descriptor is None else self.callees[getter]
+            return (by_descriptor or load) if in_python(get) else None
         if reads is _CLASS_READS:
             return load if self._class_takes_part(x, kind, name) else None
         if kind is super:
             return load if self._super_takes_part(x, name) else None
         hooked = in_python(reads) or lookup(kind, "__getattr__") is not MISSING
         return load if hooked else None
+
+    def _getter(self, name: str) -> Callable[[Any], Any]:
+        """Reads a property that has a getter."""
+        return self._function("property", name, self._make_getter)
+
+    def _make_getter(self, name: str) -> Callable[[Any], Any]:
+        def get(x: Any) -> Any:
+            try:
+                return self.callees[_fget(lookup(type(x), name))](x)
+            except AttributeError as error:
+                _say_where(error, x, name)
+                raise
+
+        return get
 
     def _class_takes_part(self, cls: Any, meta: Any, name: str) -> bool:
         if lookup(meta, "__getattr__") is not MISSING:
@@ -157,6 +198,8 @@ class Attributes:
         def of(x: Any, value: Any) -> Any:
             kind = type(x)
             attribute = missing
+            if type(kind) is not type and id(type(kind)) not in ORDINARY:
+                return resolve(kind, lookup(kind, name))
             for base in kind.__mro__:
                 if base is root:
                     break
@@ -208,6 +251,13 @@ class Attributes:
         return self._read(x, kind, name)
 
     def _read(self, x: Any, kind: Any, name: str) -> Any:
+        try:
+            return self._asked(x, kind, name)
+        except AttributeError as error:
+            _say_where(error, x, name)
+            raise
+
+    def _asked(self, x: Any, kind: Any, name: str) -> Any:
         reads = lookup(kind, "__getattribute__")
         hook = lookup(kind, "__getattr__")
         if hook is MISSING:
@@ -363,6 +413,12 @@ class Attributes:
 _DELETES = object.__dict__["__delattr__"], type.__dict__["__delattr__"]
 
 
+def _say_where(error: AttributeError, x: Any, name: str) -> None:
+    """What the interpreter adds to an error that does not say what was read."""
+    if _name_of(error) is None and _object_of(error) is None:
+        error.name, error.obj = name, x
+
+
 def _is_data(descriptor: type) -> bool:
     changes = (lookup(descriptor, name) for name in ("__set__", "__delete__"))
     return any(change is not MISSING for change in changes)
@@ -381,9 +437,10 @@ def _super_attribute(x: Any, name: str) -> Any:
     start = _start_of_super(x)
     if name == "__class__" or start is None:
         return MISSING
-    mro = start.__mro__
+    mro = bases_of(start)
     after = [i for i, base in enumerate(mro) if base is _class_of_super(x)]
     for base in mro[after[0] + 1 :] if after else ():
-        if name in base.__dict__:
-            return base.__dict__[name]
+        held = attributes_of(base)
+        if name in held:
+            return held[name]
     return MISSING

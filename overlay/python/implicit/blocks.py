@@ -10,6 +10,7 @@ from overlay.python.implicit.protocols import (
     PLAIN,
     Given,
     bound,
+    derives,
     in_python,
     invoke,
     lookup,
@@ -93,7 +94,7 @@ class Blocks:
 
 
 def _is_exception(cls: Any) -> bool:
-    return any(base is BaseException for base in cls.__mro__)
+    return derives(cls, BaseException)
 
 
 async def _in_vain(manager: Any) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import functools
+import inspect
 import itertools
 import math
 import operator
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overlay.python.forms import with_forms
 from overlay.python.implicit.arithmetic import COMPARISONS, compare, power, unary, unequal
 from overlay.python.implicit.protocols import MISSING, PLAIN, in_python, invoke, lookup
 
@@ -64,16 +67,38 @@ def table(implicit: Implicit) -> dict[int, Standing]:
     listed = implicit.iteration.listed
     found += [Standing(f, _converting((1,), listed)) for f in (str.join, bytes.join)]
     found += [Standing(map, _converting_rest(entered))]
-    found += [Standing(f, _wrapped(to)) for f, to in _wrappers(implicit).items()]
+    checks = {isinstance: "__instancecheck__", issubclass: "__subclasscheck__"}
+    found += [Standing(f, _checking(implicit, f, name)) for f, name in checks.items()]
     return {id(standing.of): standing for standing in found}
 
 
 def _always(to: Function) -> Callable[[Any], Any]:
-    return lambda found: to
+    least, most, keywords = _shape(to)
+
+    def over(found: Any) -> Function:
+        def fitted(*args: Any, **kwargs: Any) -> Any:
+            if (kwargs and not keywords) or not least <= len(args) <= most:
+                return found(*args, **kwargs)  # its own error
+            return to(*args, **kwargs)
+
+        return with_forms(fitted, lambda n: to if n is not None and least <= n <= most else fitted)
+
+    return over
 
 
-def _wrapped(to: Callable[[Any], Function]) -> Callable[[Any], Any]:
-    return to
+def _shape(function: Any) -> tuple[int, float, bool]:
+    """The fewest and the most positional arguments that a function takes, and whether it takes
+    any keywords."""
+    given = 0
+    if type(function) is functools.partial:
+        function, given = function.func, len(function.args)
+    if type(function) is MethodType:
+        function, given = function.__func__, given + 1
+    code = function.__code__
+    most = code.co_argcount - given
+    least = max(most - len(function.__defaults__ or ()), 0)
+    any_number = bool(code.co_flags & inspect.CO_VARARGS)
+    return least, math.inf if any_number else most, bool(code.co_flags & inspect.CO_VARKEYWORDS)
 
 
 def _converting(places: tuple[int, ...] | None, convert: Function) -> Callable[[Any], Any]:
@@ -97,33 +122,11 @@ def _converting_rest(convert: Function) -> Callable[[Any], Any]:
     return over
 
 
-def _wrappers(implicit: Implicit) -> dict[Any, Callable[[Any], Function]]:
-    """Builtins whose native form goes on to be used for what is not of the protocol."""
-    return {isinstance: _isinstance(implicit), issubclass: _issubclass(implicit)}
+def _checking(implicit: Implicit, native: Function, name: str) -> Callable[[Any], Any]:
+    def check(x: Any, kinds: Any) -> bool:
+        return _checked(implicit, name, native, x, kinds)
 
-
-def _isinstance(implicit: Implicit) -> Callable[[Any], Function]:
-    def over(found: Any) -> Function:
-        def check(*args: Any) -> Any:
-            if len(args) != 2:
-                return isinstance(*args)
-            return _checked(implicit, "__instancecheck__", isinstance, *args)
-
-        return check
-
-    return over
-
-
-def _issubclass(implicit: Implicit) -> Callable[[Any], Function]:
-    def over(found: Any) -> Function:
-        def check(*args: Any) -> Any:
-            if len(args) != 2:
-                return issubclass(*args)
-            return _checked(implicit, "__subclasscheck__", issubclass, *args)
-
-        return check
-
-    return over
+    return _always(check)
 
 
 def _checked(implicit: Implicit, name: str, native: Function, x: Any, kinds: Any) -> bool:
@@ -138,30 +141,27 @@ def _checked(implicit: Implicit, name: str, native: Function, x: Any, kinds: Any
 
 
 def _protocols(implicit: Implicit) -> dict[Any, Function]:
-    numbers, attributes, iteration = implicit.numbers, implicit.attributes, implicit.iteration
-    divide = implicit.binaries["divmod"].operate
+    attributes, iteration = implicit.attributes, implicit.iteration
 
-    def read(*args: Any) -> Any:
-        if len(args) == 2:
-            return attributes.read(*args)
-        if len(args) != 3:
-            return getattr(*args)
+    def read(x: Any, name: Any, default: Any = MISSING) -> Any:
+        if default is MISSING:
+            return attributes.read(x, name)
         try:
-            return attributes.read(*args[:2])
+            return attributes.read(x, name)
         except AttributeError:
-            return args[2]
+            return default
 
-    def has(*args: Any) -> bool:
-        if len(args) != 2:
-            return hasattr(*args)
+    def has(x: Any, name: Any) -> bool:
+        if type(name) is not str:
+            return hasattr(x, name)
         try:
-            attributes.read(*args)
+            attributes.read(x, name)
         except AttributeError:
             return False
         return True
 
     return {
-        **numbers.table(),
+        **implicit.numbers.table(),
         **implicit.text.table(),
         **implicit.formatting.table(),
         **implicit.ordering.table(),
@@ -169,14 +169,14 @@ def _protocols(implicit: Implicit) -> dict[Any, Function]:
         **_object_slots(implicit),
         getattr: read,
         hasattr: has,
-        setattr: lambda *args: attributes.write(*args) if len(args) == 3 else setattr(*args),
-        delattr: lambda *args: attributes.remove(*args) if len(args) == 2 else delattr(*args),
+        setattr: attributes.write,
+        delattr: attributes.remove,
         iter: iteration.iterator,
         next: iteration.next,
         reversed: iteration.backwards,
         abs: unary(implicit, "abs", abs),
         operator.abs: unary(implicit, "abs", operator.abs),
-        divmod: lambda *args: divide(*args) if len(args) == 2 else divmod(*args),
+        divmod: implicit.binaries["divmod"].operate,
         pow: power(implicit.binaries["pow"]),
     }
 

@@ -45,8 +45,8 @@ class Formatting:
         named = {name: self.field(value) for name, value in kwargs.items()}
         return str.format(template, *map(self.field, args), **named)
 
-    def _format_map(self, template: Any, /, *args: Any) -> Any:
-        return str.format_map(template, *map(self.field, args))
+    def _format_map(self, template: Any, mapping: Any) -> Any:
+        return str.format_map(template, self.field(mapping))
 
     def field(self, x: Any) -> Any:
         """What ``str.format`` may read and format in place of ``x``."""

@@ -11,6 +11,7 @@ from overlay.python.implicit.protocols import (
     MISSING,
     PLAIN,
     Given,
+    derives,
     in_python,
     invoke,
     is_slot,
@@ -128,28 +129,25 @@ class Iteration:
 
     # ---- builtin functions ----
 
-    def iterator(self, *args: Any) -> Any:
+    def iterator(self, x: Any, end: Any = MISSING) -> Any:
         """``iter(...)``: what the program gets is its own object."""
-        if len(args) == 2:
-            return iter(self.callees[args[0]], args[1])
-        found = MISSING if len(args) != 1 else python_function(type(args[0]), "__iter__")
+        if end is not MISSING:
+            return iter(self.callees[x], end)
+        found = python_function(type(x), "__iter__")
         if found is MISSING:
-            return iter(*args)
-        result = invoke(self.callees, found, *args)
+            return iter(x)
+        result = invoke(self.callees, found, x)
         return result if _is_iterator(result) else iter(Given(result))
 
-    def next(self, *args: Any) -> Any:
+    def next(self, iterator: Any, default: Any = MISSING) -> Any:
         """``next(...)``."""
-        if len(args) not in (1, 2) or id(type(args[0])) in PLAIN:
-            return next(*args)
-        steps = self.steps(args[0])
-        return next(*args) if steps is args[0] else next(steps, *args[1:])
+        steps = iterator if id(type(iterator)) in PLAIN else self.steps(iterator)
+        return next(steps) if default is MISSING else next(steps, default)
 
-    def backwards(self, *args: Any) -> Any:
+    def backwards(self, x: Any) -> Any:
         """``reversed(...)``."""
-        if len(args) != 1 or id(type(args[0])) in PLAIN:
-            return reversed(*args)
-        x = args[0]
+        if id(type(x)) in PLAIN:
+            return reversed(x)
         found = lookup(type(x), "__reversed__")
         if in_python(found):
             return invoke(self.callees, found, x)
@@ -165,8 +163,7 @@ def _is_iterator(x: Any) -> bool:
 
 def _is_mapping(x: Any, kind: type) -> bool:
     names = ("keys", "__getitem__", "__iter__")
-    derived = any(base is dict for base in kind.__mro__)
-    if derived and lookup(kind, "__iter__") is dict.__dict__["__iter__"]:
+    if derives(kind, dict) and lookup(kind, "__iter__") is dict.__dict__["__iter__"]:
         return False
     return lookup(kind, "keys") is not MISSING and any(in_python(lookup(kind, n)) for n in names)
 

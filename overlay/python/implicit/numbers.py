@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.python.implicit.protocols import (
     MISSING,
     PLAIN,
+    derives,
     in_python,
     invoke,
     lookup,
@@ -20,7 +21,7 @@ from overlay.python.implicit.protocols import (
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
-__all__ = ["Numbers"]
+__all__ = ["Numbers", "asks_index"]
 
 _SEQUENCES = (list, tuple, str, bytes, bytearray, range)
 _SUBSCRIPTS = tuple(kind.__dict__["__getitem__"] for kind in _SEQUENCES)
@@ -32,6 +33,7 @@ class Numbers:
 
     def __init__(self, callees: Callees) -> None:
         self.callees = callees
+        self._ask_index = self.converted(_index, ("__index__",))
 
     def truth(self, x: Any) -> bool:
         """``bool(x)``."""
@@ -80,8 +82,8 @@ class Numbers:
         )
 
     def index(self, x: Any) -> int:
-        """``operator.index(x)``."""
-        return self.converted(_index, ("__index__",))(x)
+        """``operator.index(x)``, which asks no ``int``."""
+        return _index(x) if derives(type(x), int) else self._ask_index(x)
 
     def subscript(self, container: Any, key: Any) -> Any:
         """The key to look up in a C sequence: its ``__index__`` called, where it has one."""
@@ -91,8 +93,7 @@ class Numbers:
         if not self._by_place(container):
             return key
         if kind is not slice:
-            found = python_function(kind, "__index__")
-            return key if found is MISSING else self.index(key)
+            return self.index(key) if asks_index(kind) else key
         parts = key.start, key.stop, key.step
         if all(id(type(part)) in PLAIN for part in parts):
             return key
@@ -104,17 +105,14 @@ class Numbers:
         if id(kind) in PLAIN and kind is not slice:
             return False
         parts = (key.start, key.stop, key.step) if kind is slice else (key,)
-        if all(python_function(type(part), "__index__") is MISSING for part in parts):
-            return False
-        return self._by_place(container)
+        return any(asks_index(type(part)) for part in parts) and self._by_place(container)
 
     def _by_place(self, container: Any) -> bool:
         reads = lookup(type(container), "__getitem__")
         return any(reads is each for each in _SUBSCRIPTS)
 
     def _bound_of_slice(self, part: Any) -> Any:
-        found = python_function(type(part), "__index__")
-        return part if found is MISSING else self.index(part)
+        return self.index(part) if asks_index(type(part)) else part
 
     def converted(self, native: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
         """A function of one argument that asks the first of these special methods that its
@@ -136,13 +134,11 @@ class Numbers:
         return convert
 
     def asked(self, native: Callable[..., Any], name: str) -> Callable[..., Any]:
-        """A function that gives what a special method of its first argument returns."""
+        """A function that gives what a special method of its argument returns."""
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            found = MISSING if not args else python_function(type(args[0]), name)
-            if found is MISSING or kwargs:
-                return native(*args, **kwargs)
-            return invoke(self.callees, found, *args)
+        def ask(x: Any) -> Any:
+            found = python_function(type(x), name)
+            return native(x) if found is MISSING else invoke(self.callees, found, x)
 
         return ask
 
@@ -150,8 +146,8 @@ class Numbers:
         """What stands for builtin functions and classes."""
         asked, converted = self.asked, self.converted
         return {
-            bool: lambda *args: self.truth(args[0]) if len(args) == 1 else bool(*args),
-            len: lambda *args: self.length(args[0]) if len(args) == 1 else len(*args),
+            bool: self.truth,
+            len: self.length,
             hash: converted(hash, ("__hash__",)),
             int: converted(int, ("__int__", "__index__", "__trunc__")),
             float: converted(float, ("__float__", "__index__")),
@@ -160,10 +156,10 @@ class Numbers:
             math.floor: asked(math.floor, "__floor__"),
             math.ceil: asked(math.ceil, "__ceil__"),
             math.trunc: asked(math.trunc, "__trunc__"),
-            _index: converted(_index, ("__index__",)),
+            _index: self.index,
         }
 
-    def _round(self, *args: Any, **kwargs: Any) -> Any:
+    def _round(self, /, *args: Any, **kwargs: Any) -> Any:
         number, digits = (*args, None, None)[:2]
         digits = kwargs.get("ndigits", digits)
         odd = len(args) not in (1, 2) or kwargs.keys() - {"ndigits"}
@@ -172,6 +168,11 @@ class Numbers:
             return round(*args, **kwargs)
         given = () if digits is None else (digits,)
         return invoke(self.callees, found, number, *given)
+
+
+def asks_index(kind: type) -> bool:
+    """Whether a function of the program gives the index that an object of the class is."""
+    return not derives(kind, int) and python_function(kind, "__index__") is not MISSING
 
 
 @functools.cache

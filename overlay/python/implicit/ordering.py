@@ -35,7 +35,7 @@ class Ordering:
             max: self._extreme(max),
         }
 
-    def sorted(self, *args: Any, **kwargs: Any) -> Any:
+    def sorted(self, /, *args: Any, **kwargs: Any) -> Any:
         """``sorted(...)``."""
         if len(args) != 1:
             return sorted(*args, **kwargs)
@@ -43,7 +43,7 @@ class Ordering:
         self.sort(items, **kwargs)
         return items
 
-    def sort(self, *args: Any, **kwargs: Any) -> None:
+    def sort(self, /, *args: Any, **kwargs: Any) -> None:
         """``list.sort(...)``."""
         if len(args) == 1 and issubclass(type(args[0]), list):
             kwargs = self._keyed(kwargs, args[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.implicit.protocols import PLAIN, in_python, lookup
+from overlay.python.implicit.protocols import PLAIN, derives, in_python, lookup
 
 if TYPE_CHECKING:
     from overlay.python.implicit import Implicit
@@ -82,7 +82,7 @@ class Patterns:
             names = self.implicit.attributes.read(cls, "__match_args__")
         except AttributeError:
             names = ()
-            if any(base is each for base in cls.__mro__ for each in _MATCHES_ITSELF):
+            if any(derives(cls, each) for each in _MATCHES_ITSELF):
                 _allow(cls, 1, count)
                 found.append(subject)
                 return ()

@@ -3,18 +3,24 @@ interpreter looks them up, and called through the callee map."""
 
 from __future__ import annotations
 
+import abc
+import enum
 import types
 from collections.abc import Callable
 from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
+
+from overlay.target import attributes_of, mro_of
 
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
 
 __all__ = [
     "MISSING",
+    "ORDINARY",
     "PLAIN",
     "Given",
+    "bases_of",
     "bound",
     "derives",
     "in_python",
@@ -27,6 +33,9 @@ __all__ = [
 
 MISSING: Any = object()
 _HEAP_TYPE = 1 << 9
+_name_of: Any = type.__dict__["__name__"].__get__
+_module_of: Any = type.__dict__["__module__"].__get__
+_flags_of: Any = type.__dict__["__flags__"].__get__
 
 # Builtin types, by id, whose special methods all are C functions and stay so.
 PLAIN = frozenset(
@@ -54,13 +63,33 @@ _NATIVE = frozenset(
 )
 
 
+# Metaclasses, by id, whose classes have ``__dict__`` and ``__mro__`` of ``type``: reading these
+# as attributes is quicker, but others may have them from functions of the program.
+ORDINARY = frozenset(map(id, (type, abc.ABCMeta, enum.EnumType)))
+
+
 def lookup(kind: type, name: str) -> Any:
     """An attribute as slots look it up, or MISSING: it may be None."""
+    if type(kind) is not type and id(type(kind)) not in ORDINARY:
+        return _lookup_quietly(kind, name)
     for base in kind.__mro__:
         found = base.__dict__
         if name in found:
             return found[name]
     return MISSING
+
+
+def _lookup_quietly(kind: type, name: str) -> Any:
+    for base in mro_of(kind):
+        found = attributes_of(base)
+        if name in found:
+            return found[name]
+    return MISSING
+
+
+def bases_of(kind: type) -> tuple[type, ...]:
+    """A class and those that it derives from, in the order of its look-ups."""
+    return kind.__mro__ if id(type(kind)) in ORDINARY else mro_of(kind)
 
 
 def in_python(attribute: Any) -> bool:
@@ -81,7 +110,7 @@ def is_slot(attribute: Any) -> bool:
 
 def derives(kind: type, base: type) -> bool:
     """Whether a class has another among its bases, or is it; no ``__subclasscheck__`` runs."""
-    return any(each is base for each in kind.__mro__)
+    return any(each is base for each in bases_of(kind))
 
 
 def bound(callees: Callees, attribute: Any, owner: Any) -> Callable[..., Any]:
@@ -109,9 +138,8 @@ def invoke(callees: Callees, attribute: Any, owner: Any, *args: Any) -> Any:
 def shown_type(value: Any) -> str:
     """A type as the interpreter's messages name it."""
     kind: Any = type(value)
-    if kind.__flags__ & _HEAP_TYPE or kind.__module__ == "builtins":
-        return kind.__name__
-    return f"{kind.__module__}.{kind.__name__}"
+    name, module = _name_of(kind), _module_of(kind)
+    return name if _flags_of(kind) & _HEAP_TYPE or module == "builtins" else f"{module}.{name}"
 
 
 class Given:

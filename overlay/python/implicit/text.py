@@ -109,10 +109,10 @@ class Text:
     def table(self) -> dict[Callable[..., Any], Callable[..., Any]]:
         """What stands for builtin functions and classes."""
         return {
-            str: lambda *a, **k: self.string(*a) if len(a) == 1 and not k else str(*a, **k),
-            repr: _of_one(repr, self.representation),
-            ascii: _of_one(ascii, self.escaped),
-            format: lambda *a: self.formatted(*a) if len(a) in (1, 2) else format(*a),
+            str: self.string,
+            repr: self.representation,
+            ascii: self.escaped,
+            format: self.formatted,
             print: self._print,
             _STR: self._by_representation,
             _FORMAT: self._plainly,
@@ -124,7 +124,7 @@ class Text:
     def _plainly(self, x: Any, spec: Any) -> str:
         return _FORMAT(x, spec) if spec or type(spec) is not str else self.string(x)
 
-    def _print(self, *args: Any, **kwargs: Any) -> None:
+    def _print(self, /, *args: Any, **kwargs: Any) -> None:
         print(*map(self.shown, args), **kwargs)
 
     def shown(self, x: Any) -> Any:
@@ -147,10 +147,6 @@ class _Shown:
 
     def __str__(self) -> str:
         return self.text.string(self.of)
-
-
-def _of_one(native: Callable[..., str], ours: Callable[[Any], str]) -> Callable[..., str]:
-    return lambda *args: ours(*args) if len(args) == 1 else native(*args)
 
 
 def _refused(name: str, result: Any) -> Any:

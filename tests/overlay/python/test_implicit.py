@@ -11,10 +11,12 @@ import operator
 import sys
 import textwrap
 import types
+import weakref
 
 import pytest
 
 from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.context import current_stack
 
 LOG = []
 
@@ -567,6 +569,69 @@ class Wrong:
         return "x"
 
 
+class Counted(int):
+    """An int that has an index of its own, which nobody asks for."""
+
+    def __index__(self):
+        note("counted index")
+        return 2
+
+
+class Veiled(type):
+    """Its classes have attributes of their own where those of ``type`` are meant."""
+
+    @property
+    def __dict__(cls):
+        note("veiled dict")
+        return None
+
+    __mro__ = __name__ = __module__ = __dict__
+
+
+class Behind(metaclass=Veiled):
+    def __init__(self):
+        self.plain = 1
+
+    @property
+    def value(self):
+        note("behind")
+        return self.plain
+
+    def __add__(self, other):
+        return NotImplemented
+
+
+class Sly(str):
+    """Equal to every name."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return str.__hash__(self) ^ 3
+
+
+class Unnamed:
+    """Its errors do not say what was read."""
+
+    @property
+    def fails(self):
+        raise AttributeError
+
+    @property
+    def says(self):
+        raise AttributeError(name="else", obj=5)
+
+    def __getattr__(self, name):
+        raise AttributeError(f"no {name}")
+
+
+class Silent:
+    @property
+    def fails(self):
+        raise AttributeError("inside")
+
+
 # One program a line, or a block; each is the body of a function.
 PROGRAMS = """
 return [(Number(7) OP Number(2)).value for _ in "a"]
@@ -821,6 +886,34 @@ return min(Ordered(1), 5)
 return Ordered(1) in [Ordered(2), Ordered(1), Ordered(3)], 3 in (Ordered(1), 3), Ordered(3) not in [1]
 o = Ordered(1); return o in [o], operator.contains([o], Ordered(1)), o not in ("a", 2)
 """.strip().splitlines()
+BODIES += """
+c = Counted(1); return operator.index(c), [1, 2, 3][c], [1, 2, 3][c:], "ab" * c, c.__index__()
+b = [1, 2, 3]; b[Counted(1)] = 5; del b[Counted(0)]; return b, int(Counted(4)), float(Counted(4))
+b = Behind(); b.plain = 3; b.other = 4; del b.other; return b.value, getattr(b, "plain"), bool(b), len([*[b]])
+return Behind() + 1
+return "%s" % Behind().value, isinstance(Behind(), Behind), f"{Behind().plain}"
+class C(Behind):\\n    @property\\n    def value(self): return super().value + 1\\nreturn C().value
+match Behind():\\n    case Behind(value=v): return v
+return pow(base=Number(2), exp=3).value, pow(Number(2), mod=5, exp=3).value, pow(2, exp=3)
+return pow(2, base=3)
+return pow(2, 3, 5, 7)
+return pow(exp=2)
+return round(1.75, **{Sly("foo"): 1})
+print(1, **{Sly("foo"): ","})
+return {}.__delattr__()
+return Attributes().__getattribute__(name="half")
+""".strip().splitlines()
+BODIES += [  # an error that does not say what was read is told it
+    f"""try:
+    return {read}
+except AttributeError as e:
+    return e.args, e.name, type(e.obj)"""
+    for read in [
+        *("Unnamed().absent", "getattr(Unnamed(), 'absent')", "Unnamed().fails", "Unnamed().says"),
+        *("Silent().fails", "getattr(Silent(), 'fails')", "Silent().absent", "Watched().absent"),
+        *("Silent().fails()", "Unnamed().absent()", "Hooked().nothing", "Attributes.nothing"),
+    ]
+]
 BODIES += [  # what fails inside keeps its context
     "try:\n    return Attributes().missing\nexcept AttributeError as e:\n    return e.name, e.obj.plain",
     "try:\n    1 / 0\nexcept ZeroDivisionError:\n    raise Failing",
@@ -907,6 +1000,40 @@ def unreached():
 def test_programs_do_what_they_do_natively(body, unreached):
     f = program(body)
     assert outcome(lambda: unreached(f)) == outcome(f)
+
+
+def standing():
+    """The builtins that functions of ours stand for."""
+    return [each.of for each in current_stack().python.implicit.standing.values()]
+
+
+SHAPES = [((), {}), ((), {"foo": 1}), ((None,), {"foo": 1}), ((None,) * 9, {})]
+
+
+def test_calls_of_builtins_that_do_not_fit_have_the_errors_of_the_builtins(unreached):
+    def error(native, args, keywords):
+        try:
+            native(*args, **keywords)
+        except TypeError as failure:
+            return failure.args
+        return None
+
+    natives = unreached(standing)
+    assert {print, round, getattr, str.format, object.__delattr__} <= set(natives)
+    for native in natives:
+        for args, keywords in SHAPES:
+            expected = error(native, args, keywords)
+            assert unreached(error, native, args, keywords) == expected
+
+
+def test_code_that_is_dropped_is_not_kept_by_its_rewriting(unreached):
+    def dropped():
+        made = eval("lambda: 42")
+        code = weakref.ref(made.__code__)
+        del made
+        return code()
+
+    assert unreached(dropped) is None
 
 
 # ---- what is reached ----------------------------------------------------------------------

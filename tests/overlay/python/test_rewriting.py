@@ -129,6 +129,21 @@ def test_nested_handlers_that_only_raise_keep_their_stack_depth():
     assert twin(lambda: int("x"), lambda: "after") == "after"
 
 
+def test_a_table_of_lines_may_say_more_than_the_code_has():
+    def divides():
+        return abs(-1) / 0
+
+    no_line = b"\xff" * 20  # eight instructions each
+    divides.__code__ = divides.__code__.replace(co_linetable=no_line)
+    for implicit in (False, True):
+        with pytest.raises(ZeroDivisionError) as caught:
+            Context(MethodTable("none"), implicit=implicit)(divides)
+        place = caught.value.__traceback__
+        while place.tb_next is not None:
+            place = place.tb_next
+        assert (place.tb_frame.f_code.co_name, place.tb_lineno) == ("divides", None)
+
+
 def test_the_verifier_finds_a_stack_that_is_too_small():
     def program(a, b):
         return operator.add(a, operator.add(b, a))
