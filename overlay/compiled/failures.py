@@ -21,11 +21,14 @@ __all__ = [
     "calls_itself",
     "context_as_value",
     "converts",
+    "entered_without_function",
     "failure_in",
+    "keywords_after_rest",
     "no_meaning",
     "of_body",
     "of_entry",
     "outside_method",
+    "state_not_held",
 ]
 
 NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
@@ -122,11 +125,43 @@ def outside_method() -> OverlayError:
 
 
 def context_as_value() -> NotCompilable:
-    """The context in force is used for something else than its metadata."""
+    """A context is used for something that needs it when the program runs."""
     return NotCompilable(
-        "compiled code can read current_context().metadata, and nothing else of a context",
-        help="write current_context().metadata where it is used",
+        "compiled code can call a context, read its metadata and state, and join or replace it by "
+        "constants; nothing else of it",
+        help="write current_context().metadata where it is used, or make the context outside",
     )
+
+
+def entered_without_function() -> NotCompilable:
+    """``context(...)`` or ``recurse(...)`` without what it needs by position."""
+    return NotCompilable(
+        "compiled code cannot tell which function is called in which context",
+        help="write context(function, ...) or recurse(context, function, ...), both by position",
+    )
+
+
+def state_not_held(state: Any) -> NotCompilable:
+    """The state of a context is of a type that numba cannot share with Python."""
+    return NotCompilable(
+        f"compiled code cannot hold the state of the context, a {type(state).__qualname__}",
+        help="use a numpy array, an instance of a jitclass, or a typed list or dict of numba's",
+    )
+
+
+def keywords_after_rest(function: Any) -> NotCompilable:
+    """A function has both ``*rest`` and parameters that are given by name only."""
+    return NotCompilable(
+        f"{name_of(function)} has parameters after *{_rest_of(function)}, which numba cannot "
+        "compile",
+        where=location_of(function),
+        help="put them before it, or leave it out",
+    )
+
+
+def _rest_of(function: Any) -> str:
+    code = function.__code__
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
 
 
 def converts(target: Any, returned: str) -> NotCompilable:

@@ -107,6 +107,9 @@ class InnerDispatcher(Dispatcher):
         failed = failures.of_body(method, self.py_func, shown_types(args, {}), reason)
         return refused(self.world, failed)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self  # numba copies what it unrolls
+
     def add_overload(self, cres: Any) -> None:
         super().add_overload(cres)
         self._entry_points.append(cres.entry_point)

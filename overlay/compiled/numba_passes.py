@@ -20,12 +20,13 @@ from numba.core.ir_utils import get_definition, guard, require
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
+from overlay.compiled.numba_contexts import KnownContext
 from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
+from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
-    InForce,
     Native,
-    ReadsContext,
     Unpacked,
     is_dispatcher,
     refused,
@@ -103,6 +104,7 @@ class _Binding:
         self.world: World = state.pipeline.world
         self.body: Body | None = state.pipeline.body
         self.func_ir = state.func_ir
+        self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
         overlaid = self.world.overlays
         self.operators = [
@@ -112,16 +114,31 @@ class _Binding:
 
     def bound(self, statement: Any) -> list[Any]:
         value = getattr(statement, "value", None)
-        if isinstance(statement, ir.Assign):
-            if isinstance(value, (ir.Global, ir.FreeVar)):
-                self._mentioned(statement, value.value, value.name)
-            elif isinstance(value, ir.Expr) and value.op == "getattr":
-                self._attribute(statement, value)
-            elif isinstance(value, ir.Expr) and value.op == "call":
-                self._context(statement, value)
-            elif isinstance(value, ir.Expr) and self.operators:
-                return self._operator(statement, value)
+        if not isinstance(statement, ir.Assign):
+            return [statement]
+        if isinstance(value, (ir.Global, ir.FreeVar)):
+            self._mentioned(statement, value.value, value.name)
+            return [statement]
+        if not isinstance(value, ir.Expr):
+            return [statement]
+        folded = self.folding.stand_in(value)
+        if folded is not None:
+            return self._constant(statement, folded[0])
+        if value.op == "getattr":
+            self._attribute(statement, value)
+        if self.operators:
+            return self._operator(statement, value)
         return [statement]
+
+    def _constant(self, assign: Any, value: Any) -> list[Any]:
+        if isinstance(value, Box):
+            return self._call_native(assign, value.load, ())
+        if callable(value) and not isinstance(value, KnownContext):
+            self._replace(assign, FOLDED, value)
+            self._mentioned(assign, value, FOLDED)
+        else:
+            self._replace(assign, FOLDED, value)
+        return [assign]
 
     def _mentioned(self, assign: Any, value: Any, name: str) -> None:
         if not callable(value) or _is_implicit_call(assign.target.name, value):
@@ -135,16 +152,12 @@ class _Binding:
             if isinstance(stand_in, InnerDispatcher):
                 return  # numba may inline it
         if stand_in is not None:
-            self._replace(assign, name, stand_in)
+            self._replace(assign, f"overlay.{name}", stand_in)
 
     def _replace(self, assign: Any, name: str, value: Any) -> None:
-        redefine(self.func_ir, assign, ir.Global(f"overlay.{name}", value, assign.loc))
+        redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
 
     def _attribute(self, assign: Any, expr: Any) -> None:
-        found = guard(self._metadata, expr)
-        if found is not None:
-            self._replace(assign, "metadata", found[0])
-            return
         found = guard(self._of_module, expr)
         if found is not None:
             self._mentioned(assign, found[0], expr.attr)
@@ -159,21 +172,6 @@ class _Binding:
             (module,) = self._of_module(owner)
         require(isinstance(module, python_types.ModuleType) and hasattr(module, expr.attr))
         return (getattr(module, expr.attr),)
-
-    def _context(self, assign: Any, expr: Any) -> None:
-        called = guard(get_definition, self.func_ir, expr.func)
-        if isinstance(called, ir.Global) and isinstance(called.value, ReadsContext):
-            self._replace(assign, "context", None if self.world.is_bare else InForce())
-
-    def _metadata(self, expr: Any) -> tuple[Any]:
-        """The value of ``current_context().metadata``, or of an attribute of it, in a tuple."""
-        owner = get_definition(self.func_ir, expr.value)
-        require(isinstance(owner, ir.Global))
-        if isinstance(owner.value, InForce):
-            require(expr.attr == "metadata")
-            return (self.world.metadata,)
-        require(owner.name == "overlay.metadata" and hasattr(owner.value, expr.attr))
-        return (getattr(owner.value, expr.attr),)
 
     def _operator(self, assign: Any, expr: Any) -> list[Any]:
         """Leave to numba what it wrote for an instruction: unpacking, the pieces of an f-string,
@@ -193,7 +191,8 @@ class _Binding:
         return [assign]
 
     def _call_native(self, assign: Any, function: Any, operands: tuple[Any, ...]) -> list[Any]:
-        native = defined_before(self.func_ir, assign, Native(function))
+        native = function if isinstance(function, Native) else Native(function)
+        native = defined_before(self.func_ir, assign, native)
         redefine(self.func_ir, assign, ir.Expr.call(native.target, operands, (), assign.loc))
         return [native, assign]
 

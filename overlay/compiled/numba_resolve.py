@@ -7,6 +7,7 @@ overlays, so that code which reaches no method is what plain ``@njit`` makes.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -15,11 +16,18 @@ from numba.core import ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
 
+from overlay.compiled.numba_contexts import (
+    ContextType,
+    Enters,
+    KnownType,
+    MakesBaseType,
+    attribute_of,
+)
 from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     BoundCallee,
     CalleeType,
-    MakesBaseType,
     Native,
     Type,
     Typed,
@@ -33,7 +41,7 @@ from overlay.location import shown
 if TYPE_CHECKING:
     from overlay.compiled.world import Outcome, World
 
-__all__ = ["Resolve", "defined_before", "operands_of", "redefine"]
+__all__ = ["Resolve", "defined_before", "new_variable", "operands_of", "redefine"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -74,7 +82,7 @@ class _Resolution:
         if not isinstance(value, ir.Expr):
             return [statement]
         if value.op == "getattr":
-            return self._mentioned(statement)
+            return self._attribute(statement, value)
         if value.op == "call":
             return self._call(statement, value)
         if value.op == "static_getitem" and isinstance(value.index, Unpacked):
@@ -89,6 +97,20 @@ class _Resolution:
         elif isinstance(ty, BoundCallee):  # its calls take the receiver from the definition
             return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
         return [assign]
+
+    def _attribute(self, assign: Any, expr: Any) -> list[Any]:
+        owner = self.typemap[expr.value.name]
+        if not isinstance(owner, (ContextType, KnownType)):
+            return self._mentioned(assign)
+        found = attribute_of(self.world, owner, expr.attr)
+        if not isinstance(found, Box):
+            self._set(assign, found)
+            return [assign]
+        ty = found.load._numba_type_
+        function = self._define(assign, ir.Global("overlay", found.load, assign.loc), ty)
+        sig = self.world.typing.resolve_function_type(ty, (), {})
+        self._become_call(assign, function, (), {}, None, sig)
+        return [function, assign]
 
     def _set(self, assign: Any, value: Any) -> None:
         redefine(self.func_ir, assign, ir.Global("overlay", value, assign.loc))
@@ -110,7 +132,7 @@ class _Resolution:
             self.calltypes.pop(statement.value, None)
         else:
             self.calltypes.pop(statement, None)
-            target = statement.target.scope.redefine("$overlay_unused", statement.loc)
+            target = new_variable(statement)
             self.typemap[target.name] = sig.return_type
             assign = ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
         return self._enter(assign, outcome, sig, operands)
@@ -125,15 +147,36 @@ class _Resolution:
         if isinstance(ty, MakesBaseType):
             self._set(assign, Typed(self.typemap[assign.target.name]))
             return [assign]
+        if isinstance(ty, Enters):
+            return self._enter_context(assign, ty)
         if isinstance(ty, CalleeType):
-            return self._call_of_callee(assign, ty, expr.args)
+            return self._call_of_callee(assign, ty, expr.args, self.calltypes.pop(expr))
         if isinstance(ty, BoundCallee):
             return self._call_of_attribute(assign, ty)
         return [assign]
 
-    def _call_of_callee(self, assign: Any, ty: CalleeType, args: Sequence[Any]) -> list[Any]:
+    def _enter_context(self, assign: Any, ty: Enters) -> list[Any]:
+        """A call of a context, or of ``recurse``: one of the function among its arguments."""
         expr = assign.value
+        function = ty.entered(self.world, self._types(expr.args, expr)[0])
         sig = self.calltypes.pop(expr)
+        sig = sig.replace(args=sig.args[ty.dropped :])
+        if len(expr.args) < ty.dropped:
+            raise self._unknown(expr, ty, "called with its function among *arguments")
+        args = expr.args[ty.dropped :]
+        if isinstance(function, CalleeType):
+            return self._call_of_callee(assign, function, args, sig)
+        value = Typed(function)
+        if isinstance(function, types.Dispatcher):
+            value = function.dispatcher
+        called = self._define(assign, ir.Global("overlay", value, assign.loc), function)
+        self._become_call(assign, called, args, dict(expr.kws), expr.vararg, sig)
+        return [called, assign]
+
+    def _call_of_callee(
+        self, assign: Any, ty: CalleeType, args: Sequence[Any], sig: Any
+    ) -> list[Any]:
+        expr = assign.value
         outcome = ty.outcome(*self._types(args, expr))
         kws: Mapping[str, Any] = dict(expr.kws)
         inserted: list[Any] = []
@@ -158,7 +201,8 @@ class _Resolution:
             expr.func = method.target
             return [method, assign]
         if isinstance(ty.function, CalleeType):
-            return self._call_of_callee(assign, ty.function, (bound.value, *expr.args))
+            args = (bound.value, *expr.args)
+            return self._call_of_callee(assign, ty.function, args, self.calltypes.pop(expr))
         sig = self.calltypes.pop(expr)
         body = ir.Global("overlay", ty.function.dispatcher, assign.loc)
         function = self._define(assign, body, ty.function)
@@ -239,6 +283,14 @@ STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
 }
 
 
+_numbers = itertools.count(1)
+
+
+def new_variable(statement: Any) -> Any:
+    """A variable that numba has no other of, also where it copies blocks (``literal_unroll``)."""
+    return ir.Var(statement.target.scope, f"$overlay.{next(_numbers)}", statement.loc)
+
+
 def redefine(func_ir: Any, assign: Any, value: Any) -> None:
     """Make ``assign`` assign another value."""
     definitions = func_ir._definitions[assign.target.name]
@@ -250,6 +302,6 @@ def defined_before(func_ir: Any, assign: Any, value: Any) -> Any:
     """An assignment of a constant, or of an expression, to a new variable before ``assign``."""
     if isinstance(value, Native):
         value = ir.Global("overlay", value, assign.loc)
-    target = assign.target.scope.redefine("$overlay", assign.loc)
+    target = new_variable(assign)
     func_ir._definitions[target.name] = [value]
     return ir.Assign(value, target, assign.loc)

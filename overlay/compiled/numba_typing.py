@@ -18,13 +18,19 @@ from numba.core.typing.context import Context as TypingContext
 from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
+from overlay.compiled.numba_contexts import (
+    ContextType,
+    Enters,
+    KnownType,
+    MakesBaseType,
+    ReadsContextType,
+    attribute_of,
+)
+from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     BoundCallee,
     CalleeType,
-    InForceType,
-    MakesBaseType,
     Native,
-    ReadsContextType,
     Type,
     Unpacked,
     localised,
@@ -43,7 +49,7 @@ __all__ = ["WorldTyping", "is_written_by_numba"]
 # Classes that numba calls for an instruction: where the program mentions one that is overlaid,
 # something else stands in its place by now.
 WRITTEN_BY_NUMBA = (bool, slice, str, tuple)
-OURS = (CalleeType, BoundCallee, MakesBaseType, ReadsContextType, types.Dispatcher)
+OURS = (CalleeType, BoundCallee, Enters, MakesBaseType, ReadsContextType, types.Dispatcher)
 
 
 def is_written_by_numba(value: Any) -> bool:
@@ -82,10 +88,19 @@ class WorldTyping(TypingContext):
                     return self.resolve_value_type(value)
                 except ValueError:
                     return None
-        if isinstance(typ, InForceType):
-            raise refused(self.world, failures.context_as_value())
+        if isinstance(typ, (ContextType, KnownType)):
+            return self._attribute_of_constant(typ, attr)
         found = numba_typing().resolve_getattr(typ, attr)
         return self._bound(typ, attr, found) or found
+
+    def _attribute_of_constant(self, typ: Type, attr: str) -> Type | None:
+        try:
+            found = attribute_of(self.world, typ, attr)
+        except AttributeError:
+            return None
+        if isinstance(found, Box):
+            return numba_typing().resolve_function_type(found.load._numba_type_, (), {}).return_type
+        return self.resolve_value_type(found)
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
         target = self.world.method_target(receiver, attribute)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures, plum_functions
+from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
     CalleeType,
-    MakesBase,
     Native,
-    ReadsContext,
+    StandIn,
     Type,
     body_registered_as_jitable,
     is_dispatcher,
@@ -27,8 +27,15 @@ from overlay.compiled.numba_types import (
     type_of_constant,
 )
 from overlay.compiled.numba_typing import WorldTyping
-from overlay.compiled.types import alternatives, hint_of, is_literal
-from overlay.context import call_next, current_context, nonoverlay
+from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
+from overlay.context import (
+    Context,
+    call_next,
+    current_context,
+    nonoverlay,
+    recurse,
+    wrapped_in,
+)
 from overlay.dispatch import Call, by_types, reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.table import Method
@@ -57,13 +64,24 @@ class Body:
         return key_of_target(self.target), self.methods
 
 
-class Callee:
-    """Stands in compiled code for a target: which method a call enters is found by its types."""
+class Callee(StandIn):
+    """Stands in compiled code for a target: which method a call enters is found by its types.
 
-    def __init__(self, world: World, target: Any, after: tuple[Method, ...] = ()) -> None:
+    after: the methods that ``call_next`` has been through. is_base: no method is asked.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        target: Any,
+        after: tuple[Method, ...] = (),
+        *,
+        is_base: bool = False,
+    ) -> None:
         self.world = world
         self.target = target
         self.after = after
+        self.is_base = is_base
         self.signature: inspect.Signature | None = signature_of(target)
         self._numba_type_ = CalleeType(self)
 
@@ -121,11 +139,6 @@ class World:
         self._kept: list[Any] = []
 
     @property
-    def metadata(self) -> Any:
-        """What ``current_context().metadata`` is in this world."""
-        return self.engine.context.metadata
-
-    @property
     def is_bare(self) -> bool:
         """Whether it is a world of ``nonoverlay``, in no context."""
         return self.engine.is_bare
@@ -160,8 +173,14 @@ class World:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
             return None
         if isinstance(value, EntryDispatcher):
-            world = self.engine.inside(value.engine).world(value.options)
-            return world.stand_in(value.function)
+            return self._in_context(value.engine, value.function, value.options)
+        if type(value) is Context:
+            return KnownContext(value.compiled)
+        wrapped = wrapped_in(value)
+        if wrapped is not None:
+            return self._in_context(wrapped[0].compiled, wrapped[1], self.options)
+        if value is recurse:
+            return Recurses()
         if value is nonoverlay:
             return MakesBase(self.bare)
         if isinstance(value, nonoverlay):
@@ -173,6 +192,12 @@ class World:
             return self.callee(value)
         found = self.base(value)
         return None if isinstance(found, Native) else found
+
+    def _in_context(
+        self, engine: CompiledContext, function: Any, options: Mapping[str, Any]
+    ) -> Any:
+        """What stands for a function that runs in a context of its own, inside this one."""
+        return self.engine.inside(engine).world(options).stand_in(function) or Native(function)
 
     def overlays(self, value: Any) -> bool:
         """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
@@ -196,6 +221,14 @@ class World:
             found = self._callees[key] = Callee(self, target, after)
         return found
 
+    def callee_of_base(self, target: Any) -> Callee:
+        """What stands for a target where it is called past its methods."""
+        key = key_of_target(target), "base"
+        found = self._callees.get(key)
+        if found is None:
+            found = self._callees[key] = Callee(self, target, is_base=True)
+        return found
+
     def base(self, value: Any) -> Any:
         """What stands for a callable that no method is looked up for: its body compiled in
         this world, or what numba knows of it."""
@@ -204,10 +237,11 @@ class World:
             return self.dispatcher(jitable)
         if is_dispatcher(value):
             return self.dispatcher(value)
+        in_c = isinstance(value, python_types.MethodDescriptorType)
+        if in_c or is_method_of_container(value):
+            return self.bare.dispatcher(self._attribute_call(value.__name__))
         if has_code(value) and not knows(value):
             return self.dispatcher(value)
-        if isinstance(value, python_types.MethodDescriptorType):
-            return self.bare.dispatcher(self._attribute_call(value.__name__))
         return Native(value)
 
     def _attribute_call(self, name: str) -> Any:
@@ -226,6 +260,7 @@ class World:
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None
+        _refuse_keywords_after_rest(function)
         key = id(function), None if body is None else body.key, is_entry
         found = self._dispatchers.get(key)
         if found is None:
@@ -298,6 +333,8 @@ class World:
         self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
     ) -> Method | None:
         """The method for arguments of these types, by the resolver of both engines."""
+        if callee.is_base:
+            return None
         literal = any(map(is_literal, args)) and self._has_literals(callee.target)
         plain, numpy = readings(args, names, literal)
         return resolve(self.tables, callee.target, plain, callee.after, otherwise=numpy)
@@ -322,6 +359,12 @@ class World:
 def has_code(function: Any) -> bool:
     """Whether it is a Python function."""
     return isinstance(function, python_types.FunctionType)
+
+
+def _refuse_keywords_after_rest(function: Any) -> None:
+    code = getattr(function, "py_func", function).__code__
+    if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
+        raise failures.keywords_after_rest(getattr(function, "py_func", function))
 
 
 def as_type(argument: Any) -> Type:

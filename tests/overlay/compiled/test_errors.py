@@ -106,11 +106,35 @@ def test_numbas_own_refusals_name_the_function():
     assert "no_such_attribute" in str(error)
 
 
-def test_of_a_context_compiled_code_reads_the_metadata_alone():
+def test_what_of_a_context_needs_the_running_program_is_refused():
+    def tables():
+        return current_context().tables
+
+    def replaced(x):
+        return current_context().replace(metadata=x)(helper, x)
+
+    for program, args in ((tables, ()), (replaced, (1.0,))):
+        assert "metadata" in error_of(program, *args, kind=NotCompilable).asked
+
+
+def test_a_state_that_numba_cannot_share_is_refused():
     def program():
         return current_context().state
 
-    assert "metadata" in error_of(program, kind=NotCompilable).asked
+    for state in ({}, [1.0], object()):
+        with pytest.raises(NotCompilable, match="cannot hold the state"):
+            Context(table, state=state).jit(program)()
+
+
+def test_parameters_by_name_after_the_rest_are_refused():
+    def rest(x, *more, scale=2):
+        return x * scale
+
+    def program(x):
+        return rest(x, 1, scale=3)
+
+    error = error_of(program, 1.0, kind=NotCompilable)
+    assert "*more" in error.asked
 
 
 @pytest.mark.parametrize(
