@@ -20,7 +20,8 @@ from overlay.table import LOCK, Method, MethodTable
 __all__ = ["CompiledContext"]
 
 # What changes the value of an expression: functions without options of their own inherit it.
-INHERITED: Final = ("boundscheck", "error_model", "fastmath")
+# enter_numba is our own: numba's implementations of what it knows are entered like any body.
+INHERITED: Final = ("boundscheck", "enter_numba", "error_model", "fastmath")
 
 
 class CompiledContext:
@@ -60,6 +61,8 @@ class CompiledContext:
 
         options: numba's own, for this function; of these ``fastmath``, ``error_model`` and
         ``boundscheck`` also hold for the functions below it that bring no options.
+        ``enter_numba=True``: numba's own implementations in Python of builtins and numpy
+        functions are entered too.
         Raises NotCompilable for what cannot be compiled at all; the first call with new types
         raises it where a body cannot be compiled for these.
         """
@@ -74,6 +77,11 @@ class CompiledContext:
         """A method's ``@njit`` function compiled under this context, for an engine that enters it
         from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
         return self._entry(function, options_of(function), Body(target, methods))
+
+    def kernel(self, kernel: Any) -> Any:
+        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
+        context as its tables are now."""
+        return self.world({}).kernel(kernel)
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
         entry = EntryDispatcher(self, _with_code(function), options, body)

@@ -24,6 +24,7 @@ __all__ = [
     "entered_without_function",
     "failure_in",
     "keywords_after_rest",
+    "next_in_block",
     "no_meaning",
     "of_body",
     "of_entry",
@@ -130,6 +131,14 @@ def context_as_value() -> NotCompilable:
         "compiled code can call a context, read its metadata and state, and join or replace it by "
         "constants; nothing else of it",
         help="write current_context().metadata where it is used, or make the context outside",
+    )
+
+
+def next_in_block(target: Any) -> NotCompilable:
+    """``call_next`` is mentioned in an object-mode block."""
+    return NotCompilable(
+        f"the method of {describe(target)} mentions call_next in an object-mode block",
+        help="call it before the block, and use the result there",
     )
 
 

@@ -25,6 +25,7 @@ from overlay.compiled.numba_types import (
     refused,
 )
 from overlay.errors import OverlayError
+from overlay.inside import current_context, nonoverlay, recurse
 from overlay.metadata import metadata_key
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class MakesBase(StandIn):
     def __init__(self, bare: World) -> None:
         self._numba_type_ = MakesBaseType(bare)
 
+    def in_python(self) -> Any:
+        return nonoverlay
+
 
 # ---- entering a context -------------------------------------------------------------------
 
@@ -132,6 +136,9 @@ class KnownContext(StandIn):
         self.engine = engine
         self._numba_type_ = ContextType(engine)
 
+    def in_python(self) -> Any:
+        return self.engine.context
+
 
 class RecursesType(Enters):
     """The type of ``recurse`` itself."""
@@ -153,6 +160,9 @@ class Recurses(StandIn):
     """Stands for ``recurse`` in compiled code."""
 
     _numba_type_ = RecursesType()
+
+    def in_python(self) -> Any:
+        return recurse
 
 
 def value_of(function: Type) -> Any | None:
@@ -200,6 +210,9 @@ class ReadsContext(StandIn):
 
     _numba_type_ = ReadsContextType()
 
+    def in_python(self) -> Any:
+        return current_context
+
 
 class KnownType(types.Opaque):
     """The type of one value that compiled code cannot hold, and of which it reads attributes."""
@@ -220,6 +233,9 @@ class Known(StandIn):
     def __init__(self, value: Any) -> None:
         self.value = value
         self._numba_type_ = KnownType(value)
+
+    def in_python(self) -> Any:
+        return self.value
 
 
 def constant(world: World, value: Any) -> Any:

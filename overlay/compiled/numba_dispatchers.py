@@ -107,7 +107,7 @@ class InnerDispatcher(Dispatcher):
         failed = failures.of_body(method, self.py_func, shown_types(args, {}), reason)
         return refused(self.world, failed)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, copied: dict[int, Any]) -> Any:
         return self  # numba copies what it unrolls
 
     def add_overload(self, cres: Any) -> None:
@@ -190,8 +190,9 @@ class EntryDispatcher(CPUDispatcher):
     def __init__(
         self, engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
     ) -> None:
+        own = {name: value for name, value in options.items() if name != "enter_numba"}
         super().__init__(
-            getattr(function, "py_func", function), targetoptions={**options, "nopython": True}
+            getattr(function, "py_func", function), targetoptions={**own, "nopython": True}
         )
         self.engine = engine
         self.function = function

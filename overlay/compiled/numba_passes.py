@@ -23,6 +23,7 @@ from numba.core.untyped_passes import InlineInlinables, IRProcessing
 from overlay.compiled.numba_contexts import KnownContext
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_folding import FOLDED, Folding
+from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
@@ -119,6 +120,8 @@ class _Binding:
         if isinstance(value, (ir.Global, ir.FreeVar)):
             self._mentioned(statement, value.value, value.name)
             return [statement]
+        if isinstance(value, ir.Const):
+            enter_block(self.world, value.value)
         if not isinstance(value, ir.Expr):
             return [statement]
         folded = self.folding.stand_in(value)

@@ -39,7 +39,7 @@ from overlay.errors import NotCompilable
 from overlay.location import shown
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Outcome, World
+    from overlay.compiled.world import World
 
 __all__ = ["Resolve", "defined_before", "new_variable", "operands_of", "redefine"]
 
@@ -74,6 +74,8 @@ class _Resolution:
         if kind in STATEMENTS:
             fn, operands = STATEMENTS[kind]
             return self._operator(statement, fn, operands(statement)) or [statement]
+        if kind is ir.SetAttr:
+            return self._set_attribute(statement)
         if kind is not ir.Assign:
             return [statement]
         value = statement.value
@@ -100,6 +102,10 @@ class _Resolution:
 
     def _attribute(self, assign: Any, expr: Any) -> list[Any]:
         owner = self.typemap[expr.value.name]
+        if isinstance(owner, types.ClassInstanceType) and expr.attr in owner.jit_props:
+            getter = self.world.dispatcher(owner.jit_props[expr.attr]["get"])
+            sig = types.Dispatcher(getter).get_call_type(self.world.typing, (owner,), {})
+            return self._enter(assign, getter, sig, (expr.value,))
         if not isinstance(owner, (ContextType, KnownType)):
             return self._mentioned(assign)
         found = attribute_of(self.world, owner, expr.attr)
@@ -119,23 +125,45 @@ class _Resolution:
 
     def _operator(self, statement: Any, fn: Any, operands: tuple[Any, ...]) -> list[Any] | None:
         """The call that an operator is, where a method was found for it."""
-        if not self.world.overlays(fn):
-            return None
-        callee = self.world.callee(fn)._numba_type_
         args = tuple(self.typemap[var.name] for var in operands)
-        outcome = callee.outcome(args, {})
-        if outcome.method is None:
+        entered, sig = self._entered_by_operator(fn, args)
+        if entered is None:
             return None
-        sig = callee.get_call_type(self.world.typing, args, {})
         assign = statement
         if isinstance(statement, ir.Assign):
             self.calltypes.pop(statement.value, None)
         else:
             self.calltypes.pop(statement, None)
-            target = new_variable(statement)
-            self.typemap[target.name] = sig.return_type
-            assign = ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
-        return self._enter(assign, outcome, sig, operands)
+            assign = self._result_unused(statement, sig)
+        return self._enter(assign, entered, sig, operands)
+
+    def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
+        """What an operator enters that is not numba's own, and the signature of that call."""
+        if self.world.overlays(fn):
+            callee = self.world.callee(fn)._numba_type_
+            outcome = callee.outcome(args, {})
+            if outcome.method is not None:
+                return outcome.callee, callee.get_call_type(self.world.typing, args, {})
+        body = self.world.implementation(fn, args, {})
+        if body is None:
+            return None, None
+        return body, types.Dispatcher(body).get_call_type(self.world.typing, args, {})
+
+    def _result_unused(self, statement: Any, sig: Any) -> Any:
+        target = new_variable(statement)
+        self.typemap[target.name] = sig.return_type
+        return ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
+
+    def _set_attribute(self, statement: Any) -> list[Any]:
+        """``instance.attr = value``, where that calls the setter of a jitclass."""
+        owner = self.typemap[statement.target.name]
+        properties = getattr(owner, "jit_props", {}).get(statement.attr, {})
+        if "set" not in properties:
+            return [statement]
+        sig = self.calltypes.pop(statement)
+        setter = self.world.dispatcher(properties["set"])
+        assign = self._result_unused(statement, sig)
+        return self._enter(assign, setter, sig, (statement.target, statement.value))
 
     # ---- calls ----
 
@@ -153,7 +181,17 @@ class _Resolution:
             return self._call_of_callee(assign, ty, expr.args, self.calltypes.pop(expr))
         if isinstance(ty, BoundCallee):
             return self._call_of_attribute(assign, ty)
+        if isinstance(ty, (types.Function, types.ClassType)):
+            return self._call_of_numba(assign, ty)
         return [assign]
+
+    def _call_of_numba(self, assign: Any, ty: Type) -> list[Any]:
+        expr = assign.value
+        body = self.world.implementation(ty, *self._types(expr.args, expr))
+        if body is None:
+            return [assign]
+        sig = self.calltypes.pop(expr)
+        return self._enter(assign, body, sig, expr.args, dict(expr.kws), expr.vararg)
 
     def _enter_context(self, assign: Any, ty: Enters) -> list[Any]:
         """A call of a context, or of ``recurse``: one of the function among its arguments."""
@@ -187,7 +225,7 @@ class _Resolution:
             inserted = [self._constant(assign, a) for a in args if not isinstance(a, ir.Var)]
             defaults = iter(inserted)
             args = [a if isinstance(a, ir.Var) else next(defaults).target for a in args]
-        return inserted + self._enter(assign, outcome, sig, args, kws, expr.vararg)
+        return inserted + self._enter(assign, outcome.callee, sig, args, kws, expr.vararg)
 
     def _call_of_attribute(self, assign: Any, ty: BoundCallee) -> list[Any]:
         expr = assign.value
@@ -213,14 +251,13 @@ class _Resolution:
     def _enter(
         self,
         assign: Any,
-        outcome: Outcome,
+        found: Any,
         sig: Any,
         args: Sequence[Any],
         kws: Mapping[str, Any] = {},
         vararg: Any = None,
     ) -> list[Any]:
         """Make ``assign`` the call of what was found."""
-        found = outcome.callee
         if isinstance(found, Native):
             value, ty = found.value, found._numba_type_
         else:

@@ -219,7 +219,11 @@ def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any
 class StandIn:
     """Stands in numba's representation for something of the program; there is one of each."""
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def in_python(self) -> Any:
+        """What it stands for, where the interpreter runs the code."""
+        raise NotImplementedError(f"{self!r} in code that the interpreter runs")
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> Any:
         return self
 
 
@@ -228,6 +232,9 @@ class Native(StandIn):
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+    def in_python(self) -> Any:
+        return self.value
 
     @property
     def _numba_type_(self) -> Type:

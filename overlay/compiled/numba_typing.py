@@ -108,10 +108,24 @@ class WorldTyping(TypingContext):
         if target is not None:
             function = self.world.callee(target)._numba_type_
             return BoundCallee(function, receiver, attribute, None if in_python else base)
-        if in_python and attribute in receiver.jit_methods:
+        if not in_python:
+            return None
+        if attribute in receiver.jit_methods:
             method = self.resolve_value_type(receiver.jit_methods[attribute])
             return BoundCallee(method, receiver, attribute, None)
+        if attribute in receiver.jit_static_methods:
+            return self.resolve_value_type(receiver.jit_static_methods[attribute])
+        if attribute in receiver.jit_props:
+            getter = self.resolve_value_type(receiver.jit_props[attribute]["get"])
+            return getter.get_call_type(self, (receiver,), {}).return_type
         return None
+
+    def resolve_setattr(self, target: Type, attr: str, value: Type) -> Signature | None:
+        found = numba_typing().resolve_setattr(target, attr, value)
+        if isinstance(target, types.ClassInstanceType) and "set" in target.jit_props.get(attr, ()):
+            setter = self.resolve_value_type(target.jit_props[attr]["set"])
+            return setter.get_call_type(self, (target, value), {})
+        return found
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         if isinstance(func, OURS):
@@ -127,6 +141,9 @@ class WorldTyping(TypingContext):
         """A call of what is numba's own; it takes functions only as dispatchers."""
         args = tuple(self._dispatcher_type(a) for a in args)
         kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
+        entered = self.world.implementation(func, args, kws)
+        if entered is not None:
+            return types.Dispatcher(entered).get_call_type(self, args, kws)
         return numba_typing().resolve_function_type(func, args, kws)
 
     def _dispatcher_type(self, argument: Type) -> Type:
@@ -141,12 +158,14 @@ class WorldTyping(TypingContext):
         return self.resolve_function_type(operator.delitem, (target, index), {})
 
     def resolve_static_getitem(self, value: Type, index: Any) -> Any:
-        if self._is_overlaid(operator.getitem, value, index):
+        in_python = isinstance(value, types.ClassInstanceType)
+        if in_python or self._is_overlaid(operator.getitem, value, index):
             return None  # numba goes on to operator.getitem
         return numba_typing().resolve_static_getitem(value, index)
 
     def resolve_static_setitem(self, target: Type, index: Any, value: Type) -> Any:
-        if self._is_overlaid(operator.setitem, target, index, value):
+        in_python = isinstance(target, types.ClassInstanceType)
+        if in_python or self._is_overlaid(operator.setitem, target, index, value):
             return None
         return numba_typing().resolve_static_setitem(target, index, value)
 

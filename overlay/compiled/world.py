@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.compiled import failures, plum_functions
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
+from overlay.compiled.numba_entering import implementation
+from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
     CalleeType,
@@ -91,6 +93,11 @@ class Callee(StandIn):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{self!r} stands for a target in compiled code only")
 
+    def in_python(self) -> Any:
+        if self.after:
+            raise failures.next_in_block(self.target)
+        return self.target
+
     @property
     def arity(self) -> int | None:
         """How many arguments the target takes, where that is one number."""
@@ -130,12 +137,15 @@ class World:
         self.engine = engine
         self.tables = engine.tables
         self.options = dict(options)
+        self.enters_numba = bool(options.get("enter_numba"))
         self.typing = WorldTyping(self)
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, Callee] = {}
         self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
         self._outcomes: dict[Any, Outcome] = {}
         self._calls: dict[Any, Any] = {}
+        self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
+        self._kernels: dict[int, tuple[Any, Any]] = {}
         self._kept: list[Any] = []
 
     @property
@@ -191,7 +201,7 @@ class World:
         if self.overlays(value) or plum_functions.is_function(value):
             return self.callee(value)
         found = self.base(value)
-        return None if isinstance(found, Native) else found
+        return None if isinstance(found, Native) and found.value is value else found
 
     def _in_context(
         self, engine: CompiledContext, function: Any, options: Mapping[str, Any]
@@ -232,6 +242,11 @@ class World:
     def base(self, value: Any) -> Any:
         """What stands for a callable that no method is looked up for: its body compiled in
         this world, or what numba knows of it."""
+        if is_kernel(value):
+            return Native(self.kernel(value))
+        callback = function_of_callback(value)
+        if callback is not None:
+            return self.dispatcher(callback)
         jitable = body_registered_as_jitable(value)
         if jitable is not None:
             return self.dispatcher(jitable)
@@ -243,6 +258,29 @@ class World:
         if has_code(value) and not knows(value):
             return self.dispatcher(value)
         return Native(value)
+
+    def kernel(self, value: Any) -> Any:
+        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
+        world."""
+        found = self._kernels.get(id(value))
+        if found is None:
+            found = self._kernels[id(value)] = value, kernel_in(self, value)
+        return found[1]
+
+    def implementation(
+        self, function: Any, args: Sequence[Type], kws: Mapping[str, Type]
+    ) -> InnerDispatcher | None:
+        """The body that a call of what is numba's own enters, or None where it is left to numba.
+
+        function: its numba type, or the callable.
+        """
+        kept = function if isinstance(function, Type) else id(function)
+        key = kept, tuple(args), tuple(kws.items())
+        if key not in self._implementations:
+            found = implementation(self, function, args, kws)
+            made = None if found is None else self.dispatcher(found)
+            self._implementations[key] = function, made
+        return self._implementations[key][1]
 
     def _attribute_call(self, name: str) -> Any:
         """A function that calls a method that is written in C, of its first argument."""
@@ -266,6 +304,7 @@ class World:
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
             options = {**DEFAULTS, **self.options, **own, **(options or {})}
+            options.pop("enter_numba", None)
             pipeline = compiler_for(self, body)
             made = InnerDispatcher(self, function, body, options, is_entry, pipeline)
             found = self._dispatchers[key] = (function, made)
@@ -343,9 +382,13 @@ class World:
         return any(m.depends_on == "value" for m in reachable(self.tables, target))
 
     def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
-        if not plum_functions.is_function(callee.target):
-            return Outcome(self.base(callee.target))
         count = len(args) - len(names)
+        if not plum_functions.is_function(callee.target):
+            found = self.base(callee.target)
+            if isinstance(found, Native):
+                named = dict(zip(names, args[count:], strict=True))
+                found = self.implementation(_type_of(found), args[:count], named) or found
+            return Outcome(found)
         method, result = plum_functions.resolved(
             callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
         )
@@ -365,6 +408,14 @@ def _refuse_keywords_after_rest(function: Any) -> None:
     code = getattr(function, "py_func", function).__code__
     if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
         raise failures.keywords_after_rest(getattr(function, "py_func", function))
+
+
+def _type_of(native: Native) -> Any:
+    """The numba type of what is numba's own, or None for what numba does not know."""
+    try:
+        return native._numba_type_
+    except ValueError:
+        return None
 
 
 def as_type(argument: Any) -> Type:
