@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
-from overlay.compiled.numba_dispatchers import EntryDispatcher, retire_callers
+from overlay.compiled.numba_callers import retire_callers
+from overlay.compiled.numba_dispatchers import EntryDispatcher
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import is_dispatcher, options_of
+from overlay.compiled.watching import Watch
+from overlay.compiled.words import LAYOUT_KNOWN, Word
 from overlay.compiled.world import Body, World
 from overlay.context import Context
 from overlay.errors import NotCompilable
@@ -156,6 +159,22 @@ class CompiledContext:
         with LOCK:
             for engine in self._all_inside():
                 engine.table_changed(None)
+
+    def words(self) -> list[Word]:
+        """Words of memory that differ where something of the program that is compiled here has
+        been bound anew."""
+        if not LAYOUT_KNOWN:
+            return []
+        return sorted({word for watch in self._watches() for word in watch.words()})
+
+    def rebound(self) -> bool:
+        """Whether something of the program that is compiled here has been bound anew."""
+        return any(watch.changed() for watch in self._watches())
+
+    def _watches(self) -> Iterator[Watch]:
+        for engine in self._all_inside():
+            for world in engine._worlds.values():
+                yield world.watch
 
     def _all_inside(self) -> list[CompiledContext]:
         """This context and all that its code enters."""

@@ -21,7 +21,7 @@ from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba_contexts import KnownContext
-from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
@@ -67,6 +67,10 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Resolve, PreLowerStripPhis)
         passes.finalize()
         return [passes]
+
+    def enters_methods(self) -> None:
+        """The function that is being compiled may enter a method when it runs."""
+        innermost().enters_methods = True
 
 
 # ---- before types are known ---------------------------------------------------------------

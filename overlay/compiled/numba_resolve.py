@@ -25,6 +25,7 @@ from overlay.compiled.numba_contexts import (
 )
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_state import Box
+from overlay.compiled.numba_tracing import DivisionType, is_division, name_places
 from overlay.compiled.numba_types import (
     BoundCallee,
     CalleeType,
@@ -57,6 +58,9 @@ class Resolve(FunctionPass):
         resolution = _Resolution(state)
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in resolution.resolved(old)]
+        name_places(state.func_ir)
+        if any(callee.enters_methods for callee in resolution.entered):
+            state.pipeline.enters_methods()
         return True
 
 
@@ -68,6 +72,7 @@ class _Resolution:
         self.func_ir = state.func_ir
         self.typemap: dict[str, Type] = state.typemap
         self.calltypes: dict[Any, Any] = state.calltypes
+        self.entered: list[InnerDispatcher] = []
 
     def resolved(self, statement: Any) -> list[Any]:
         kind = type(statement)
@@ -90,7 +95,9 @@ class _Resolution:
         if value.op == "static_getitem" and isinstance(value.index, Unpacked):
             value.index = int(value.index)
         operands = operands_of(value)
-        return (operands and self._operator(statement, value.fn, operands)) or [statement]
+        if not operands:
+            return [statement]
+        return self._operator(statement, value.fn, operands) or self._division(statement, value)
 
     def _mentioned(self, assign: Any) -> list[Any]:
         ty = self.typemap[assign.target.name]
@@ -137,6 +144,17 @@ class _Resolution:
             assign = self._result_unused(statement, sig)
         return self._enter(assign, entered, sig, operands)
 
+    def _division(self, assign: Any, expr: Any) -> list[Any]:
+        """A division of numbers, made to say where it stands when it raises."""
+        fn = expr._kws.get("immutable_fn", expr.fn)
+        numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands_of(expr))
+        if not numbers or not is_division(fn):
+            return [assign]
+        sig, ty = self.calltypes.pop(expr), DivisionType(fn)
+        function = self._define(assign, ir.Global("overlay", Typed(ty), assign.loc), ty)
+        self._become_call(assign, function, operands_of(expr), {}, None, sig)
+        return [function, assign]
+
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
         """What an operator enters that is not numba's own, and the signature of that call."""
         if self.world.overlays(fn):
@@ -169,6 +187,7 @@ class _Resolution:
 
     def _call(self, assign: Any, expr: Any) -> list[Any]:
         ty = self.typemap[expr.func.name]
+        self._note(ty)
         for var in expr.args:
             if isinstance(self.typemap[var.name], BoundCallee):
                 raise self._unknown(expr, self.typemap[var.name], "handed on as an argument")
@@ -275,6 +294,12 @@ class _Resolution:
         self.calltypes[call] = sig
         redefine(self.func_ir, assign, call)
 
+    def _note(self, ty: Type) -> None:
+        """A function of the program is called."""
+        dispatcher = getattr(ty, "dispatcher", None)
+        if isinstance(dispatcher, InnerDispatcher):
+            self.entered.append(dispatcher)
+
     def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
         given = tuple(self.typemap[var.name] for var in args)
         if expr.vararg is not None:
@@ -287,6 +312,7 @@ class _Resolution:
     def _define(self, assign: Any, value: Any, ty: Type) -> Any:
         made = defined_before(self.func_ir, assign, value)
         self.typemap[made.target.name] = ty
+        self._note(ty)
         return made
 
     def _unknown(self, expr: Any, ty: Type, reason: str) -> Exception:

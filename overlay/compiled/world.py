@@ -30,6 +30,7 @@ from overlay.compiled.numba_types import (
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
+from overlay.compiled.watching import Watch
 from overlay.context import (
     Context,
     call_next,
@@ -139,6 +140,7 @@ class World:
         self.options = dict(options)
         self.enters_numba = bool(options.get("enter_numba"))
         self.typing = WorldTyping(self)
+        self.watch = Watch()
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, Callee] = {}
         self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
