@@ -75,22 +75,27 @@ def failure_in(text: str) -> Failure | None:
     return _failures.get(int(found[1])) if found else None
 
 
-def of_body(method: Method, function: Any, types: str, reason: str) -> NotCompilable:
-    """numba cannot compile a method's body, or the function that a generated method returned."""
+def of_body(
+    method: Method, function: Any, types: str, reason: str, where: str | None = None
+) -> NotCompilable:
+    """numba cannot compile a method's body, or the function that a generated method returned.
+
+    where: the line of it that numba stumbled over, where that is known.
+    """
     return NotCompilable(
         f"the method of {describe(method.target)} in table {method.table.name!r} cannot be "
         f"compiled for ({types})",
-        where=location_of(function),
+        where=where or location_of(function),
         notes=[("numba", line) for line in shortened(reason)],
         help="write the method in the Python that numba knows, or run it interpreted: ctx(f, ...)",
     )
 
 
-def of_entry(function: Any, reason: str) -> NotCompilable:
+def of_entry(function: Any, reason: str, where: str | None = None) -> NotCompilable:
     """numba cannot compile a function, for a reason that has nothing to do with a method."""
     return NotCompilable(
         f"{name_of(function)} cannot be compiled",
-        where=location_of(function),
+        where=where or location_of(function),
         notes=[("numba", line) for line in shortened(reason)],
         help="this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)",
     )

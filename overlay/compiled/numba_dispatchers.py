@@ -29,6 +29,7 @@ from overlay.compiled.numba_types import (
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.traces import Place, explain
+from overlay.location import shown
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
@@ -111,11 +112,13 @@ class InnerDispatcher(Dispatcher):
             return super().compile(sig)
         except errors.ForceLiteralArg:
             raise
+        except NotImplementedError as error:  # numba's lowering, of what it has typed
+            raise errors.LoweringError(str(error) or "not implemented") from error
         except errors.NumbaError as error:
             failure = failures.failure_in(str(error))
             if failure is None and self.body is not None:
                 args, _ = sigutils.normalize_signature(sig)
-                raise self._failed(str(error), args) from error
+                raise self._failed(error, args) from error
             if failure is not None:
                 loc = getattr(error, "loc", None)
                 path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
@@ -124,11 +127,12 @@ class InnerDispatcher(Dispatcher):
         finally:
             _compiling.pop()
 
-    def _failed(self, reason: str, args: Sequence[Type]) -> Refused:
+    def _failed(self, error: Exception, args: Sequence[Type]) -> Refused:
         """The error that names the method whose body numba cannot compile."""
         assert self.body is not None
-        method = self.body.methods[-1]
-        failed = failures.of_body(method, self.py_func, shown_types(args, {}), reason)
+        method, types_ = self.body.methods[-1], shown_types(args, {})
+        where = _place_in(self.py_func, error)
+        failed = failures.of_body(method, self.py_func, types_, str(error), where)
         return refused(self.world, failed)
 
     def __deepcopy__(self, copied: dict[int, Any]) -> Any:
@@ -161,6 +165,16 @@ class InnerDispatcher(Dispatcher):
         recursive = types.RecursiveCall(ty)
         recursive.add_overloads(sig.args, name, func_id.unique_id)
         return recursive
+
+
+def _place_in(function: Any, error: Exception) -> str | None:
+    """The line of a function that one of numba's errors speaks of, if it speaks of one."""
+    loc = getattr(error, "loc", None)
+    code = function.__code__
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    if loc is None or loc.filename != code.co_filename or loc.line not in lines:
+        return None
+    return shown(loc.filename, loc.line)
 
 
 def _forget(entry_points: list[Any]) -> None:
@@ -278,7 +292,8 @@ class EntryDispatcher(CPUDispatcher):
             failure = failures.failure_in(str(error))
             if failure is not None:
                 raise failure.raised() from None
-            raise failures.of_entry(self.py_func, str(error)) from None
+            where = _place_in(self.py_func, error)
+            raise failures.of_entry(self.py_func, str(error), where) from None
 
     def _make_finalizer(self) -> Any:
         return functools.partial(_forget, [])  # the code belongs to the world's dispatcher

@@ -184,10 +184,23 @@ class WorldTyping(TypingContext):
         if isinstance(outcome.callee, Native):
             sig = self._call_of_numba(outcome.callee, args, kws, callee)
         else:
+            self._check(outcome, args, kws, None)
             sig = self._call_of_python(outcome, args, kws, callee)
+            if self._check(outcome, args, kws, sig.return_type):
+                sig = self._call_of_python(outcome, args, kws, callee)
         if not self.world.accepts(outcome, sig.return_type):
             raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
         return sig
+
+    def _check(self, outcome: Outcome, args: Any, kws: Any, returned: Type | None) -> bool:
+        """Have a method of a checked table raise where the check fails; whether it does."""
+        try:
+            failing = self.world.failing(outcome, args, kws, returned)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
+        if failing is not None:
+            outcome.callee = failing
+        return failing is not None
 
     def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
         try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures, plum_functions
+from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
 from overlay.compiled.numba_entering import implementation
@@ -116,9 +117,9 @@ class Callee(StandIn):
         return as_positional(self.signature, tuple(args), kwargs)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Outcome:
-    """What a call resolves to.
+    """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
 
     callee: an InnerDispatcher, or what numba knows by itself (Native).
     method: the method entered, or None for the base.
@@ -395,6 +396,27 @@ class World:
             callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
         )
         return Outcome(self.base(method), None, result)
+
+    def failing(
+        self, outcome: Outcome, args: Sequence[Any], kws: Mapping[str, Any], returned: Type | None
+    ) -> InnerDispatcher | None:
+        """What raises CheckFailed in place of a method, if its table checks and the arguments,
+        or a result of this type, are not what it says."""
+        method, run = outcome.method, outcome.callee
+        if method is None or not method.table.check or not isinstance(run, InnerDispatcher):
+            return None
+        if run.body is None:
+            return None  # it raises already
+        function = run.original
+        if returned is None:
+            message = failure_of_arguments(method, function, args, kws)
+        else:
+            message = failure_of_result(method, function, returned)
+        if message is None:
+            return None
+        made = self.dispatcher(failing(run, message, len(args), at_once=returned is None))
+        made.enters_methods = True
+        return made
 
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
