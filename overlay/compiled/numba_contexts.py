@@ -21,7 +21,7 @@ from overlay.compiled.numba_types import (
     Native,
     StandIn,
     Type,
-    numba_typing,
+    is_held,
     refused,
 )
 from overlay.errors import OverlayError
@@ -242,14 +242,12 @@ def constant(world: World, value: Any) -> Any:
     """What compiled code holds for something that is known when it is compiled."""
     if hasattr(value, "_numba_type_"):
         return value
+    if is_held(value):
+        return value
     try:
-        numba_typing().resolve_value_type(value)
-    except ValueError:
-        try:
-            return Known(value)
-        except OverlayError as error:
-            raise refused(world, error) from error
-    return value
+        return Known(value)
+    except OverlayError as error:
+        raise refused(world, error) from error
 
 
 def attribute_of(world: World, ty: Type, name: str) -> Any:

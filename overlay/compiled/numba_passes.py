@@ -6,6 +6,7 @@ looks for calls that it knows. The calls are settled by *Resolve*, in ``numba_re
 
 from __future__ import annotations
 
+import inspect
 import operator
 import re
 import types as python_types
@@ -20,7 +21,7 @@ from numba.core.ir_utils import get_definition, guard, require
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
-from overlay.compiled.numba_contexts import KnownContext
+from overlay.compiled.numba_contexts import Known, KnownContext
 from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_objmode import enter_block
@@ -30,6 +31,7 @@ from overlay.compiled.numba_types import (
     Native,
     Unpacked,
     is_dispatcher,
+    is_held,
     refused,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
@@ -158,6 +160,8 @@ class _Binding:
             stand_in = self.world.stand_in(value, self.body)
             if isinstance(stand_in, InnerDispatcher):
                 return  # numba may inline it
+            if stand_in is None and type(value) is type and not is_held(value):
+                stand_in = Known(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
 
@@ -165,20 +169,33 @@ class _Binding:
         redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
 
     def _attribute(self, assign: Any, expr: Any) -> None:
-        found = guard(self._of_module, expr)
-        if found is not None:
-            self._mentioned(assign, found[0], expr.attr)
+        found = guard(self._of_owner, expr)
+        if found is None:
+            return
+        if isinstance(self._definition(expr), Known):  # a class, of which numba knows nothing
+            redefine(self.func_ir, assign, ir.Global(expr.attr, found[0], assign.loc))
+        self._mentioned(assign, found[0], expr.attr)
 
-    def _of_module(self, expr: Any) -> tuple[Any]:
-        """The value of ``module.name``, in a tuple."""
+    def _definition(self, expr: Any) -> Any:
+        owner = guard(get_definition, self.func_ir, expr.value)
+        return owner.value if isinstance(owner, (ir.Global, ir.FreeVar)) else None
+
+    def _of_owner(self, expr: Any) -> tuple[Any]:
+        """The value of ``module.name``, or of ``Class.name`` where that is a function that takes
+        no class, in a tuple."""
         owner = get_definition(self.func_ir, expr.value)
         if isinstance(owner, (ir.Global, ir.FreeVar)):
-            module = owner.value
+            holder = owner.value.value if isinstance(owner.value, Known) else owner.value
         else:
             require(isinstance(owner, ir.Expr) and owner.op == "getattr")
-            (module,) = self._of_module(owner)
-        require(isinstance(module, python_types.ModuleType) and hasattr(module, expr.attr))
-        return (getattr(module, expr.attr),)
+            (holder,) = self._of_owner(owner)
+        if type(holder) is type:
+            found = inspect.getattr_static(holder, expr.attr, None)
+            found = found.__func__ if type(found) is staticmethod else found
+            require(isinstance(found, python_types.FunctionType))
+            return (found,)
+        require(isinstance(holder, python_types.ModuleType) and hasattr(holder, expr.attr))
+        return (getattr(holder, expr.attr),)
 
     def _operator(self, assign: Any, expr: Any) -> list[Any]:
         """Leave to numba what it wrote for an instruction: unpacking, the pieces of an f-string,

@@ -36,6 +36,7 @@ __all__ = [
     "body_registered_as_jitable",
     "class_of_instances",
     "is_dispatcher",
+    "is_held",
     "knows",
     "localised",
     "numba_typing",
@@ -70,6 +71,15 @@ def knows(function: Any) -> bool:
     """Whether numba has a meaning of its own for a Python function (``@overload``)."""
     cpu_target.target_context.refresh()
     return numba_typing()._lookup_global(function) is not None
+
+
+def is_held(value: Any) -> bool:
+    """Whether compiled code can hold a value."""
+    try:
+        numba_typing().resolve_value_type(value)
+    except ValueError:
+        return False
+    return True
 
 
 def body_registered_as_jitable(function: Any) -> Any | None:

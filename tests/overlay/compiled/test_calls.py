@@ -317,6 +317,29 @@ def test_methods_of_jitclasses_and_user_classes_are_reached():
     assert context.jit(program)(Point(1.0)) == (101.0, 202.0, 303.0, 1202.0, 102.0, 10.0)
 
 
+class Plain:
+    """A class that numba knows nothing of."""
+
+    @staticmethod
+    def height(x):
+        return math.sin(x)
+
+    def of_instance(x, by):
+        return math.sin(x) + by
+
+
+@table.overlay(Plain.height)
+def height_of_int(x: int) -> float:
+    return 700.0
+
+
+def test_functions_of_classes_are_reached_and_are_targets():
+    def program(x, n):
+        return Plain.height(x), Plain.height(n), Plain.of_instance(x, 1.0)
+
+    assert both(program, 1.0, 1) == (101.0, 700.0, 102.0)
+
+
 def test_parallel_loops_are_reached():
     def program(a):
         s = 0.0
