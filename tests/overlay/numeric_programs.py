@@ -116,11 +116,12 @@ class Program:
         done = [m for m in self.methods if id(m) in after]
         if done and table > done[-1].table:
             return None
+        here = [m for m in self.methods if (m.table, m.target) == (table, name)]
+        last = {_hints(m, args): m for m in here}  # of those that are alike for these many
         fitting = [
             m
-            for m in self.methods
-            if (m.table, m.target) == (table, name)
-            and id(m) not in after
+            for m in last.values()
+            if id(m) not in after
             and all(_fits(h, a) for h, a in zip(_hints(m, args), args, strict=True))
         ]
         if done and done[-1].table == table:

@@ -324,8 +324,8 @@ class Plain:
     def height(x):
         return math.sin(x)
 
-    def of_instance(x, by):
-        return math.sin(x) + by
+    def of_instance(self, by):
+        return math.sin(self) + by
 
 
 @table.overlay(Plain.height)
