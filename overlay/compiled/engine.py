@@ -8,13 +8,14 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
+from overlay.compiled.calls import Body
 from overlay.compiled.numba_callers import retire_callers
 from overlay.compiled.numba_dispatchers import EntryDispatcher
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import is_dispatcher, options_of
 from overlay.compiled.watching import Watch
 from overlay.compiled.words import LAYOUT_KNOWN, Word
-from overlay.compiled.world import Body, World
+from overlay.compiled.world import World
 from overlay.context import Context
 from overlay.errors import NotCompilable
 from overlay.location import caller, location_of, name_of

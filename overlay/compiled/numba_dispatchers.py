@@ -33,8 +33,9 @@ from overlay.location import shown
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
+    from overlay.compiled.calls import Body
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.world import Body, World
+    from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "InnerDispatcher", "innermost"]
 

@@ -38,7 +38,8 @@ from overlay.compiled.numba_typing import is_written_by_numba
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Body, World
+    from overlay.compiled.calls import Body
+    from overlay.compiled.world import World
 
 __all__ = ["compiler_for"]
 

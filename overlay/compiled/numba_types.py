@@ -22,7 +22,8 @@ from overlay.compiled import failures
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Callee, Outcome, World
+    from overlay.compiled.calls import Callee, Outcome
+    from overlay.compiled.world import World
 
 __all__ = [
     "BoundCallee",

@@ -42,7 +42,8 @@ from overlay.compiled.numba_types import (
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Callee, Outcome, World
+    from overlay.compiled.calls import Callee, Outcome
+    from overlay.compiled.world import World
 
 __all__ = ["WorldTyping", "is_written_by_numba"]
 

@@ -8,10 +8,20 @@ import itertools
 import types as python_types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures, plum_functions
+from overlay.compiled.calls import (
+    Body,
+    Callee,
+    Outcome,
+    as_type,
+    calling,
+    has_code,
+    readings,
+    refuse_keywords_after_rest,
+    type_of,
+)
 from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
@@ -19,15 +29,12 @@ from overlay.compiled.numba_entering import implementation
 from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
-    CalleeType,
     Native,
-    StandIn,
     Type,
     body_registered_as_jitable,
     is_dispatcher,
     knows,
     options_of,
-    type_of_constant,
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
@@ -40,10 +47,10 @@ from overlay.context import (
     recurse,
     wrapped_in,
 )
-from overlay.dispatch import Call, by_types, reachable, resolve
+from overlay.dispatch import reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.table import Method
-from overlay.target import INPLACE, as_positional, describe, key_of_target, signature_of
+from overlay.target import INPLACE, describe, key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
@@ -52,83 +59,7 @@ if TYPE_CHECKING:
 # first to have a function compiled.
 DEFAULTS: Final = {"error_model": "python", "fastmath": False}
 
-__all__ = ["Body", "Callee", "Outcome", "World"]
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """What ``call_next`` goes on from in a method's body: the target that was called, and the
-    methods gone through so far, this one last."""
-
-    target: Any
-    methods: tuple[Method, ...]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return key_of_target(self.target), self.methods
-
-
-class Callee(StandIn):
-    """Stands in compiled code for a target: which method a call enters is found by its types.
-
-    after: the methods that ``call_next`` has been through. is_base: no method is asked.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        target: Any,
-        after: tuple[Method, ...] = (),
-        *,
-        is_base: bool = False,
-    ) -> None:
-        self.world = world
-        self.target = target
-        self.after = after
-        self.is_base = is_base
-        self.signature: inspect.Signature | None = signature_of(target)
-        self._numba_type_ = CalleeType(self)
-
-    def __repr__(self) -> str:
-        return f"<overlaid {describe(self.target)}>"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"{self!r} stands for a target in compiled code only")
-
-    def in_python(self) -> Any:
-        if self.after:
-            raise failures.next_in_block(self.target)
-        return self.target
-
-    @property
-    def arity(self) -> int | None:
-        """How many arguments the target takes, where that is one number."""
-        if self.signature is None:
-            return None
-        parameters = self.signature.parameters.values()
-        kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-        fixed = all(p.kind in kinds and p.default is p.empty for p in parameters)
-        return len(parameters) if fixed else None
-
-    def positional(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The same call with as much as possible given by position."""
-        return as_positional(self.signature, tuple(args), kwargs)
-
-
-@dataclass(eq=False)
-class Outcome:
-    """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
-
-    callee: an InnerDispatcher, or what numba knows by itself (Native).
-    method: the method entered, or None for the base.
-    result: the annotation that plum would convert the result to, or Any.
-    """
-
-    callee: Any
-    method: Method | None = None
-    result: Any = Any
+__all__ = ["World"]
 
 
 class World:
@@ -301,7 +232,7 @@ class World:
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None
-        _refuse_keywords_after_rest(function)
+        refuse_keywords_after_rest(function)
         key = id(function), None if body is None else body.key, is_entry
         found = self._dispatchers.get(key)
         if found is None:
@@ -320,14 +251,14 @@ class World:
         if entry.body is None and isinstance(self.stand_in(function), Callee):
             key = id(function), given, count
             if key not in self._calls:
-                self._calls[key] = _calling(function, given, count)
+                self._calls[key] = calling(function, given, count)
             function = self._calls[key]
         return self.dispatcher(function, entry.body, entry.options)
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
         if callee not in self._calls:
-            self._calls[callee] = _calling(callee, callee.arity, callee.arity or 0)
+            self._calls[callee] = calling(callee, callee.arity, callee.arity or 0)
         return self.dispatcher(self._calls[callee])
 
     # ---- what a call resolves to ----
@@ -390,7 +321,7 @@ class World:
             found = self.base(callee.target)
             if isinstance(found, Native):
                 named = dict(zip(names, args[count:], strict=True))
-                found = self.implementation(_type_of(found), args[:count], named) or found
+                found = self.implementation(type_of(found), args[:count], named) or found
             return Outcome(found)
         method, result = plum_functions.resolved(
             callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
@@ -421,47 +352,3 @@ class World:
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
         return outcome.result is Any or plum_functions.is_result(hint_of(returned), outcome.result)
-
-
-def has_code(function: Any) -> bool:
-    """Whether it is a Python function."""
-    return isinstance(function, python_types.FunctionType)
-
-
-def _refuse_keywords_after_rest(function: Any) -> None:
-    code = getattr(function, "py_func", function).__code__
-    if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
-        raise failures.keywords_after_rest(getattr(function, "py_func", function))
-
-
-def _type_of(native: Native) -> Any:
-    """The numba type of what is numba's own, or None for what numba does not know."""
-    try:
-        return native._numba_type_
-    except ValueError:
-        return None
-
-
-def as_type(argument: Any) -> Type:
-    """The numba type of an argument: a type, or the value of a default."""
-    return argument if isinstance(argument, Type) else type_of_constant(argument)
-
-
-def readings(
-    args: Sequence[Type], names: Sequence[str], literal: bool = False
-) -> tuple[Call, Call]:
-    """A call read with Python's scalar types, and read with numpy's."""
-    plain, numpy = (
-        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names) for n in (False, True)
-    )
-    return plain, numpy
-
-
-def _calling(target: Any, given: int | None = None, count: int = 0) -> Any:
-    """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
-    with all that it is given."""
-    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
-    source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
-    namespace: dict[str, Any] = {"target": target}
-    exec(source, namespace)
-    return namespace["entry"]
