@@ -29,6 +29,7 @@ __all__ = [
     "of_body",
     "of_entry",
     "outside_method",
+    "returns_iterator",
     "state_not_held",
 ]
 
@@ -185,6 +186,16 @@ def converts(target: Any, returned: str) -> NotCompilable:
         "the method; compiled code does not convert",
         where=location_of(target),
         help="return what the annotation says",
+    )
+
+
+def returns_iterator(method: Method, returned: str) -> NotCompilable:
+    """A method returns what numba cannot hand out of a function."""
+    return NotCompilable(
+        f"the method of {describe(method.target)} in table {method.table.name!r} returns an "
+        f"iterator, {returned}, which a compiled function cannot",
+        where=method.where,
+        help="make it a generator, or return a list, a tuple or an array",
     )
 
 

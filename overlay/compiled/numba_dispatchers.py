@@ -28,7 +28,7 @@ from overlay.compiled.numba_types import (
     shown_types,
 )
 from overlay.compiled.numba_typing import WorldTyping
-from overlay.compiled.traces import Place, explain
+from overlay.compiled.traces import Place, explain, raised_by_numba
 from overlay.location import shown
 from overlay.table import LOCK
 
@@ -110,11 +110,9 @@ class InnerDispatcher(Dispatcher):
             self.world.watch.add(self.original)
         _compiling.append(self)
         try:
-            return super().compile(sig)
+            return self._compiled_by_numba(sig)
         except errors.ForceLiteralArg:
             raise
-        except NotImplementedError as error:  # numba's lowering, of what it has typed
-            raise errors.LoweringError(str(error) or "not implemented") from error
         except errors.NumbaError as error:
             failure = failures.failure_in(str(error))
             if failure is None and self.body is not None:
@@ -127,6 +125,17 @@ class InnerDispatcher(Dispatcher):
             raise
         finally:
             _compiling.pop()
+
+    def _compiled_by_numba(self, sig: Any) -> Any:
+        try:
+            return super().compile(sig)
+        except errors.NumbaError:
+            raise
+        except Exception as error:
+            if not raised_by_numba(error):
+                raise
+            message = f"{type(error).__name__}: {error}"
+            raise errors.UnsupportedError(message) from error
 
     def _failed(self, error: Exception, args: Sequence[Type]) -> Refused:
         """The error that names the method whose body numba cannot compile."""

@@ -189,6 +189,9 @@ class WorldTyping(TypingContext):
             sig = self._call_of_python(outcome, args, kws, callee)
             if self._check(outcome, args, kws, sig.return_type):
                 sig = self._call_of_python(outcome, args, kws, callee)
+        if outcome.method is not None and _is_lost(sig.return_type):
+            error = failures.returns_iterator(outcome.method, str(sig.return_type))
+            raise refused(self.world, error)
         if not self.world.accepts(outcome, sig.return_type):
             raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
         return sig
@@ -229,6 +232,12 @@ class WorldTyping(TypingContext):
         returned = _returned_elsewhere(frame)
         dispatcher.recursive[folded] = frame.func_id
         return signature(returned, *folded).replace(pysig=pysig)
+
+
+def _is_lost(returned: Type) -> bool:
+    """Whether a result is an iterator that lives no longer than the function that made it."""
+    lasting = (types.Generator, types.RangeIteratorType)
+    return isinstance(returned, types.IteratorType) and not isinstance(returned, lasting)
 
 
 def _returned_elsewhere(frame: Any) -> Type:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numba
 
-__all__ = ["Place", "explain", "note"]
+__all__ = ["Place", "explain", "note", "raised_by_numba"]
 
 SEPARATOR: Final = "\x1f"
 LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
@@ -96,6 +96,14 @@ def _last_chain(calls: list[tuple[Place, Place]]) -> list[tuple[Place, Place]]:
 def _raised_in(trace: TracebackType, place: Place) -> bool:
     code = trace.tb_frame.f_code
     return (code.co_name, code.co_filename) == place[:2]
+
+
+def raised_by_numba(error: Exception) -> bool:
+    """Whether numba's own code has raised an exception."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and _is_library(trace)
 
 
 def _is_library(trace: TracebackType) -> bool:

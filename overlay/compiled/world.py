@@ -233,7 +233,7 @@ class World:
             return function
         is_entry = options is not None
         refuse_keywords_after_rest(function)
-        key = id(function), None if body is None else body.key, is_entry
+        key = id(function), None if body is None else body.key, _key_of_options(options)
         found = self._dispatchers.get(key)
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
@@ -352,3 +352,10 @@ class World:
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
         return outcome.result is Any or plum_functions.is_result(hint_of(returned), outcome.result)
+
+
+def _key_of_options(options: Mapping[str, Any] | None) -> Any:
+    """What tells an entry's options from others; None where it is no entry."""
+    if options is None:
+        return None
+    return tuple((name, repr(value)) for name, value in sorted(options.items()))

@@ -390,6 +390,39 @@ def test_options_hold_for_functions_that_bring_none():
         context.jit(strict, error_model="numpy")(0.0)
 
 
+def test_entries_of_one_function_with_different_options_are_apart():
+    def divide(x, a):
+        for i in numba.prange(len(a)):
+            a[i] = x / (i + 1)
+        return a[0]
+
+    parallel, plain = context.jit(divide, parallel=True), context.jit(divide)
+    assert parallel(2.0, np.zeros(2)) == plain(2.0, np.zeros(2)) == 2.0
+    codes = [next(iter(hot.overloads.values())) for hot in (parallel, plain)]
+    assert "parfor" in codes[0].library.get_llvm_str()
+    assert "parfor" not in codes[1].library.get_llvm_str()
+
+
+def test_operators_in_parallel_loops_are_reached():
+    table = MethodTable("operators")
+
+    @table.overlay(operator.mul)
+    def mul(x: float, y: float):
+        return call_next(x, y) + 1000.0
+
+    @table.overlay(operator.setitem)
+    def setitem(a: np.ndarray, i: int, x: float):
+        call_next(a, i, x + 0.25)
+
+    def program(a):
+        for i in numba.prange(len(a)):
+            a[i] = a[i] * current_context().metadata
+        return a
+
+    hot = Context(table, metadata=2.0).jit(program, parallel=True)
+    assert hot(np.ones(3)).tolist() == [1002.25] * 3
+
+
 def test_code_that_reaches_no_method_is_the_code_of_plain_numba():
     def program(n):
         s = 0.0
