@@ -37,12 +37,12 @@ def _word(address: int) -> Word:
     return address, _at(address)
 
 
-def of_dict(mapping: dict[str, Any]) -> Iterator[Word]:
+def of_dict(mapping: dict[Any, Any]) -> Iterator[Word]:
     """Changes with every change of a dict."""
     yield _word(id(mapping) + VERSION)
 
 
-def of_names(mapping: dict[str, Any], names: Iterable[str]) -> Iterator[Word]:
+def of_names(mapping: dict[Any, Any], names: Iterable[str]) -> Iterator[Word]:
     """Changes when one of these names is bound anew in a dict; where they cannot be found in its
     memory, with every change of it."""
     keys = _at(id(mapping) + KEYS)
@@ -107,7 +107,7 @@ def _is_known() -> bool:
     if len(_OFFSETS) != 2 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
         return False
     value: Any = object()
-    mapping: dict[str, Any] = {"first": value, "second": value}
+    mapping: dict[Any, Any] = {"first": value, "second": value}
     cell = CellType(value)
     names, anything = list(of_names(mapping, ["second"])), list(of_dict(mapping))
     missing, content = list(of_names(mapping, ["third"])), list(of_cell(cell))
