@@ -6,7 +6,7 @@ call and each overlaid operator in it becomes a call that ``ctx(f, ...)`` makes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
 from typing import TYPE_CHECKING, Any
 
 from numba.core import ir
@@ -26,9 +26,9 @@ __all__ = ["enter_block"]
 
 def enter_block(world: World, lifted: Any) -> None:
     """Have a block that numba has lifted run in the context, if it is one for the interpreter."""
-    if ObjModeLiftedWith not in type(lifted).__mro__ or hasattr(lifted, "overlay_world"):
+    if ObjModeLiftedWith not in type(lifted).__mro__ or hasattr(lifted, "overlay_entered"):
         return
-    lifted.overlay_world = world
+    lifted.overlay_entered = True
     block = _Block(world)
     for each in lifted.func_ir.blocks.values():
         each.body = [new for old in each.body for new in block.rewritten(old)]
@@ -39,7 +39,7 @@ class _Block:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.run = runner(world)
+        self.run = Runner(world)
 
     def rewritten(self, statement: Any) -> list[Any]:
         if type(statement) in STATEMENTS:
@@ -98,14 +98,18 @@ def in_python(value: Any) -> Any:
     return value.in_python()
 
 
-def runner(world: World) -> Callable[..., Any]:
+class Runner:
     """Calls functions in the context of a world, and in no other."""
-    if world.is_bare:
-        return lambda function, *args, **kwargs: function(*args, **kwargs)
-    context = world.engine.context
 
-    def run(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def __init__(self, world: World) -> None:
+        self._context = None if world.is_bare else world.engine.context
+
+    def __call__(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         with entered(None):
-            return context(function, *args, **kwargs)
+            if self._context is None:
+                return function(*args, **kwargs)
+            return self._context(function, *args, **kwargs)
 
-    return run
+    def __reduce__(self) -> Any:
+        # numba would run a block that can be pickled from a copy, in a copy of the context
+        raise pickle.PicklingError("an object-mode block belongs to its context")

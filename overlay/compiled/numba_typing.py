@@ -67,6 +67,9 @@ class WorldTyping(TypingContext):
         self.callstack = CallStack()
         self.world = world
 
+    def __deepcopy__(self, copied: dict[int, Any]) -> WorldTyping:
+        return self  # some versions of numba copy the blocks that they lift, with all they hold
+
     def refresh(self) -> None:
         cpu_target.target_context.refresh()
 

@@ -143,6 +143,21 @@ def test_an_object_mode_block_runs_in_the_context():
     assert calls.jit(program)(1.0) == (411.0, "m")
 
 
+def test_a_change_of_a_table_is_seen_in_an_object_mode_block():
+    changing = MethodTable("changing")
+    changing.overlay(math.sin)(lambda x: 1.0)
+
+    def program(x):
+        with objmode(y="float64"):
+            y = math.sin(x)
+        return y + 1.0
+
+    hot = Context(changing).jit(program)
+    assert hot(0.5) == 2.0
+    changing.overlay(math.sin)(lambda x: 5.0)
+    assert hot(0.5) == 6.0
+
+
 def test_call_next_in_an_object_mode_block_is_refused():
     table = MethodTable("blocks")
 
