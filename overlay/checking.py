@@ -13,7 +13,7 @@ from overlay.signature import refusal, shown_hint, translate
 if TYPE_CHECKING:
     from overlay.method import Method
 
-__all__ = ["checked"]
+__all__ = ["annotations_of", "checked"]
 
 _CONTAINER = {inspect.Parameter.VAR_POSITIONAL: tuple, inspect.Parameter.VAR_KEYWORD: dict}
 
@@ -25,7 +25,7 @@ def checked(run: Callable[..., Any], function: Callable[..., Any], method: Metho
     Raises CheckFailed from the call, and OverlayError at once where ``function`` has no
     signature to check.
     """
-    signature, hints = _annotations(function, method)
+    signature, hints = annotations_of(function, method)
     result = hints.pop("return", Any)
 
     def check_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ def checked(run: Callable[..., Any], function: Callable[..., Any], method: Metho
     return check_awaited if inspect.iscoroutinefunction(function) else check
 
 
-def _annotations(
+def annotations_of(
     function: Callable[..., Any], method: Method
 ) -> tuple[inspect.Signature, dict[str, Any]]:
     """The signature of an implementation, and its annotations as dispatch understands them."""

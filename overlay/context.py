@@ -276,10 +276,11 @@ class Context:
 
     @cached_property
     def compiled(self) -> CompiledContext:
-        """This context's side of the compiled engine (imports numba)."""
+        """This context's side of the compiled engine (imports numba); contexts that mean the same
+        to compiled code share it."""
         from overlay.compiled import CompiledContext
 
-        return CompiledContext(self)
+        return CompiledContext.of(self)
 
     @cached_property
     def _alone(self) -> Stack:

@@ -5,6 +5,7 @@ to numba stands in the modules ``numba_*``, and nowhere else.
 """
 
 from overlay.compiled.engine import CompiledContext
+from overlay.compiled.numba_kernels import is_kernel
 from overlay.compiled.numba_types import is_dispatcher
 
-__all__ = ["CompiledContext", "is_dispatcher"]
+__all__ = ["CompiledContext", "is_dispatcher", "is_kernel"]

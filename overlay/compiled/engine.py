@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
-from overlay.compiled.numba_dispatchers import EntryDispatcher, retire_callers
+from overlay.compiled.calls import Body
+from overlay.compiled.numba_callers import retire_callers
+from overlay.compiled.numba_dispatchers import EntryDispatcher
+from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import is_dispatcher, options_of
-from overlay.compiled.world import Body, World
+from overlay.compiled.watching import Watch
+from overlay.compiled.words import LAYOUT_KNOWN, Word
+from overlay.compiled.world import World
 from overlay.context import Context
 from overlay.errors import NotCompilable
 from overlay.location import caller, location_of, name_of
@@ -18,11 +24,13 @@ from overlay.table import LOCK, Method, MethodTable
 __all__ = ["CompiledContext"]
 
 # What changes the value of an expression: functions without options of their own inherit it.
-INHERITED: Final = ("boundscheck", "error_model", "fastmath")
+# enter_numba is our own: numba's implementations of what it knows are entered like any body.
+INHERITED: Final = ("boundscheck", "enter_numba", "error_model", "fastmath")
 
 
 class CompiledContext:
-    """One context as the compiled engine sees it. Made by ``Context.compiled``.
+    """One context as the compiled engine sees it, or several that mean the same to compiled
+    code: with the same tables, metadata that ``metadata_key`` calls equal, and the same state.
 
     The context is compiled in a *world*: what its tables hold at one moment. A change of a table
     ends the world; the next entry from Python compiles in a new one. Code of a past world is
@@ -36,16 +44,29 @@ class CompiledContext:
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[Any] = []
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
-        self._inside: dict[Context, CompiledContext] = {}
+        self._inside: dict[int, tuple[CompiledContext, CompiledContext]] = {}
         self._bare: list[CompiledContext] = []
+        self._outside: weakref.WeakSet[CompiledContext] = weakref.WeakSet()
         for table in self.tables:
             table.listen(self)
+
+    @classmethod
+    def of(cls, context: Context) -> CompiledContext:
+        """The one for this context."""
+        with LOCK:
+            key = _key(context)
+            found = _shared.get(key)
+            if found is None:
+                found = _shared[key] = cls(context)
+            return found
 
     def jit(self, function: Callable[..., Any], **options: Any) -> Any:
         """``function`` compiled under this context: a numba dispatcher.
 
         options: numba's own, for this function; of these ``fastmath``, ``error_model`` and
         ``boundscheck`` also hold for the functions below it that bring no options.
+        ``enter_numba=True``: numba's own implementations in Python of builtins and numpy
+        functions are entered too.
         Raises NotCompilable for what cannot be compiled at all; the first call with new types
         raises it where a body cannot be compiled for these.
         """
@@ -61,17 +82,32 @@ class CompiledContext:
         from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
         return self._entry(function, options_of(function), Body(target, methods))
 
+    def kernel(self, kernel: Any) -> Any:
+        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
+        context as its tables are now."""
+        return self.world({}).kernel(kernel)
+
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
         entry = EntryDispatcher(self, _with_code(function), options, body)
         with LOCK:
             self._entries.add(entry)
         return entry
 
+    @functools.cached_property
+    def state(self) -> Any:
+        """What ``current_context().state`` is in compiled code: the box that holds it, or None.
+
+        Raises NotCompilable where numba cannot hold it.
+        """
+        return None if self.context.state is None else Box(self.context.state)
+
     @property
     def bare(self) -> CompiledContext:
         """Where ``nonoverlay`` compiles: no context and no tables."""
         if not self._bare:
-            self._bare.append(CompiledContext(Context(), is_bare=True))
+            bare = CompiledContext(Context(), is_bare=True)
+            bare._outside.add(self)
+            self._bare.append(bare)
         return self._bare[0]
 
     def world(self, options: Mapping[str, Any]) -> World:
@@ -94,12 +130,16 @@ class CompiledContext:
         """This context with another one entered in it."""
         if inner is self:
             return self
-        if inner.context not in self._inside:
-            joined = self.context | inner.context
-            for table in joined.tables:
-                table.listen(self)
-            self._inside[inner.context] = joined.compiled
-        return self._inside[inner.context]
+        found = self._inside.get(id(inner))
+        if found is None:
+            joined = inner
+            if not self.is_bare:
+                # as where contexts are nested when interpreted: the inner one is the current one
+                tables = (self.context | inner.context).tables
+                joined = inner.context.replace(tables=tables).compiled
+            joined._outside.add(self)
+            found = self._inside[id(inner)] = inner, joined
+        return found[1]
 
     def table_changed(self, target: Any) -> None:
         """End the present world: the next entry from Python compiles anew."""
@@ -112,13 +152,49 @@ class CompiledContext:
             self._past.extend(retired)
             if entry.called_by_numba:
                 self._past.extend(retire_callers(retired))
+        for outside in list(self._outside):
+            outside.table_changed(target)
 
     def recompile(self) -> None:
         """Forget what is compiled: functions that a module has rebound are read again."""
         with LOCK:
-            self.table_changed(None)
-            for engine in (*self._inside.values(), *self._bare):
-                engine.recompile()
+            for engine in self._all_inside():
+                engine.table_changed(None)
+
+    def words(self) -> list[Word]:
+        """Words of memory that differ where something of the program that is compiled here has
+        been bound anew."""
+        if not LAYOUT_KNOWN:
+            return []
+        return sorted({word for watch in self._watches() for word in watch.words()})
+
+    def rebound(self) -> bool:
+        """Whether something of the program that is compiled here has been bound anew."""
+        return any(watch.changed() for watch in self._watches())
+
+    def _watches(self) -> Iterator[Watch]:
+        for engine in self._all_inside():
+            for world in engine._worlds.values():
+                yield world.watch
+
+    def _all_inside(self) -> list[CompiledContext]:
+        """This context and all that its code enters."""
+        found: list[CompiledContext] = [self]
+        for engine in found:
+            entered = (*(joined for _, joined in engine._inside.values()), *engine._bare)
+            found.extend(each for each in entered if each not in found)
+        return found
+
+
+# What is compiled now, by what decides it: a CompiledContext holds the tables and the state, so
+# that these are told apart by identity for as long as it is here.
+_shared: weakref.WeakValueDictionary[Hashable, CompiledContext] = weakref.WeakValueDictionary()
+
+
+def _key(context: Context) -> Hashable:
+    """What decides the compiled code of a context."""
+    tables = tuple(map(id, dict.fromkeys(reversed(context.tables))))
+    return tables, context.metadata_key, id(context.state)
 
 
 def _frozen(value: Any) -> Any:

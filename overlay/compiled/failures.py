@@ -21,11 +21,16 @@ __all__ = [
     "calls_itself",
     "context_as_value",
     "converts",
+    "entered_without_function",
     "failure_in",
+    "keywords_after_rest",
+    "next_in_block",
     "no_meaning",
     "of_body",
     "of_entry",
     "outside_method",
+    "returns_iterator",
+    "state_not_held",
 ]
 
 NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
@@ -71,22 +76,27 @@ def failure_in(text: str) -> Failure | None:
     return _failures.get(int(found[1])) if found else None
 
 
-def of_body(method: Method, function: Any, types: str, reason: str) -> NotCompilable:
-    """numba cannot compile a method's body, or the function that a generated method returned."""
+def of_body(
+    method: Method, function: Any, types: str, reason: str, where: str | None = None
+) -> NotCompilable:
+    """numba cannot compile a method's body, or the function that a generated method returned.
+
+    where: the line of it that numba stumbled over, where that is known.
+    """
     return NotCompilable(
         f"the method of {describe(method.target)} in table {method.table.name!r} cannot be "
         f"compiled for ({types})",
-        where=location_of(function),
+        where=where or location_of(function),
         notes=[("numba", line) for line in shortened(reason)],
         help="write the method in the Python that numba knows, or run it interpreted: ctx(f, ...)",
     )
 
 
-def of_entry(function: Any, reason: str) -> NotCompilable:
+def of_entry(function: Any, reason: str, where: str | None = None) -> NotCompilable:
     """numba cannot compile a function, for a reason that has nothing to do with a method."""
     return NotCompilable(
         f"{name_of(function)} cannot be compiled",
-        where=location_of(function),
+        where=where or location_of(function),
         notes=[("numba", line) for line in shortened(reason)],
         help="this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)",
     )
@@ -122,11 +132,51 @@ def outside_method() -> OverlayError:
 
 
 def context_as_value() -> NotCompilable:
-    """The context in force is used for something else than its metadata."""
+    """A context is used for something that needs it when the program runs."""
     return NotCompilable(
-        "compiled code can read current_context().metadata, and nothing else of a context",
-        help="write current_context().metadata where it is used",
+        "compiled code can call a context, read its metadata and state, and join or replace it by "
+        "constants; nothing else of it",
+        help="write current_context().metadata where it is used, or make the context outside",
     )
+
+
+def next_in_block(target: Any) -> NotCompilable:
+    """``call_next`` is mentioned in an object-mode block."""
+    return NotCompilable(
+        f"the method of {describe(target)} mentions call_next in an object-mode block",
+        help="call it before the block, and use the result there",
+    )
+
+
+def entered_without_function() -> NotCompilable:
+    """``context(...)`` or ``recurse(...)`` without what it needs by position."""
+    return NotCompilable(
+        "compiled code cannot tell which function is called in which context",
+        help="write context(function, ...) or recurse(context, function, ...), both by position",
+    )
+
+
+def state_not_held(state: Any) -> NotCompilable:
+    """The state of a context is of a type that numba cannot share with Python."""
+    return NotCompilable(
+        f"compiled code cannot hold the state of the context, a {type(state).__qualname__}",
+        help="use a numpy array, an instance of a jitclass, or a typed list or dict of numba's",
+    )
+
+
+def keywords_after_rest(function: Any) -> NotCompilable:
+    """A function has both ``*rest`` and parameters that are given by name only."""
+    return NotCompilable(
+        f"{name_of(function)} has parameters after *{_rest_of(function)}, which numba cannot "
+        "compile",
+        where=location_of(function),
+        help="put them before it, or leave it out",
+    )
+
+
+def _rest_of(function: Any) -> str:
+    code = function.__code__
+    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
 
 
 def converts(target: Any, returned: str) -> NotCompilable:
@@ -136,6 +186,16 @@ def converts(target: Any, returned: str) -> NotCompilable:
         "the method; compiled code does not convert",
         where=location_of(target),
         help="return what the annotation says",
+    )
+
+
+def returns_iterator(method: Method, returned: str) -> NotCompilable:
+    """A method returns what numba cannot hand out of a function."""
+    return NotCompilable(
+        f"the method of {describe(method.target)} in table {method.table.name!r} returns an "
+        f"iterator, {returned}, which a compiled function cannot",
+        where=method.where,
+        help="make it a generator, or return a list, a tuple or an array",
     )
 
 

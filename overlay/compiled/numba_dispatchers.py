@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types as python_types
-import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numba.core import errors, sigutils, types, utils
@@ -18,23 +17,27 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
+from overlay.compiled.numba_callers import call_expected
+from overlay.compiled.numba_guard import Guard
+from overlay.compiled.numba_tracing import leave_places
 from overlay.compiled.numba_types import (
     Refused,
     Type,
-    is_dispatcher,
     localised,
-    numba_typing,
     refused,
     shown_types,
 )
 from overlay.compiled.numba_typing import WorldTyping
+from overlay.compiled.traces import Place, explain, raised_by_numba
+from overlay.location import shown
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
+    from overlay.compiled.calls import Body
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.world import Body, World
+    from overlay.compiled.world import World
 
-__all__ = ["EntryDispatcher", "InnerDispatcher", "retire_callers"]
+__all__ = ["EntryDispatcher", "InnerDispatcher", "innermost"]
 
 
 class _Descriptor(TargetDescriptor):
@@ -53,6 +56,20 @@ class _Descriptor(TargetDescriptor):
     @property
     def target_context(self) -> Any:
         return cpu_target.target_context
+
+
+# The functions that are being compiled, each for the one before it.
+_compiling: list[InnerDispatcher] = []
+
+
+def innermost() -> InnerDispatcher:
+    """The function that is being compiled, and waits for no other to be."""
+    return _compiling[-1]
+
+
+def _function_compiled() -> Place | None:
+    """The function of the program of which code is being made."""
+    return Place.of(_compiling[-1].original) if _compiling else None
 
 
 class InnerDispatcher(Dispatcher):
@@ -77,38 +94,64 @@ class InnerDispatcher(Dispatcher):
             pipeline_class=pipeline,
         )
         self.world = world
+        self.original = getattr(function, "py_func", function)
+        self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
         self.body = body
         self.is_entry = is_entry
         self.recursive: dict[Any, Any] = {}
+        self.enters_methods = body is not None
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
 
+    @global_compiler_lock
     def compile(self, sig: Any) -> Any:
+        if self.is_of_program:
+            self.world.watch.add(self.original)
+        _compiling.append(self)
         try:
-            return super().compile(sig)
+            return self._compiled_by_numba(sig)
         except errors.ForceLiteralArg:
             raise
         except errors.NumbaError as error:
             failure = failures.failure_in(str(error))
             if failure is None and self.body is not None:
                 args, _ = sigutils.normalize_signature(sig)
-                raise self._failed(str(error), args) from error
+                raise self._failed(error, args) from error
             if failure is not None:
                 loc = getattr(error, "loc", None)
                 path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
                 failure.called_from(self.py_func, path, line)
             raise
+        finally:
+            _compiling.pop()
 
-    def _failed(self, reason: str, args: Sequence[Type]) -> Refused:
+    def _compiled_by_numba(self, sig: Any) -> Any:
+        try:
+            return super().compile(sig)
+        except errors.NumbaError:
+            raise
+        except Exception as error:
+            if not raised_by_numba(error):
+                raise
+            message = f"{type(error).__name__}: {error}"
+            raise errors.UnsupportedError(message) from error
+
+    def _failed(self, error: Exception, args: Sequence[Type]) -> Refused:
         """The error that names the method whose body numba cannot compile."""
         assert self.body is not None
-        method = self.body.methods[-1]
-        failed = failures.of_body(method, self.py_func, shown_types(args, {}), reason)
+        method, types_ = self.body.methods[-1], shown_types(args, {})
+        where = _place_in(self.py_func, error)
+        failed = failures.of_body(method, self.py_func, types_, str(error), where)
         return refused(self.world, failed)
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> Any:
+        return self  # numba copies what it unrolls
 
     def add_overload(self, cres: Any) -> None:
         super().add_overload(cres)
+        if self.enters_methods:
+            leave_places(cres, Place.of(self.original), _function_compiled)
         self._entry_points.append(cres.entry_point)
 
     def _make_finalizer(self) -> Any:
@@ -132,6 +175,16 @@ class InnerDispatcher(Dispatcher):
         recursive = types.RecursiveCall(ty)
         recursive.add_overloads(sig.args, name, func_id.unique_id)
         return recursive
+
+
+def _place_in(function: Any, error: Exception) -> str | None:
+    """The line of a function that one of numba's errors speaks of, if it speaks of one."""
+    loc = getattr(error, "loc", None)
+    code = function.__code__
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    if loc is None or loc.filename != code.co_filename or loc.line not in lines:
+        return None
+    return shown(loc.filename, loc.line)
 
 
 def _forget(entry_points: list[Any]) -> None:
@@ -187,29 +240,51 @@ class EntryDispatcher(CPUDispatcher):
     def __init__(
         self, engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
     ) -> None:
+        own = {name: value for name, value in options.items() if name != "enter_numba"}
         super().__init__(
-            getattr(function, "py_func", function), targetoptions={**options, "nopython": True}
+            getattr(function, "py_func", function), targetoptions={**own, "nopython": True}
         )
         self.engine = engine
         self.function = function
         self.options = options
         self.body = body
         self.called_by_numba = False
+        self._guards: dict[tuple[Type, ...], Guard] = {}
 
     def compile(self, sig: Any) -> Any:
         given, return_type = sigutils.normalize_signature(sig)
         args = tuple(given)
         with global_compiler_lock, self._compiling_counter:
-            code = self.overloads.get(args)
-            while code is None:
+            if args not in self.overloads and self.engine.rebound():
+                self.engine.recompile()
+            while args not in self.overloads:
                 world = self.engine.world(self.options)
                 made = self._compiled(world, args, return_type)
                 with LOCK:
                     if self.engine.holds(world):
-                        code = made
-                        self._insert([a._code for a in args], code.entry_point, False)
-                        self.overloads[args] = code
-            return code.entry_point
+                        guard = self._guard(made)
+                        self._insert([a._code for a in args], guard.function, False)
+                        self._guards[args] = guard
+                        self.overloads[args] = made
+            return self._guards[args].function
+
+    def _guard(self, code: Any) -> Guard:
+        """What Python calls in front of compiled code."""
+        return Guard(code.entry_point, self.engine.words(), self._stale, self._failed)
+
+    def _stale(self, *args: Any, **kwargs: Any) -> Any:
+        """A call that found a name of the program bound anew, or nearly so."""
+        with LOCK:
+            if self.engine.rebound():
+                self.engine.recompile()
+            else:
+                for guard in self._guards.values():
+                    guard.renew(self.engine.words())
+        return self(*args, **kwargs)
+
+    def _failed(self, error: BaseException) -> None:
+        """The compiled code has raised an exception."""
+        explain(error, Place.of(self.py_func))
 
     def _compiled(self, world: World, args: tuple[Type, ...], return_type: Type | None) -> Any:
         given = len(args)
@@ -227,7 +302,8 @@ class EntryDispatcher(CPUDispatcher):
             failure = failures.failure_in(str(error))
             if failure is not None:
                 raise failure.raised() from None
-            raise failures.of_entry(self.py_func, str(error)) from None
+            where = _place_in(self.py_func, error)
+            raise failures.of_entry(self.py_func, str(error), where) from None
 
     def _make_finalizer(self) -> Any:
         return functools.partial(_forget, [])  # the code belongs to the world's dispatcher
@@ -237,6 +313,7 @@ class EntryDispatcher(CPUDispatcher):
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         self.called_by_numba = True
+        call_expected(self)
         return super().get_call_template(args, kws)
 
     def recompile(self) -> None:
@@ -248,32 +325,11 @@ class EntryDispatcher(CPUDispatcher):
 
     def retire(self) -> list[Any]:
         """Hold no code any more; returns what it held, which a thread may be running."""
-        retired = list(self.overloads.values())
+        retired = [*self.overloads.values(), *self._guards.values()]
         self._reset_overloads()
+        self._guards = {}
         return retired
 
 
 def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:
     return context.jit(function, **options)
-
-
-def retire_callers(retired: Iterable[Any]) -> list[Any]:
-    """Make plain ``@njit`` functions that call retired code compile anew; returns their code."""
-    past = {id(code.library) for code in retired}
-    found: list[Any] = []
-    if not past:
-        return found
-    for reference in list(numba_typing()._globals):
-        caller = reference() if isinstance(reference, weakref.ref) else None
-        if not is_dispatcher(caller) or isinstance(caller, (InnerDispatcher, EntryDispatcher)):
-            continue
-        codes = list(caller.overloads.values())
-        if any(_links(code.library, past) for code in codes):
-            found.extend(codes)
-            caller._reset_overloads()
-            caller._compiler._failed_cache.clear()
-    return found
-
-
-def _links(library: Any, past: set[int]) -> bool:
-    return id(library) in past or any(_links(lib, past) for lib in library._linking_libraries)

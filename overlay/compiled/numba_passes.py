@@ -6,6 +6,7 @@ looks for calls that it knows. The calls are settled by *Resolve*, in ``numba_re
 
 from __future__ import annotations
 
+import inspect
 import operator
 import re
 import types as python_types
@@ -20,21 +21,25 @@ from numba.core.ir_utils import get_definition, guard, require
 from numba.core.typed_passes import PreLowerStripPhis
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
-from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_contexts import Known, KnownContext
+from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba_folding import FOLDED, Folding
+from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
+from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
-    InForce,
     Native,
-    ReadsContext,
     Unpacked,
     is_dispatcher,
+    is_held,
     refused,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Body, World
+    from overlay.compiled.calls import Body
+    from overlay.compiled.world import World
 
 __all__ = ["compiler_for"]
 
@@ -65,6 +70,10 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Resolve, PreLowerStripPhis)
         passes.finalize()
         return [passes]
+
+    def enters_methods(self) -> None:
+        """The function that is being compiled may enter a method when it runs."""
+        innermost().enters_methods = True
 
 
 # ---- before types are known ---------------------------------------------------------------
@@ -103,6 +112,7 @@ class _Binding:
         self.world: World = state.pipeline.world
         self.body: Body | None = state.pipeline.body
         self.func_ir = state.func_ir
+        self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
         overlaid = self.world.overlays
         self.operators = [
@@ -112,16 +122,33 @@ class _Binding:
 
     def bound(self, statement: Any) -> list[Any]:
         value = getattr(statement, "value", None)
-        if isinstance(statement, ir.Assign):
-            if isinstance(value, (ir.Global, ir.FreeVar)):
-                self._mentioned(statement, value.value, value.name)
-            elif isinstance(value, ir.Expr) and value.op == "getattr":
-                self._attribute(statement, value)
-            elif isinstance(value, ir.Expr) and value.op == "call":
-                self._context(statement, value)
-            elif isinstance(value, ir.Expr) and self.operators:
-                return self._operator(statement, value)
+        if not isinstance(statement, ir.Assign):
+            return [statement]
+        if isinstance(value, (ir.Global, ir.FreeVar)):
+            self._mentioned(statement, value.value, value.name)
+            return [statement]
+        if isinstance(value, ir.Const):
+            enter_block(self.world, value.value)
+        if not isinstance(value, ir.Expr):
+            return [statement]
+        folded = self.folding.stand_in(value)
+        if folded is not None:
+            return self._constant(statement, folded[0])
+        if value.op == "getattr":
+            self._attribute(statement, value)
+        if self.operators:
+            return self._operator(statement, value)
         return [statement]
+
+    def _constant(self, assign: Any, value: Any) -> list[Any]:
+        if isinstance(value, Box):
+            return self._call_native(assign, value.load, ())
+        if callable(value) and not isinstance(value, KnownContext):
+            self._replace(assign, FOLDED, value)
+            self._mentioned(assign, value, FOLDED)
+        else:
+            self._replace(assign, FOLDED, value)
+        return [assign]
 
     def _mentioned(self, assign: Any, value: Any, name: str) -> None:
         if not callable(value) or _is_implicit_call(assign.target.name, value):
@@ -134,46 +161,42 @@ class _Binding:
             stand_in = self.world.stand_in(value, self.body)
             if isinstance(stand_in, InnerDispatcher):
                 return  # numba may inline it
+            if stand_in is None and type(value) is type and not is_held(value):
+                stand_in = Known(value)
         if stand_in is not None:
-            self._replace(assign, name, stand_in)
+            self._replace(assign, f"overlay.{name}", stand_in)
 
     def _replace(self, assign: Any, name: str, value: Any) -> None:
-        redefine(self.func_ir, assign, ir.Global(f"overlay.{name}", value, assign.loc))
+        redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
 
     def _attribute(self, assign: Any, expr: Any) -> None:
-        found = guard(self._metadata, expr)
-        if found is not None:
-            self._replace(assign, "metadata", found[0])
+        found = guard(self._of_owner, expr)
+        if found is None:
             return
-        found = guard(self._of_module, expr)
-        if found is not None:
-            self._mentioned(assign, found[0], expr.attr)
+        if isinstance(self._definition(expr), Known):  # a class, of which numba knows nothing
+            redefine(self.func_ir, assign, ir.Global(expr.attr, found[0], assign.loc))
+        self._mentioned(assign, found[0], expr.attr)
 
-    def _of_module(self, expr: Any) -> tuple[Any]:
-        """The value of ``module.name``, in a tuple."""
+    def _definition(self, expr: Any) -> Any:
+        owner = guard(get_definition, self.func_ir, expr.value)
+        return owner.value if isinstance(owner, (ir.Global, ir.FreeVar)) else None
+
+    def _of_owner(self, expr: Any) -> tuple[Any]:
+        """The value of ``module.name``, or of ``Class.name`` where that is a function that takes
+        no class, in a tuple."""
         owner = get_definition(self.func_ir, expr.value)
         if isinstance(owner, (ir.Global, ir.FreeVar)):
-            module = owner.value
+            holder = owner.value.value if isinstance(owner.value, Known) else owner.value
         else:
             require(isinstance(owner, ir.Expr) and owner.op == "getattr")
-            (module,) = self._of_module(owner)
-        require(isinstance(module, python_types.ModuleType) and hasattr(module, expr.attr))
-        return (getattr(module, expr.attr),)
-
-    def _context(self, assign: Any, expr: Any) -> None:
-        called = guard(get_definition, self.func_ir, expr.func)
-        if isinstance(called, ir.Global) and isinstance(called.value, ReadsContext):
-            self._replace(assign, "context", None if self.world.is_bare else InForce())
-
-    def _metadata(self, expr: Any) -> tuple[Any]:
-        """The value of ``current_context().metadata``, or of an attribute of it, in a tuple."""
-        owner = get_definition(self.func_ir, expr.value)
-        require(isinstance(owner, ir.Global))
-        if isinstance(owner.value, InForce):
-            require(expr.attr == "metadata")
-            return (self.world.metadata,)
-        require(owner.name == "overlay.metadata" and hasattr(owner.value, expr.attr))
-        return (getattr(owner.value, expr.attr),)
+            (holder,) = self._of_owner(owner)
+        if type(holder) is type:
+            found = inspect.getattr_static(holder, expr.attr, None)
+            found = found.__func__ if type(found) is staticmethod else found
+            require(isinstance(found, python_types.FunctionType))
+            return (found,)
+        require(isinstance(holder, python_types.ModuleType) and hasattr(holder, expr.attr))
+        return (getattr(holder, expr.attr),)
 
     def _operator(self, assign: Any, expr: Any) -> list[Any]:
         """Leave to numba what it wrote for an instruction: unpacking, the pieces of an f-string,
@@ -193,7 +216,8 @@ class _Binding:
         return [assign]
 
     def _call_native(self, assign: Any, function: Any, operands: tuple[Any, ...]) -> list[Any]:
-        native = defined_before(self.func_ir, assign, Native(function))
+        native = function if isinstance(function, Native) else Native(function)
+        native = defined_before(self.func_ir, assign, native)
         redefine(self.func_ir, assign, ir.Expr.call(native.target, operands, (), assign.loc))
         return [native, assign]
 

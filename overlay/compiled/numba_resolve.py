@@ -7,6 +7,7 @@ overlays, so that code which reaches no method is what plain ``@njit`` makes.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -15,11 +16,19 @@ from numba.core import ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
 
+from overlay.compiled.numba_contexts import (
+    ContextType,
+    Enters,
+    KnownType,
+    MakesBaseType,
+    attribute_of,
+)
 from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_state import Box
+from overlay.compiled.numba_tracing import DivisionType, is_division, name_places
 from overlay.compiled.numba_types import (
     BoundCallee,
     CalleeType,
-    MakesBaseType,
     Native,
     Type,
     Typed,
@@ -31,9 +40,9 @@ from overlay.errors import NotCompilable
 from overlay.location import shown
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Outcome, World
+    from overlay.compiled.world import World
 
-__all__ = ["Resolve", "defined_before", "operands_of", "redefine"]
+__all__ = ["Resolve", "defined_before", "new_variable", "operands_of", "redefine"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -49,6 +58,9 @@ class Resolve(FunctionPass):
         resolution = _Resolution(state)
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in resolution.resolved(old)]
+        name_places(state.func_ir)
+        if any(callee.enters_methods for callee in resolution.entered):
+            state.pipeline.enters_methods()
         return True
 
 
@@ -60,12 +72,15 @@ class _Resolution:
         self.func_ir = state.func_ir
         self.typemap: dict[str, Type] = state.typemap
         self.calltypes: dict[Any, Any] = state.calltypes
+        self.entered: list[InnerDispatcher] = []
 
     def resolved(self, statement: Any) -> list[Any]:
         kind = type(statement)
         if kind in STATEMENTS:
             fn, operands = STATEMENTS[kind]
             return self._operator(statement, fn, operands(statement)) or [statement]
+        if kind is ir.SetAttr:
+            return self._set_attribute(statement)
         if kind is not ir.Assign:
             return [statement]
         value = statement.value
@@ -74,13 +89,15 @@ class _Resolution:
         if not isinstance(value, ir.Expr):
             return [statement]
         if value.op == "getattr":
-            return self._mentioned(statement)
+            return self._attribute(statement, value)
         if value.op == "call":
             return self._call(statement, value)
         if value.op == "static_getitem" and isinstance(value.index, Unpacked):
             value.index = int(value.index)
         operands = operands_of(value)
-        return (operands and self._operator(statement, value.fn, operands)) or [statement]
+        if not operands:
+            return [statement]
+        return self._operator(statement, value.fn, operands) or self._division(statement, value)
 
     def _mentioned(self, assign: Any) -> list[Any]:
         ty = self.typemap[assign.target.name]
@@ -90,6 +107,24 @@ class _Resolution:
             return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
         return [assign]
 
+    def _attribute(self, assign: Any, expr: Any) -> list[Any]:
+        owner = self.typemap[expr.value.name]
+        if isinstance(owner, types.ClassInstanceType) and expr.attr in owner.jit_props:
+            getter = self.world.dispatcher(owner.jit_props[expr.attr]["get"])
+            sig = types.Dispatcher(getter).get_call_type(self.world.typing, (owner,), {})
+            return self._enter(assign, getter, sig, (expr.value,))
+        if not isinstance(owner, (ContextType, KnownType)):
+            return self._mentioned(assign)
+        found = attribute_of(self.world, owner, expr.attr)
+        if not isinstance(found, Box):
+            self._set(assign, found)
+            return [assign]
+        ty = found.load._numba_type_
+        function = self._define(assign, ir.Global("overlay", found.load, assign.loc), ty)
+        sig = self.world.typing.resolve_function_type(ty, (), {})
+        self._become_call(assign, function, (), {}, None, sig)
+        return [function, assign]
+
     def _set(self, assign: Any, value: Any) -> None:
         redefine(self.func_ir, assign, ir.Global("overlay", value, assign.loc))
 
@@ -97,43 +132,108 @@ class _Resolution:
 
     def _operator(self, statement: Any, fn: Any, operands: tuple[Any, ...]) -> list[Any] | None:
         """The call that an operator is, where a method was found for it."""
-        if not self.world.overlays(fn):
-            return None
-        callee = self.world.callee(fn)._numba_type_
         args = tuple(self.typemap[var.name] for var in operands)
-        outcome = callee.outcome(args, {})
-        if outcome.method is None:
+        entered, sig = self._entered_by_operator(fn, args)
+        if entered is None:
             return None
-        sig = callee.get_call_type(self.world.typing, args, {})
         assign = statement
         if isinstance(statement, ir.Assign):
             self.calltypes.pop(statement.value, None)
         else:
             self.calltypes.pop(statement, None)
-            target = statement.target.scope.redefine("$overlay_unused", statement.loc)
-            self.typemap[target.name] = sig.return_type
-            assign = ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
-        return self._enter(assign, outcome, sig, operands)
+            assign = self._result_unused(statement, sig)
+        return self._enter(assign, entered, sig, operands)
+
+    def _division(self, assign: Any, expr: Any) -> list[Any]:
+        """A division of numbers, made to say where it stands when it raises."""
+        fn = expr._kws.get("immutable_fn", expr.fn)
+        numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands_of(expr))
+        if not numbers or not is_division(fn):
+            return [assign]
+        sig, ty = self.calltypes.pop(expr), DivisionType(fn)
+        function = self._define(assign, ir.Global("overlay", Typed(ty), assign.loc), ty)
+        self._become_call(assign, function, operands_of(expr), {}, None, sig)
+        return [function, assign]
+
+    def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
+        """What an operator enters that is not numba's own, and the signature of that call."""
+        if self.world.overlays(fn):
+            callee = self.world.callee(fn)._numba_type_
+            outcome = callee.outcome(args, {})
+            if outcome.method is not None:
+                return outcome.callee, callee.get_call_type(self.world.typing, args, {})
+        body = self.world.implementation(fn, args, {})
+        if body is None:
+            return None, None
+        return body, types.Dispatcher(body).get_call_type(self.world.typing, args, {})
+
+    def _result_unused(self, statement: Any, sig: Any) -> Any:
+        target = new_variable(statement)
+        self.typemap[target.name] = sig.return_type
+        return ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
+
+    def _set_attribute(self, statement: Any) -> list[Any]:
+        """``instance.attr = value``, where that calls the setter of a jitclass."""
+        owner = self.typemap[statement.target.name]
+        properties = getattr(owner, "jit_props", {}).get(statement.attr, {})
+        if "set" not in properties:
+            return [statement]
+        sig = self.calltypes.pop(statement)
+        setter = self.world.dispatcher(properties["set"])
+        assign = self._result_unused(statement, sig)
+        return self._enter(assign, setter, sig, (statement.target, statement.value))
 
     # ---- calls ----
 
     def _call(self, assign: Any, expr: Any) -> list[Any]:
         ty = self.typemap[expr.func.name]
+        self._note(ty)
         for var in expr.args:
             if isinstance(self.typemap[var.name], BoundCallee):
                 raise self._unknown(expr, self.typemap[var.name], "handed on as an argument")
         if isinstance(ty, MakesBaseType):
             self._set(assign, Typed(self.typemap[assign.target.name]))
             return [assign]
+        if isinstance(ty, Enters):
+            return self._enter_context(assign, ty)
         if isinstance(ty, CalleeType):
-            return self._call_of_callee(assign, ty, expr.args)
+            return self._call_of_callee(assign, ty, expr.args, self.calltypes.pop(expr))
         if isinstance(ty, BoundCallee):
             return self._call_of_attribute(assign, ty)
+        if isinstance(ty, (types.Function, types.ClassType)):
+            return self._call_of_numba(assign, ty)
         return [assign]
 
-    def _call_of_callee(self, assign: Any, ty: CalleeType, args: Sequence[Any]) -> list[Any]:
+    def _call_of_numba(self, assign: Any, ty: Type) -> list[Any]:
         expr = assign.value
+        body = self.world.implementation(ty, *self._types(expr.args, expr))
+        if body is None:
+            return [assign]
         sig = self.calltypes.pop(expr)
+        return self._enter(assign, body, sig, expr.args, dict(expr.kws), expr.vararg)
+
+    def _enter_context(self, assign: Any, ty: Enters) -> list[Any]:
+        """A call of a context, or of ``recurse``: one of the function among its arguments."""
+        expr = assign.value
+        function = ty.entered(self.world, self._types(expr.args, expr)[0])
+        sig = self.calltypes.pop(expr)
+        sig = sig.replace(args=sig.args[ty.dropped :])
+        if len(expr.args) < ty.dropped:
+            raise self._unknown(expr, ty, "called with its function among *arguments")
+        args = expr.args[ty.dropped :]
+        if isinstance(function, CalleeType):
+            return self._call_of_callee(assign, function, args, sig)
+        value = Typed(function)
+        if isinstance(function, types.Dispatcher):
+            value = function.dispatcher
+        called = self._define(assign, ir.Global("overlay", value, assign.loc), function)
+        self._become_call(assign, called, args, dict(expr.kws), expr.vararg, sig)
+        return [called, assign]
+
+    def _call_of_callee(
+        self, assign: Any, ty: CalleeType, args: Sequence[Any], sig: Any
+    ) -> list[Any]:
+        expr = assign.value
         outcome = ty.outcome(*self._types(args, expr))
         kws: Mapping[str, Any] = dict(expr.kws)
         inserted: list[Any] = []
@@ -144,7 +244,7 @@ class _Resolution:
             inserted = [self._constant(assign, a) for a in args if not isinstance(a, ir.Var)]
             defaults = iter(inserted)
             args = [a if isinstance(a, ir.Var) else next(defaults).target for a in args]
-        return inserted + self._enter(assign, outcome, sig, args, kws, expr.vararg)
+        return inserted + self._enter(assign, outcome.callee, sig, args, kws, expr.vararg)
 
     def _call_of_attribute(self, assign: Any, ty: BoundCallee) -> list[Any]:
         expr = assign.value
@@ -158,7 +258,8 @@ class _Resolution:
             expr.func = method.target
             return [method, assign]
         if isinstance(ty.function, CalleeType):
-            return self._call_of_callee(assign, ty.function, (bound.value, *expr.args))
+            args = (bound.value, *expr.args)
+            return self._call_of_callee(assign, ty.function, args, self.calltypes.pop(expr))
         sig = self.calltypes.pop(expr)
         body = ir.Global("overlay", ty.function.dispatcher, assign.loc)
         function = self._define(assign, body, ty.function)
@@ -169,14 +270,13 @@ class _Resolution:
     def _enter(
         self,
         assign: Any,
-        outcome: Outcome,
+        found: Any,
         sig: Any,
         args: Sequence[Any],
         kws: Mapping[str, Any] = {},
         vararg: Any = None,
     ) -> list[Any]:
         """Make ``assign`` the call of what was found."""
-        found = outcome.callee
         if isinstance(found, Native):
             value, ty = found.value, found._numba_type_
         else:
@@ -194,6 +294,12 @@ class _Resolution:
         self.calltypes[call] = sig
         redefine(self.func_ir, assign, call)
 
+    def _note(self, ty: Type) -> None:
+        """A function of the program is called."""
+        dispatcher = getattr(ty, "dispatcher", None)
+        if isinstance(dispatcher, InnerDispatcher):
+            self.entered.append(dispatcher)
+
     def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
         given = tuple(self.typemap[var.name] for var in args)
         if expr.vararg is not None:
@@ -206,6 +312,7 @@ class _Resolution:
     def _define(self, assign: Any, value: Any, ty: Type) -> Any:
         made = defined_before(self.func_ir, assign, value)
         self.typemap[made.target.name] = ty
+        self._note(ty)
         return made
 
     def _unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
@@ -239,6 +346,14 @@ STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
 }
 
 
+_numbers = itertools.count(1)
+
+
+def new_variable(statement: Any) -> Any:
+    """A variable that numba has no other of, also where it copies blocks (``literal_unroll``)."""
+    return ir.Var(statement.target.scope, f"$overlay.{next(_numbers)}", statement.loc)
+
+
 def redefine(func_ir: Any, assign: Any, value: Any) -> None:
     """Make ``assign`` assign another value."""
     definitions = func_ir._definitions[assign.target.name]
@@ -250,6 +365,6 @@ def defined_before(func_ir: Any, assign: Any, value: Any) -> Any:
     """An assignment of a constant, or of an expression, to a new variable before ``assign``."""
     if isinstance(value, Native):
         value = ir.Global("overlay", value, assign.loc)
-    target = assign.target.scope.redefine("$overlay", assign.loc)
+    target = new_variable(assign)
     func_ir._definitions[target.name] = [value]
     return ir.Assign(value, target, assign.loc)

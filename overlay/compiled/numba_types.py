@@ -15,31 +15,29 @@ from numba.core.imputils import lower_cast
 from numba.core.registry import cpu_target
 from numba.core.types.functions import WeakType
 from numba.core.typing.context import Context as TypingContext
-from numba.core.typing.templates import Signature, signature
+from numba.core.typing.templates import Signature
 from numba.extending import models, register_model
 
 from overlay.compiled import failures
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Callee, Outcome, World
+    from overlay.compiled.calls import Callee, Outcome
+    from overlay.compiled.world import World
 
 __all__ = [
     "BoundCallee",
     "CalleeType",
-    "InForce",
-    "InForceType",
-    "MakesBase",
-    "MakesBaseType",
     "Native",
-    "ReadsContext",
     "Refused",
+    "StandIn",
     "Type",
     "Typed",
     "Unpacked",
     "body_registered_as_jitable",
     "class_of_instances",
     "is_dispatcher",
+    "is_held",
     "knows",
     "localised",
     "numba_typing",
@@ -74,6 +72,15 @@ def knows(function: Any) -> bool:
     """Whether numba has a meaning of its own for a Python function (``@overload``)."""
     cpu_target.target_context.refresh()
     return numba_typing()._lookup_global(function) is not None
+
+
+def is_held(value: Any) -> bool:
+    """Whether compiled code can hold a value."""
+    try:
+        numba_typing().resolve_value_type(value)
+    except ValueError:
+        return False
+    return True
 
 
 def body_registered_as_jitable(function: Any) -> Any | None:
@@ -205,58 +212,7 @@ class BoundCallee(types.Callable, types.Opaque):
         raise NotImplementedError(f"{self} where it is not called at once")
 
 
-class MakesBaseType(WeakType, types.Callable, types.Opaque):
-    """The type of ``nonoverlay`` itself: called with a function, it gives what that is without
-    overlays, in ``bare``."""
-
-    def __init__(self, bare: World) -> None:
-        self._store_object(bare)
-        super().__init__("nonoverlay")
-
-    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
-        (function,) = args
-        bare: World = self._get_object()
-        made = function
-        if isinstance(function, CalleeType):
-            target = function.callee.target
-            made = (bare.stand_in(target) or Native(target))._numba_type_
-        elif isinstance(function, types.Dispatcher):
-            dispatcher = function.dispatcher
-            source = getattr(dispatcher, "function", dispatcher)
-            made = types.Dispatcher(bare.dispatcher(source))
-        return signature(made, function)
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError("nonoverlay where it is not called at once")
-
-
-class ReadsContextType(types.Callable, types.Opaque):
-    """The type of ``current_context`` itself."""
-
-    def __init__(self) -> None:
-        super().__init__("current_context")
-
-    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
-        raise refused(context.world, failures.context_as_value())
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError("current_context where it is not called at once")
-
-
-class InForceType(types.Opaque):
-    """The type of ``current_context()``."""
-
-    def __init__(self) -> None:
-        super().__init__("context")
-
-
-for _type in (CalleeType, BoundCallee, MakesBaseType, ReadsContextType, InForceType):
+for _type in (CalleeType, BoundCallee):
     register_model(_type)(models.OpaqueModel)
 
 
@@ -271,37 +227,32 @@ def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any
     return context.cast(builder, value, fromty.as_dispatcher(), toty)
 
 
-class Native:
+class StandIn:
+    """Stands in numba's representation for something of the program; there is one of each."""
+
+    def in_python(self) -> Any:
+        """What it stands for, where the interpreter runs the code."""
+        raise NotImplementedError(f"{self!r} in code that the interpreter runs")
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> Any:
+        return self
+
+
+class Native(StandIn):
     """Stands for a callable as numba knows it by itself."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+    def in_python(self) -> Any:
+        return self.value
 
     @property
     def _numba_type_(self) -> Type:
         return numba_typing().resolve_value_type(self.value)
 
 
-class MakesBase:
-    """Stands for ``nonoverlay`` in compiled code."""
-
-    def __init__(self, bare: World) -> None:
-        self._numba_type_ = MakesBaseType(bare)
-
-
-class ReadsContext:
-    """Stands for ``current_context`` in compiled code."""
-
-    _numba_type_ = ReadsContextType()
-
-
-class InForce:
-    """Stands for the context in force."""
-
-    _numba_type_ = InForceType()
-
-
-class Typed:
+class Typed(StandIn):
     """Stands for a function of which only the type is known."""
 
     def __init__(self, ty: Type) -> None:

@@ -18,13 +18,19 @@ from numba.core.typing.context import Context as TypingContext
 from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
+from overlay.compiled.numba_contexts import (
+    ContextType,
+    Enters,
+    KnownType,
+    MakesBaseType,
+    ReadsContextType,
+    attribute_of,
+)
+from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     BoundCallee,
     CalleeType,
-    InForceType,
-    MakesBaseType,
     Native,
-    ReadsContextType,
     Type,
     Unpacked,
     localised,
@@ -36,14 +42,15 @@ from overlay.compiled.numba_types import (
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.world import Callee, Outcome, World
+    from overlay.compiled.calls import Callee, Outcome
+    from overlay.compiled.world import World
 
 __all__ = ["WorldTyping", "is_written_by_numba"]
 
 # Classes that numba calls for an instruction: where the program mentions one that is overlaid,
 # something else stands in its place by now.
 WRITTEN_BY_NUMBA = (bool, slice, str, tuple)
-OURS = (CalleeType, BoundCallee, MakesBaseType, ReadsContextType, types.Dispatcher)
+OURS = (CalleeType, BoundCallee, Enters, MakesBaseType, ReadsContextType, types.Dispatcher)
 
 
 def is_written_by_numba(value: Any) -> bool:
@@ -59,6 +66,9 @@ class WorldTyping(TypingContext):
         vars(self).update(vars(numba_typing()))
         self.callstack = CallStack()
         self.world = world
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> WorldTyping:
+        return self  # some versions of numba copy the blocks that they lift, with all they hold
 
     def refresh(self) -> None:
         cpu_target.target_context.refresh()
@@ -82,10 +92,19 @@ class WorldTyping(TypingContext):
                     return self.resolve_value_type(value)
                 except ValueError:
                     return None
-        if isinstance(typ, InForceType):
-            raise refused(self.world, failures.context_as_value())
+        if isinstance(typ, (ContextType, KnownType)):
+            return self._attribute_of_constant(typ, attr)
         found = numba_typing().resolve_getattr(typ, attr)
         return self._bound(typ, attr, found) or found
+
+    def _attribute_of_constant(self, typ: Type, attr: str) -> Type | None:
+        try:
+            found = attribute_of(self.world, typ, attr)
+        except AttributeError:
+            return None
+        if isinstance(found, Box):
+            return numba_typing().resolve_function_type(found.load._numba_type_, (), {}).return_type
+        return self.resolve_value_type(found)
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
         target = self.world.method_target(receiver, attribute)
@@ -93,10 +112,24 @@ class WorldTyping(TypingContext):
         if target is not None:
             function = self.world.callee(target)._numba_type_
             return BoundCallee(function, receiver, attribute, None if in_python else base)
-        if in_python and attribute in receiver.jit_methods:
+        if not in_python:
+            return None
+        if attribute in receiver.jit_methods:
             method = self.resolve_value_type(receiver.jit_methods[attribute])
             return BoundCallee(method, receiver, attribute, None)
+        if attribute in receiver.jit_static_methods:
+            return self.resolve_value_type(receiver.jit_static_methods[attribute])
+        if attribute in receiver.jit_props:
+            getter = self.resolve_value_type(receiver.jit_props[attribute]["get"])
+            return getter.get_call_type(self, (receiver,), {}).return_type
         return None
+
+    def resolve_setattr(self, target: Type, attr: str, value: Type) -> Signature | None:
+        found = numba_typing().resolve_setattr(target, attr, value)
+        if isinstance(target, types.ClassInstanceType) and "set" in target.jit_props.get(attr, ()):
+            setter = self.resolve_value_type(target.jit_props[attr]["set"])
+            return setter.get_call_type(self, (target, value), {})
+        return found
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         if isinstance(func, OURS):
@@ -112,6 +145,9 @@ class WorldTyping(TypingContext):
         """A call of what is numba's own; it takes functions only as dispatchers."""
         args = tuple(self._dispatcher_type(a) for a in args)
         kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
+        entered = self.world.implementation(func, args, kws)
+        if entered is not None:
+            return types.Dispatcher(entered).get_call_type(self, args, kws)
         return numba_typing().resolve_function_type(func, args, kws)
 
     def _dispatcher_type(self, argument: Type) -> Type:
@@ -126,12 +162,14 @@ class WorldTyping(TypingContext):
         return self.resolve_function_type(operator.delitem, (target, index), {})
 
     def resolve_static_getitem(self, value: Type, index: Any) -> Any:
-        if self._is_overlaid(operator.getitem, value, index):
+        in_python = isinstance(value, types.ClassInstanceType)
+        if in_python or self._is_overlaid(operator.getitem, value, index):
             return None  # numba goes on to operator.getitem
         return numba_typing().resolve_static_getitem(value, index)
 
     def resolve_static_setitem(self, target: Type, index: Any, value: Type) -> Any:
-        if self._is_overlaid(operator.setitem, target, index, value):
+        in_python = isinstance(target, types.ClassInstanceType)
+        if in_python or self._is_overlaid(operator.setitem, target, index, value):
             return None
         return numba_typing().resolve_static_setitem(target, index, value)
 
@@ -150,10 +188,26 @@ class WorldTyping(TypingContext):
         if isinstance(outcome.callee, Native):
             sig = self._call_of_numba(outcome.callee, args, kws, callee)
         else:
+            self._check(outcome, args, kws, None)
             sig = self._call_of_python(outcome, args, kws, callee)
+            if self._check(outcome, args, kws, sig.return_type):
+                sig = self._call_of_python(outcome, args, kws, callee)
+        if outcome.method is not None and _is_lost(sig.return_type):
+            error = failures.returns_iterator(outcome.method, str(sig.return_type))
+            raise refused(self.world, error)
         if not self.world.accepts(outcome, sig.return_type):
             raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
         return sig
+
+    def _check(self, outcome: Outcome, args: Any, kws: Any, returned: Type | None) -> bool:
+        """Have a method of a checked table raise where the check fails; whether it does."""
+        try:
+            failing = self.world.failing(outcome, args, kws, returned)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
+        if failing is not None:
+            outcome.callee = failing
+        return failing is not None
 
     def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
         try:
@@ -181,6 +235,12 @@ class WorldTyping(TypingContext):
         returned = _returned_elsewhere(frame)
         dispatcher.recursive[folded] = frame.func_id
         return signature(returned, *folded).replace(pysig=pysig)
+
+
+def _is_lost(returned: Type) -> bool:
+    """Whether a result is an iterator that lives no longer than the function that made it."""
+    lasting = (types.Generator, types.RangeIteratorType)
+    return isinstance(returned, types.IteratorType) and not isinstance(returned, lasting)
 
 
 def _returned_elsewhere(frame: Any) -> Type:

@@ -9,11 +9,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from numba import types
+from numba.typed import Dict as TypedDict
+from numba.typed import List as TypedList
 
 from overlay.compiled.numba_types import class_of_instances
 from overlay.signature import array_type
 
-__all__ = ["alternatives", "hint_of", "is_literal"]
+__all__ = ["alternatives", "hint_of", "is_literal", "is_method_of_container"]
 
 
 class Unspellable:
@@ -46,13 +48,14 @@ SCALARS: Final[dict[types.Type, type]] = {
     types.ellipsis: type(...),
 }
 
-CLASSES: Final[tuple[tuple[type[types.Type], type], ...]] = (
+CLASSES: Final[tuple[tuple[type[types.Type], Any], ...]] = (
     (types.Bytes, bytes),
     (types.ByteArray, bytearray),
     (types.NPDatetime, np.datetime64),
     (types.NPTimedelta, np.timedelta64),
     (types.List, list),
     (types.Set, set),
+    (types.ListType, TypedList),
     (types.RangeType, range),
     (types.Module, python_types.ModuleType),
     (types.NumberClass, type),
@@ -78,7 +81,8 @@ def is_literal(ty: types.Type) -> bool:
 def hint_of(ty: types.Type, *, numpy: bool = False, literal: bool = False) -> Any:
     """The annotation that a value of this type meets.
 
-    numpy: the numpy reading of the four types that are a Python and a numpy type at once.
+    numpy: the second reading of the types that are two at once: numpy's of four scalars,
+    numba's of dicts.
     literal: ``Literal[value]`` where the value is known.
     """
     if literal and is_literal(ty):
@@ -89,6 +93,8 @@ def hint_of(ty: types.Type, *, numpy: bool = False, literal: bool = False) -> An
         return TWOFOLD[ty][numpy]
     if ty in SCALARS:
         return SCALARS[ty]
+    if isinstance(ty, types.DictType):  # a display in the program, or numba's own from Python
+        return TypedDict if numpy else dict
     if isinstance(ty, types.Optional):
         return inner(ty.type) | None
     if isinstance(ty, (types.NamedTuple, types.NamedUniTuple)):
@@ -102,6 +108,12 @@ def hint_of(ty: types.Type, *, numpy: bool = False, literal: bool = False) -> An
     if isinstance(ty, (types.EnumMember, types.IntEnumMember)):
         return ty.instance_class
     return next((cls for kind, cls in CLASSES if isinstance(ty, kind)), Unspellable)
+
+
+def is_method_of_container(function: Any) -> bool:
+    """Whether it is a method of numba's typed list or dict, which compiled code has of its own."""
+    name = getattr(function, "__name__", "")
+    return any(vars(cls).get(name) is function for cls in (TypedList, TypedDict))
 
 
 def alternatives(ty: types.Type) -> tuple[types.Type, ...]:

@@ -8,31 +8,49 @@ import itertools
 import types as python_types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures, plum_functions
+from overlay.compiled.calls import (
+    Body,
+    Callee,
+    Outcome,
+    as_type,
+    calling,
+    has_code,
+    readings,
+    refuse_keywords_after_rest,
+    type_of,
+)
+from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
+from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
+from overlay.compiled.numba_entering import implementation
+from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
-    CalleeType,
-    MakesBase,
     Native,
-    ReadsContext,
     Type,
     body_registered_as_jitable,
     is_dispatcher,
     knows,
     options_of,
-    type_of_constant,
 )
 from overlay.compiled.numba_typing import WorldTyping
-from overlay.compiled.types import alternatives, hint_of, is_literal
-from overlay.context import call_next, current_context, nonoverlay
-from overlay.dispatch import Call, by_types, reachable, resolve
+from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
+from overlay.compiled.watching import Watch
+from overlay.context import (
+    Context,
+    call_next,
+    current_context,
+    nonoverlay,
+    recurse,
+    wrapped_in,
+)
+from overlay.dispatch import reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.table import Method
-from overlay.target import INPLACE, as_positional, describe, key_of_target, signature_of
+from overlay.target import INPLACE, describe, key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
@@ -41,67 +59,7 @@ if TYPE_CHECKING:
 # first to have a function compiled.
 DEFAULTS: Final = {"error_model": "python", "fastmath": False}
 
-__all__ = ["Body", "Callee", "Outcome", "World"]
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """What ``call_next`` goes on from in a method's body: the target that was called, and the
-    methods gone through so far, this one last."""
-
-    target: Any
-    methods: tuple[Method, ...]
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        return key_of_target(self.target), self.methods
-
-
-class Callee:
-    """Stands in compiled code for a target: which method a call enters is found by its types."""
-
-    def __init__(self, world: World, target: Any, after: tuple[Method, ...] = ()) -> None:
-        self.world = world
-        self.target = target
-        self.after = after
-        self.signature: inspect.Signature | None = signature_of(target)
-        self._numba_type_ = CalleeType(self)
-
-    def __repr__(self) -> str:
-        return f"<overlaid {describe(self.target)}>"
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError(f"{self!r} stands for a target in compiled code only")
-
-    @property
-    def arity(self) -> int | None:
-        """How many arguments the target takes, where that is one number."""
-        if self.signature is None:
-            return None
-        parameters = self.signature.parameters.values()
-        kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-        fixed = all(p.kind in kinds and p.default is p.empty for p in parameters)
-        return len(parameters) if fixed else None
-
-    def positional(
-        self, args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The same call with as much as possible given by position."""
-        return as_positional(self.signature, tuple(args), kwargs)
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a call resolves to.
-
-    callee: an InnerDispatcher, or what numba knows by itself (Native).
-    method: the method entered, or None for the base.
-    result: the annotation that plum would convert the result to, or Any.
-    """
-
-    callee: Any
-    method: Method | None = None
-    result: Any = Any
+__all__ = ["World"]
 
 
 class World:
@@ -112,18 +70,17 @@ class World:
         self.engine = engine
         self.tables = engine.tables
         self.options = dict(options)
+        self.enters_numba = bool(options.get("enter_numba"))
         self.typing = WorldTyping(self)
+        self.watch = Watch()
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, Callee] = {}
         self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
         self._outcomes: dict[Any, Outcome] = {}
         self._calls: dict[Any, Any] = {}
+        self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
+        self._kernels: dict[int, tuple[Any, Any]] = {}
         self._kept: list[Any] = []
-
-    @property
-    def metadata(self) -> Any:
-        """What ``current_context().metadata`` is in this world."""
-        return self.engine.context.metadata
 
     @property
     def is_bare(self) -> bool:
@@ -160,8 +117,14 @@ class World:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
             return None
         if isinstance(value, EntryDispatcher):
-            world = self.engine.inside(value.engine).world(value.options)
-            return world.stand_in(value.function)
+            return self._in_context(value.engine, value.function, value.options)
+        if type(value) is Context:
+            return KnownContext(value.compiled)
+        wrapped = wrapped_in(value)
+        if wrapped is not None:
+            return self._in_context(wrapped[0].compiled, wrapped[1], self.options)
+        if value is recurse:
+            return Recurses()
         if value is nonoverlay:
             return MakesBase(self.bare)
         if isinstance(value, nonoverlay):
@@ -172,7 +135,13 @@ class World:
         if self.overlays(value) or plum_functions.is_function(value):
             return self.callee(value)
         found = self.base(value)
-        return None if isinstance(found, Native) else found
+        return None if isinstance(found, Native) and found.value is value else found
+
+    def _in_context(
+        self, engine: CompiledContext, function: Any, options: Mapping[str, Any]
+    ) -> Any:
+        """What stands for a function that runs in a context of its own, inside this one."""
+        return self.engine.inside(engine).world(options).stand_in(function) or Native(function)
 
     def overlays(self, value: Any) -> bool:
         """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
@@ -196,19 +165,56 @@ class World:
             found = self._callees[key] = Callee(self, target, after)
         return found
 
+    def callee_of_base(self, target: Any) -> Callee:
+        """What stands for a target where it is called past its methods."""
+        key = key_of_target(target), "base"
+        found = self._callees.get(key)
+        if found is None:
+            found = self._callees[key] = Callee(self, target, is_base=True)
+        return found
+
     def base(self, value: Any) -> Any:
         """What stands for a callable that no method is looked up for: its body compiled in
         this world, or what numba knows of it."""
+        if is_kernel(value):
+            return Native(self.kernel(value))
+        callback = function_of_callback(value)
+        if callback is not None:
+            return self.dispatcher(callback)
         jitable = body_registered_as_jitable(value)
         if jitable is not None:
             return self.dispatcher(jitable)
         if is_dispatcher(value):
             return self.dispatcher(value)
+        in_c = isinstance(value, python_types.MethodDescriptorType)
+        if in_c or is_method_of_container(value):
+            return self.bare.dispatcher(self._attribute_call(value.__name__))
         if has_code(value) and not knows(value):
             return self.dispatcher(value)
-        if isinstance(value, python_types.MethodDescriptorType):
-            return self.bare.dispatcher(self._attribute_call(value.__name__))
         return Native(value)
+
+    def kernel(self, value: Any) -> Any:
+        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
+        world."""
+        found = self._kernels.get(id(value))
+        if found is None:
+            found = self._kernels[id(value)] = value, kernel_in(self, value)
+        return found[1]
+
+    def implementation(
+        self, function: Any, args: Sequence[Type], kws: Mapping[str, Type]
+    ) -> InnerDispatcher | None:
+        """The body that a call of what is numba's own enters, or None where it is left to numba.
+
+        function: its numba type, or the callable.
+        """
+        kept = function if isinstance(function, Type) else id(function)
+        key = kept, tuple(args), tuple(kws.items())
+        if key not in self._implementations:
+            found = implementation(self, function, args, kws)
+            made = None if found is None else self.dispatcher(found)
+            self._implementations[key] = function, made
+        return self._implementations[key][1]
 
     def _attribute_call(self, name: str) -> Any:
         """A function that calls a method that is written in C, of its first argument."""
@@ -226,11 +232,13 @@ class World:
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None
-        key = id(function), None if body is None else body.key, is_entry
+        refuse_keywords_after_rest(function)
+        key = id(function), None if body is None else body.key, _key_of_options(options)
         found = self._dispatchers.get(key)
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
             options = {**DEFAULTS, **self.options, **own, **(options or {})}
+            options.pop("enter_numba", None)
             pipeline = compiler_for(self, body)
             made = InnerDispatcher(self, function, body, options, is_entry, pipeline)
             found = self._dispatchers[key] = (function, made)
@@ -243,14 +251,14 @@ class World:
         if entry.body is None and isinstance(self.stand_in(function), Callee):
             key = id(function), given, count
             if key not in self._calls:
-                self._calls[key] = _calling(function, given, count)
+                self._calls[key] = calling(function, given, count)
             function = self._calls[key]
         return self.dispatcher(function, entry.body, entry.options)
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
         if callee not in self._calls:
-            self._calls[callee] = _calling(callee, callee.arity, callee.arity or 0)
+            self._calls[callee] = calling(callee, callee.arity, callee.arity or 0)
         return self.dispatcher(self._calls[callee])
 
     # ---- what a call resolves to ----
@@ -298,6 +306,8 @@ class World:
         self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
     ) -> Method | None:
         """The method for arguments of these types, by the resolver of both engines."""
+        if callee.is_base:
+            return None
         literal = any(map(is_literal, args)) and self._has_literals(callee.target)
         plain, numpy = readings(args, names, literal)
         return resolve(self.tables, callee.target, plain, callee.after, otherwise=numpy)
@@ -306,44 +316,46 @@ class World:
         return any(m.depends_on == "value" for m in reachable(self.tables, target))
 
     def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
-        if not plum_functions.is_function(callee.target):
-            return Outcome(self.base(callee.target))
         count = len(args) - len(names)
+        if not plum_functions.is_function(callee.target):
+            found = self.base(callee.target)
+            if isinstance(found, Native):
+                named = dict(zip(names, args[count:], strict=True))
+                found = self.implementation(type_of(found), args[:count], named) or found
+            return Outcome(found)
         method, result = plum_functions.resolved(
             callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
         )
         return Outcome(self.base(method), None, result)
+
+    def failing(
+        self, outcome: Outcome, args: Sequence[Any], kws: Mapping[str, Any], returned: Type | None
+    ) -> InnerDispatcher | None:
+        """What raises CheckFailed in place of a method, if its table checks and the arguments,
+        or a result of this type, are not what it says."""
+        method, run = outcome.method, outcome.callee
+        if method is None or not method.table.check or not isinstance(run, InnerDispatcher):
+            return None
+        if run.body is None:
+            return None  # it raises already
+        function = run.original
+        if returned is None:
+            message = failure_of_arguments(method, function, args, kws)
+        else:
+            message = failure_of_result(method, function, returned)
+        if message is None:
+            return None
+        made = self.dispatcher(failing(run, message, len(args), at_once=returned is None))
+        made.enters_methods = True
+        return made
 
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
         return outcome.result is Any or plum_functions.is_result(hint_of(returned), outcome.result)
 
 
-def has_code(function: Any) -> bool:
-    """Whether it is a Python function."""
-    return isinstance(function, python_types.FunctionType)
-
-
-def as_type(argument: Any) -> Type:
-    """The numba type of an argument: a type, or the value of a default."""
-    return argument if isinstance(argument, Type) else type_of_constant(argument)
-
-
-def readings(
-    args: Sequence[Type], names: Sequence[str], literal: bool = False
-) -> tuple[Call, Call]:
-    """A call read with Python's scalar types, and read with numpy's."""
-    plain, numpy = (
-        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names) for n in (False, True)
-    )
-    return plain, numpy
-
-
-def _calling(target: Any, given: int | None = None, count: int = 0) -> Any:
-    """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
-    with all that it is given."""
-    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
-    source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
-    namespace: dict[str, Any] = {"target": target}
-    exec(source, namespace)
-    return namespace["entry"]
+def _key_of_options(options: Mapping[str, Any] | None) -> Any:
+    """What tells an entry's options from others; None where it is no entry."""
+    if options is None:
+        return None
+    return tuple((name, repr(value)) for name, value in sorted(options.items()))

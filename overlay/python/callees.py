@@ -295,6 +295,8 @@ class Callees:
             return plum_functions.Resolved(callee, self), Keep.YES
         if is_dispatcher(callee):
             return self.engine.compiled(callee), Keep.YES
+        if is_kernel(callee):
+            return self.engine.kernel(callee), Keep.NO
         return self._instance(callee), Keep.NO
 
     def _function(self, function: FunctionType) -> tuple[Any, Keep]:
@@ -489,3 +491,12 @@ def is_dispatcher(callee: Any) -> bool:
     from overlay.compiled import is_dispatcher
 
     return is_dispatcher(callee)
+
+
+def is_kernel(callee: Any) -> bool:
+    """Whether it is what numba's ``@vectorize`` or ``@guvectorize`` made."""
+    if "numba" not in sys.modules or not type(callee).__module__.startswith("numba."):
+        return False
+    from overlay.compiled import is_kernel
+
+    return is_kernel(callee)

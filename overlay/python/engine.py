@@ -254,6 +254,10 @@ class PythonEngine:
         """A numba dispatcher, compiled anew under these tables."""
         return self.stack.joined.jit(dispatcher)
 
+    def kernel(self, kernel: Any) -> Any:
+        """A ufunc that numba made, with its function compiled anew under these tables."""
+        return self.stack.joined.compiled.kernel(kernel)
+
     # ---- changes of tables ----
 
     def settle(self) -> None:

@@ -1,9 +1,13 @@
-"""One table, two engines: the same method is chosen for the same value."""
+"""One table, two engines: the same method is chosen for the same value, and a program gives the
+same result as with each call written by hand."""
 
 import typing
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+from numeric_programs import METADATA, programs
 from numpy.typing import NDArray
 
 from overlay import Context, MethodTable
@@ -70,3 +74,18 @@ def test_a_compiled_float_is_taken_for_numpys_where_only_that_has_a_method():
     assert [ctx(use, np.float64(1)), ctx(use, np.int64(1))] == [0, 1]
     assert [compiled(1.0), compiled(1)] == [0, 1]
     assert [ctx(use, 1.0), ctx(use, 1)] == [-1, -1]
+
+
+# Every attempt to make a failing program shorter compiles it anew.
+NO_SHRINKING = [phase for phase in Phase if phase is not Phase.shrink]
+
+
+@settings(max_examples=20, phases=NO_SHRINKING, suppress_health_check=list(HealthCheck))
+@given(programs(), st.sampled_from((0.5, -1.75, 3.0)), st.sampled_from((0, 1, 5)))
+def test_programs_mean_what_they_mean_with_each_call_written_by_hand(program, x, n):
+    expected = program.by_hand()(x, n)
+    assume(program.picked)
+    main, tables = program.in_context()
+    ctx = Context(*tables, metadata=METADATA)
+    assert repr(ctx(main, x, n)) == repr(expected)
+    assert repr(ctx.jit(main)(x, n)) == repr(expected)

@@ -317,6 +317,29 @@ def test_methods_of_jitclasses_and_user_classes_are_reached():
     assert context.jit(program)(Point(1.0)) == (101.0, 202.0, 303.0, 1202.0, 102.0, 10.0)
 
 
+class Plain:
+    """A class that numba knows nothing of."""
+
+    @staticmethod
+    def height(x):
+        return math.sin(x)
+
+    def of_instance(self, by):
+        return math.sin(self) + by
+
+
+@table.overlay(Plain.height)
+def height_of_int(x: int) -> float:
+    return 700.0
+
+
+def test_functions_of_classes_are_reached_and_are_targets():
+    def program(x, n):
+        return Plain.height(x), Plain.height(n), Plain.of_instance(x, 1.0)
+
+    assert both(program, 1.0, 1) == (101.0, 700.0, 102.0)
+
+
 def test_parallel_loops_are_reached():
     def program(a):
         s = 0.0
@@ -365,6 +388,39 @@ def test_options_hold_for_functions_that_bring_none():
     assert context.jit(program, error_model="numpy")(0.0) == math.inf
     with pytest.raises(ZeroDivisionError):
         context.jit(strict, error_model="numpy")(0.0)
+
+
+def test_entries_of_one_function_with_different_options_are_apart():
+    def divide(x, a):
+        for i in numba.prange(len(a)):
+            a[i] = x / (i + 1)
+        return a[0]
+
+    parallel, plain = context.jit(divide, parallel=True), context.jit(divide)
+    assert parallel(2.0, np.zeros(2)) == plain(2.0, np.zeros(2)) == 2.0
+    codes = [next(iter(hot.overloads.values())) for hot in (parallel, plain)]
+    assert "parfor" in codes[0].library.get_llvm_str()
+    assert "parfor" not in codes[1].library.get_llvm_str()
+
+
+def test_operators_in_parallel_loops_are_reached():
+    table = MethodTable("operators")
+
+    @table.overlay(operator.mul)
+    def mul(x: float, y: float):
+        return call_next(x, y) + 1000.0
+
+    @table.overlay(operator.setitem)
+    def setitem(a: np.ndarray, i: int, x: float):
+        call_next(a, i, x + 0.25)
+
+    def program(a):
+        for i in numba.prange(len(a)):
+            a[i] = a[i] * current_context().metadata
+        return a
+
+    hot = Context(table, metadata=2.0).jit(program, parallel=True)
+    assert hot(np.ones(3)).tolist() == [1002.25] * 3
 
 
 def test_code_that_reaches_no_method_is_the_code_of_plain_numba():

@@ -1,12 +1,15 @@
 """Errors of the compiled engine: our own, with file and line, and a remedy."""
 
 import math
+import operator
 
+import numba
+import numpy as np
 import pytest
 import typeguard
 from numba import njit
 
-from overlay import Context, MethodTable, NotCompilable, OverlayError, current_context
+from overlay import Context, MethodTable, NotCompilable, OverlayError, call_next, current_context
 
 table = MethodTable("faulty")
 
@@ -65,7 +68,7 @@ def test_a_body_that_cannot_be_compiled_is_named_first_and_its_callers_after():
 
     error = error_of(program, 1.0, kind=NotCompilable)
     assert error.asked.startswith("the method of math.sin in table 'faulty' cannot be compiled")
-    assert error.where.endswith(f"test_errors.py:{line_of(opens_a_file)}")
+    assert error.where.endswith(f"test_errors.py:{line_of(opens_a_file) + 2}")
     callers = [text for label, text in error.notes if label == "called from"]
     assert [c.split()[-1].rsplit(":")[-1] for c in callers] == [
         str(line_of(helper) + 1),
@@ -102,15 +105,84 @@ def test_numbas_own_refusals_name_the_function():
         return x.no_such_attribute
 
     error = error_of(program, 1.0, kind=NotCompilable)
-    assert error.where.endswith(f":{line_of(program)}")
+    assert error.where.endswith(f":{line_of(program) + 1}")
     assert "no_such_attribute" in str(error)
 
 
-def test_of_a_context_compiled_code_reads_the_metadata_alone():
+def test_a_method_that_returns_an_iterator_is_told_what_to_return():
+    iterators = MethodTable("iterators")
+
+    @iterators.overlay(zip)
+    def reverse(a: np.ndarray, b: np.ndarray):
+        return call_next(b, a)
+
+    def program(a):
+        s = 0.0
+        for x, y in zip(a, a):  # noqa: B905
+            s += x * y
+        return s
+
+    with pytest.raises(
+        NotCompilable, match="zip in table 'iterators' returns an iterator"
+    ) as caught:
+        Context(iterators).jit(program)(np.ones(2))
+    assert caught.value.where.endswith(f":{line_of(reverse)}")
+
+
+def test_what_numba_stumbles_over_otherwise_is_its_own_limit():
+    additions = MethodTable("additions")
+    additions.overlay(operator.add)(lambda x, y: x - -y)
+
+    def program(a):
+        s = 0.0
+        for i in numba.prange(len(a)):
+            s += a[i]
+        return s
+
+    with pytest.raises(NotCompilable, match="reduction"):
+        Context(additions).jit(program, parallel=True)(np.ones(2))
+
+
+def test_what_a_generated_method_raises_comes_out_as_it_is():
+    generated = MethodTable("generated")
+
+    @generated.generated(math.sin)
+    def make(x):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        Context(generated).jit(helper)(1.0)
+
+
+def test_what_of_a_context_needs_the_running_program_is_refused():
+    def tables():
+        return current_context().tables
+
+    def replaced(x):
+        return current_context().replace(metadata=x)(helper, x)
+
+    for program, args in ((tables, ()), (replaced, (1.0,))):
+        assert "metadata" in error_of(program, *args, kind=NotCompilable).asked
+
+
+def test_a_state_that_numba_cannot_share_is_refused():
     def program():
         return current_context().state
 
-    assert "metadata" in error_of(program, kind=NotCompilable).asked
+    for state in ({}, [1.0], object()):
+        with pytest.raises(NotCompilable, match="cannot hold the state"):
+            Context(table, state=state).jit(program)()
+
+
+def test_parameters_by_name_after_the_rest_are_refused():
+    def rest(x, *more, scale=2):
+        return x * scale
+
+    def program(x):
+        return rest(x, 1, scale=3)
+
+    error = error_of(program, 1.0, kind=NotCompilable)
+    assert "*more" in error.asked
 
 
 @pytest.mark.parametrize(

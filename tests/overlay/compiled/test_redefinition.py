@@ -6,12 +6,14 @@ import math
 import subprocess
 import sys
 import threading
+import types
 import weakref
 
+import numpy as np
 import pytest
 from numba import njit
 
-from overlay import Context, MethodTable, nonoverlay
+from overlay import Context, MethodTable, NotCompilable, nonoverlay
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 
 
@@ -131,21 +133,143 @@ def test_a_target_named_before_it_is_imported_is_reached():
     assert Context(table).jit(lambda x: colorsys.rgb_to_yiq(x, x, x))(1.0) == 5.0
 
 
-rebound = helper
+# ---- what the program binds anew --------------------------------------------------------------
 
 
-def through_rebound(x):
-    return rebound(x) + nonoverlay(rebound)(x)
+def module(source):
+    """A module's namespace, and what it says is run in."""
+    namespace = {"math": math, "nonoverlay": nonoverlay, "__name__": "program"}
+    exec(source, namespace)
+    return namespace
 
 
-def test_a_function_rebound_in_its_module_is_read_again_when_told(table, monkeypatch):
-    hot = Context(table).jit(through_rebound)
-    before = 10.0 + math.sin(1.0)
-    assert hot(1.0) == before
-    monkeypatch.setitem(through_rebound.__globals__, "rebound", constant(50.0))
-    assert hot(1.0) == before
+HELPERS = """
+factor = 2.0
+def helper(x): return math.sin(x) * factor
+def program(x): return helper(x) + nonoverlay(helper)(x)
+"""
+
+
+def test_a_helper_bound_anew_is_seen_at_the_next_call(table):
+    names = module(HELPERS)
+    hot = Context(table).jit(names["program"])
+    assert hot(1.0) == 20.0 + 2 * math.sin(1.0)
+    exec("def helper(x): return math.sin(x) + 1.0", names)
+    assert hot(1.0) == 11.0 + math.sin(1.0) + 1.0
+
+
+def test_a_global_constant_bound_anew_is_seen_and_an_equal_one_compiles_nothing(table):
+    names = module(HELPERS)
+    hot = Context(table).jit(names["program"])
+    hot(1.0)
+    code = list(hot.overloads.values())
+    names["factor"] = float("2.0")
+    names["unrelated"] = 1
+    assert hot(1.0) == 20.0 + 2 * math.sin(1.0)
+    assert list(hot.overloads.values()) == code
+    names["factor"] = 3.0
+    assert hot(1.0) == 30.0 + 3 * math.sin(1.0)
+
+
+def test_a_function_changed_in_place_is_seen(table):
+    names = module(HELPERS)
+    hot = Context(table).jit(names["program"])
+    hot(1.0)
+    names["helper"].__code__ = (lambda x: x + 100.0).__code__
+    assert hot(1.0) == 202.0
+
+
+def test_defaults_and_variables_of_closures_bound_anew_are_seen(table):
+    offset = 1.0
+
+    def program(x, by=10.0):
+        return math.sin(x) + offset + by
+
+    hot = Context(table).jit(lambda x: program(x))
+    assert hot(1.0) == 21.0
+    offset = 2.0
+    assert hot(1.0) == 22.0
+    program.__defaults__ = (20.0,)
+    assert hot(1.0) == 32.0
+
+
+def test_an_attribute_of_a_module_bound_anew_is_seen(table):
+    library = types.ModuleType("library")
+    library.scale = 1.0
+    names = module("def program(x): return math.sin(x) * library.scale")
+    names["library"] = library
+    hot = Context(table).jit(names["program"])
+    assert hot(1.0) == 10.0
+    library.scale = 3.0
+    assert hot(1.0) == 30.0
+
+
+def test_a_global_that_comes_to_hide_a_builtin_is_seen(table):
+    names = module("def program(x): return abs(x) + math.sin(x)")
+    hot = Context(table).jit(names["program"])
+    assert hot(-1.0) == 11.0
+    names["unrelated"] = 1
+    assert hot(-1.0) == 11.0
+    names["abs"] = 5
+    with pytest.raises(NotCompilable, match="as a callable"):
+        hot(-1.0)
+    del names["abs"]
+    assert hot(-1.0) == 11.0
+
+
+def test_a_plain_njit_caller_sees_what_is_bound_anew(table):
+    names = module(HELPERS)
+    hot = Context(table).jit(names["program"])
+
+    @njit
+    def near(x):
+        return hot(x) + 100.0
+
+    @njit
+    def far(x):
+        return near(x) + 1000.0
+
+    plain = 2 * math.sin(1.0)
+    assert (far(1.0), near(1.0)) == (1120.0 + plain, 120.0 + plain)
+    exec("def helper(x): return math.sin(x) * 0.0", names)
+    assert (far(1.0), near(1.0), hot(1.0)) == (1100.0, 100.0, 0.0)
+
+
+def test_code_that_a_thread_is_running_goes_on_while_a_helper_is_bound_anew(table):
+    names = module(
+        HELPERS
+        + """
+def long(n, started):
+    s = 0.0
+    for i in range(n):
+        started[0] = 1
+        s += helper(1.0) + i % 2 - i % 2
+    return s
+"""
+    )
+    hot = Context(table).jit(names["long"], nogil=True)
+    started = np.zeros(1)
+    hot(1, started)
+    started[0] = 0
+    results = []
+    thread = threading.Thread(target=lambda: results.append(hot(30_000_000, started)))
+    thread.start()
+    while not started[0]:
+        pass
+    exec("def helper(x): return 1.0", names)
+    gc.collect()
+    assert hot(2, started) == 2.0
+    thread.join()
+    assert results == [30_000_000 * 20.0]
+
+
+def test_recompile_reads_everything_again(table):
+    hot = Context(table).jit(program)
+    hot(1.0)
+    (code,) = hot.overloads.values()
     hot.recompile()
-    assert hot(1.0) == 100.0
+    assert hot(1.0) == 11.0
+    assert list(hot.overloads.values()) != [code]
 
 
 def test_a_context_is_collected_with_all_that_it_compiled(table):

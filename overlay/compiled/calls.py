@@ -1,0 +1,151 @@
+"""Calls as a world resolves them: of what, with which types, and what they enter."""
+
+from __future__ import annotations
+
+import inspect
+import types as python_types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from overlay.compiled import failures
+from overlay.compiled.numba_types import CalleeType, Native, StandIn, Type, type_of_constant
+from overlay.compiled.types import hint_of
+from overlay.dispatch import Call, by_types
+from overlay.table import Method
+from overlay.target import as_positional, describe, key_of_target, signature_of
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = [
+    "Body",
+    "Callee",
+    "Outcome",
+    "as_type",
+    "calling",
+    "has_code",
+    "readings",
+    "refuse_keywords_after_rest",
+    "type_of",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What ``call_next`` goes on from in a method's body: the target that was called, and the
+    methods gone through so far, this one last."""
+
+    target: Any
+    methods: tuple[Method, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return key_of_target(self.target), self.methods
+
+
+class Callee(StandIn):
+    """Stands in compiled code for a target: which method a call enters is found by its types.
+
+    after: the methods that ``call_next`` has been through. is_base: no method is asked.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        target: Any,
+        after: tuple[Method, ...] = (),
+        *,
+        is_base: bool = False,
+    ) -> None:
+        self.world = world
+        self.target = target
+        self.after = after
+        self.is_base = is_base
+        self.signature: inspect.Signature | None = signature_of(target)
+        self._numba_type_ = CalleeType(self)
+
+    def __repr__(self) -> str:
+        return f"<overlaid {describe(self.target)}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self!r} stands for a target in compiled code only")
+
+    def in_python(self) -> Any:
+        if self.after:
+            raise failures.next_in_block(self.target)
+        return self.target
+
+    @property
+    def arity(self) -> int | None:
+        """How many arguments the target takes, where that is one number."""
+        if self.signature is None:
+            return None
+        parameters = self.signature.parameters.values()
+        kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        fixed = all(p.kind in kinds and p.default is p.empty for p in parameters)
+        return len(parameters) if fixed else None
+
+    def positional(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same call with as much as possible given by position."""
+        return as_positional(self.signature, tuple(args), kwargs)
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
+
+    callee: an InnerDispatcher, or what numba knows by itself (Native).
+    method: the method entered, or None for the base.
+    result: the annotation that plum would convert the result to, or Any.
+    """
+
+    callee: Any
+    method: Method | None = None
+    result: Any = Any
+
+
+def has_code(function: Any) -> bool:
+    """Whether it is a Python function."""
+    return isinstance(function, python_types.FunctionType)
+
+
+def as_type(argument: Any) -> Type:
+    """The numba type of an argument: a type, or the value of a default."""
+    return argument if isinstance(argument, Type) else type_of_constant(argument)
+
+
+def readings(
+    args: Sequence[Type], names: Sequence[str], literal: bool = False
+) -> tuple[Call, Call]:
+    """A call read with Python's scalar types, and read with numpy's."""
+    plain, numpy = (
+        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names) for n in (False, True)
+    )
+    return plain, numpy
+
+
+def type_of(native: Native) -> Any:
+    """The numba type of what is numba's own, or None for what numba does not know."""
+    try:
+        return native._numba_type_
+    except ValueError:
+        return None
+
+
+def refuse_keywords_after_rest(function: Any) -> None:
+    code = getattr(function, "py_func", function).__code__
+    if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
+        raise failures.keywords_after_rest(getattr(function, "py_func", function))
+
+
+def calling(target: Any, given: int | None = None, count: int = 0) -> Any:
+    """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
+    with all that it is given."""
+    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
+    source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
+    namespace: dict[str, Any] = {"target": target}
+    exec(source, namespace)
+    return namespace["entry"]

@@ -1,0 +1,273 @@
+"""Contexts in compiled code: the one in force, others that are entered, and what they hold.
+
+A context is known when code is compiled, so its type says which one it is: to call it is to call
+a function of another world, and its metadata are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numba.core import types
+from numba.core.types.functions import WeakType
+from numba.core.typing.templates import Signature, signature
+from numba.extending import models, register_model
+
+from overlay.compiled import failures
+from overlay.compiled.numba_state import Box
+from overlay.compiled.numba_types import (
+    CalleeType,
+    Native,
+    StandIn,
+    Type,
+    is_held,
+    refused,
+)
+from overlay.errors import OverlayError
+from overlay.inside import current_context, nonoverlay, recurse
+from overlay.metadata import metadata_key
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.world import World
+
+__all__ = [
+    "ContextType",
+    "Enters",
+    "Known",
+    "KnownContext",
+    "KnownType",
+    "MakesBase",
+    "MakesBaseType",
+    "ReadsContext",
+    "Recurses",
+    "attribute_of",
+    "constant",
+]
+
+
+class _CalledAtOnce(types.Callable, types.Opaque):
+    """A type of which values are called, and not handed on to what is called when the program
+    runs."""
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
+# ---- no context ---------------------------------------------------------------------------
+
+
+class MakesBaseType(WeakType, _CalledAtOnce):
+    """The type of ``nonoverlay`` itself: called with a function, it gives what that is without
+    overlays, in ``bare``."""
+
+    def __init__(self, bare: World) -> None:
+        self._store_object(bare)
+        super().__init__("nonoverlay")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        (function,) = args
+        bare: World = self._get_object()
+        return signature(function_in(bare, function), function)
+
+
+class MakesBase(StandIn):
+    """Stands for ``nonoverlay`` in compiled code."""
+
+    def __init__(self, bare: World) -> None:
+        self._numba_type_ = MakesBaseType(bare)
+
+    def in_python(self) -> Any:
+        return nonoverlay
+
+
+# ---- entering a context -------------------------------------------------------------------
+
+
+class Enters(_CalledAtOnce):
+    """What is called with a function, and calls that in another world."""
+
+    # how many arguments stand before those of the function, itself counted
+    dropped = 1
+
+    def entered(self, world: World, args: Sequence[Type]) -> Type:
+        """What stands in the other world for the function among the arguments of this call."""
+        raise NotImplementedError
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        world: World = context.world
+        function = self.entered(world, args)
+        rest = tuple(args[self.dropped :])
+        found = world.typing.resolve_function_type(function, rest, dict(kws))
+        if found is None:
+            return None
+        return found.replace(args=(*args[: self.dropped], *found.args))
+
+
+class ContextType(WeakType, Enters):
+    """The type of one context, which can be called with a function."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._store_object(engine)
+        super().__init__(f"{engine.context!r}")
+
+    @property
+    def engine(self) -> CompiledContext:
+        return self._get_object()
+
+    def world_inside(self, world: World) -> World:
+        """This context entered by code of a world."""
+        return world.engine.inside(self.engine).world(world.options)
+
+    def entered(self, world: World, args: Sequence[Type]) -> Type:
+        if not args:
+            raise refused(world, failures.entered_without_function())
+        return function_in(self.world_inside(world), args[0])
+
+
+class KnownContext(StandIn):
+    """Stands for a context."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self.engine = engine
+        self._numba_type_ = ContextType(engine)
+
+    def in_python(self) -> Any:
+        return self.engine.context
+
+
+class RecursesType(Enters):
+    """The type of ``recurse`` itself."""
+
+    dropped = 2
+
+    def __init__(self) -> None:
+        super().__init__("recurse")
+
+    def entered(self, world: World, args: Sequence[Type]) -> Type:
+        if len(args) < 2 or not isinstance(args[0], ContextType):
+            raise refused(world, failures.entered_without_function())
+        inner = args[0].world_inside(world)
+        value = value_of(args[1])
+        return args[1] if value is None else inner.callee_of_base(value)._numba_type_
+
+
+class Recurses(StandIn):
+    """Stands for ``recurse`` in compiled code."""
+
+    _numba_type_ = RecursesType()
+
+    def in_python(self) -> Any:
+        return recurse
+
+
+def value_of(function: Type) -> Any | None:
+    """The callable of the program of which this is the type, or None for one that has none."""
+    if isinstance(function, CalleeType):
+        return None if function.callee.after else function.callee.target
+    if isinstance(function, types.Dispatcher):
+        dispatcher = function.dispatcher
+        return getattr(dispatcher, "function", dispatcher)
+    key = getattr(function, "typing_key", None)
+    return key if callable(key) and not isinstance(key, type) else None
+
+
+def function_in(world: World, function: Type) -> Type:
+    """The type of the same function where code of ``world`` mentions it."""
+    value = value_of(function)
+    if value is None:
+        return function
+    if isinstance(function, types.Dispatcher):
+        body = getattr(function.dispatcher, "body", None)
+        if body is not None:
+            return types.Dispatcher(world.dispatcher(value, body))
+    found = world.stand_in(value)
+    if found is None:
+        return Native(value)._numba_type_ if isinstance(function, CalleeType) else function
+    return found._numba_type_
+
+
+# ---- what a context holds -----------------------------------------------------------------
+
+
+class ReadsContextType(_CalledAtOnce):
+    """The type of ``current_context`` itself, and of ``context.replace``: calls of them are
+    constants, or cannot be compiled."""
+
+    def __init__(self) -> None:
+        super().__init__("current_context")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        raise refused(context.world, failures.context_as_value())
+
+
+class ReadsContext(StandIn):
+    """Stands for ``current_context`` in compiled code."""
+
+    _numba_type_ = ReadsContextType()
+
+    def in_python(self) -> Any:
+        return current_context
+
+
+class KnownType(types.Opaque):
+    """The type of one value that compiled code cannot hold, and of which it reads attributes."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = metadata_key(value)
+        super().__init__(f"constant({value!r})")
+
+    @property
+    def key(self) -> Any:
+        return self._key
+
+
+class Known(StandIn):
+    """Stands for a constant that numba has no type for."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._numba_type_ = KnownType(value)
+
+    def in_python(self) -> Any:
+        return self.value
+
+
+def constant(world: World, value: Any) -> Any:
+    """What compiled code holds for something that is known when it is compiled."""
+    if hasattr(value, "_numba_type_"):
+        return value
+    if is_held(value):
+        return value
+    try:
+        return Known(value)
+    except OverlayError as error:
+        raise refused(world, error) from error
+
+
+def attribute_of(world: World, ty: Type, name: str) -> Any:
+    """What stands for an attribute of a context or of a constant: a constant, or the box that
+    holds the state. An AttributeError where there is no such attribute."""
+    if isinstance(ty, KnownType):
+        return constant(world, getattr(ty.value, name))
+    engine = ty.engine
+    if name == "metadata":
+        return constant(world, engine.context.metadata)
+    if name == "state":
+        try:
+            state = engine.state
+        except OverlayError as error:
+            raise refused(world, error) from error
+        return state if isinstance(state, Box) else constant(world, state)
+    if name == "replace":
+        return ReadsContext()
+    raise refused(world, failures.context_as_value())
+
+
+for _type in (MakesBaseType, ContextType, RecursesType, ReadsContextType, KnownType):
+    register_model(_type)(models.OpaqueModel)

@@ -1,0 +1,125 @@
+"""Constants that contexts bring: ``current_context().metadata`` and what is computed from it.
+
+What is folded here is known before types are, so that numba drops the branches not taken.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from numba.core import ir
+from numba.core.ir_utils import get_definition, guard, require
+
+from overlay.compiled.numba_contexts import Known, KnownContext, ReadsContext, constant
+from overlay.compiled.numba_state import Box
+from overlay.context import Context
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["FOLDED", "Folding"]
+
+# What the name of a folded constant begins with.
+FOLDED: Final = "overlay.constant"
+# What evaluating a constant expression may raise: the program is to raise it when it runs.
+ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+class Constant(NamedTuple):
+    """A value that is known. is_ours: it comes from a context."""
+
+    value: Any
+    is_ours: bool
+
+
+class Folding:
+    """Finds the constants among the expressions of one function."""
+
+    def __init__(self, world: World, func_ir: Any) -> None:
+        self.world = world
+        self.func_ir = func_ir
+
+    def stand_in(self, expr: Any) -> tuple[Any] | None:
+        """What stands for the value of an expression, in a tuple, where a context says what it
+        is; a Box stands for the value that it holds."""
+        found: tuple[Any] | None = guard(self._folded, expr)
+        if found is None:
+            return None
+        (value,) = found
+        if isinstance(value, Context):
+            return (KnownContext(value.compiled),)
+        if isinstance(value, Box) or callable(value):
+            return found
+        return (constant(self.world, value),)
+
+    def _folded(self, expr: Any) -> tuple[Any]:
+        require(expr.op in FOLDS)
+        return (FOLDS[expr.op](self, expr),)
+
+    def _known(self, var: Any) -> Constant:
+        found = get_definition(self.func_ir, var)
+        if isinstance(found, ir.Const):
+            return Constant(found.value, False)
+        if isinstance(found, ir.Expr) and found.op == "build_tuple":
+            items = [self._known(item) for item in found.items]
+            return Constant(tuple(i.value for i in items), any(i.is_ours for i in items))
+        require(isinstance(found, (ir.Global, ir.FreeVar)))
+        value = found.value
+        if isinstance(value, KnownContext):
+            return Constant(value.engine.context, True)
+        is_ours = found.name == FOLDED
+        return Constant(value.value if isinstance(value, Known) else value, is_ours)
+
+    def _ours(self, var: Any) -> Any:
+        found = self._known(var)
+        require(found.is_ours)
+        return found.value
+
+    def _evaluated(self, function: Callable[..., Any], operands: list[Any]) -> Any:
+        """An operator applied to constants, one of which at least is a context's."""
+        known = [self._known(var) for var in operands]
+        require(any(each.is_ours for each in known) and not self.world.overlays(function))
+        try:
+            return function(*(each.value for each in known))
+        except ERRORS:
+            return require(False)
+
+    def _attribute(self, expr: Any) -> Any:
+        owner = self._ours(expr.value)
+        if isinstance(owner, Context):
+            require(expr.attr in ("metadata", "state"))
+            return owner.metadata if expr.attr == "metadata" else owner.compiled.state
+        require(hasattr(owner, expr.attr))
+        return getattr(owner, expr.attr)
+
+    def _call(self, expr: Any) -> Any:
+        called = get_definition(self.func_ir, expr.func)
+        if isinstance(called, ir.Global):
+            require(isinstance(called.value, ReadsContext))
+            return None if self.world.is_bare else self.world.engine.context
+        require(isinstance(called, ir.Expr) and called.op == "getattr")
+        require(called.attr == "replace" and not expr.args and expr.vararg is None)
+        owner = self._ours(called.value)
+        require(isinstance(owner, Context))
+        return owner.replace(**{name: self._known(var).value for name, var in expr.kws})
+
+    def _item(self, expr: Any) -> Any:
+        owner = self._ours(expr.value)
+        require(not self.world.overlays(operator.getitem))
+        index = expr.index if expr.op == "static_getitem" else self._known(expr.index).value
+        try:
+            return owner[index]
+        except ERRORS:
+            return require(False)
+
+
+FOLDS: Final[dict[str, Callable[[Folding, Any], Any]]] = {
+    "getattr": Folding._attribute,
+    "call": Folding._call,
+    "binop": lambda self, e: self._evaluated(e.fn, [e.lhs, e.rhs]),
+    "unary": lambda self, e: self._evaluated(e.fn, [e.value]),
+    "getitem": Folding._item,
+    "static_getitem": Folding._item,
+}

@@ -1,0 +1,71 @@
+"""Kernels of numba's own making: ``@vectorize``, ``@guvectorize`` and ``@cfunc`` functions.
+
+In a world a kernel is made again, around the same Python function compiled in that world.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from numba import njit
+from numba.core.ccallback import CFunc
+from numba.np.ufunc.dufunc import DUFunc
+from numba.np.ufunc.gufunc import GUFunc
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["function_of_callback", "is_kernel", "kernel_in"]
+
+# What decides the results of the function that a kernel applies.
+OPTIONS = ("fastmath", "boundscheck")
+
+
+def is_kernel(value: Any) -> bool:
+    """Whether it is what ``@vectorize`` or ``@guvectorize`` made, to run on one core."""
+    mro = type(value).__mro__  # isinstance would run code of the value
+    return DUFunc in mro or GUFunc in mro
+
+
+def function_of_callback(value: Any) -> Any | None:
+    """The Python function of what ``@cfunc`` made, or None for anything else."""
+    return value._pyfunc if CFunc in type(value).__mro__ else None
+
+
+def kernel_in(world: World, kernel: Any) -> Any:
+    """The same kernel, whose function sees the tables of a world."""
+    make = _vectorized if DUFunc in type(kernel).__mro__ else _generalized
+    return make(world, kernel)
+
+
+def _vectorized(world: World, kernel: Any) -> Any:
+    function = _around(world, kernel._dispatcher.py_func, kernel._dispatcher.targetoptions)
+    identity = "reorderable" if kernel.identity is None and kernel.reorderable else kernel.identity
+    made = DUFunc(function, identity=identity)
+    for code in kernel._dispatcher.overloads.values():
+        if kernel._frozen:
+            made.add(code.signature)
+    if kernel._frozen:
+        made.disable_compile()
+    return made
+
+
+def _generalized(world: World, kernel: Any) -> Any:
+    states = kernel._reduce_states()
+    states["py_func"] = _around(world, states["py_func"], states["targetoptions"])
+    states["cache"] = False
+    return GUFunc._rebuild(**states)
+
+
+def _around(world: World, function: Any, options: Any) -> Any:
+    """A function of as many arguments that calls ``function`` in a world."""
+    kept = {name: options[name] for name in OPTIONS if options.get(name)}
+    inner = world.dispatcher(njit(error_model="numpy", **kept)(function))
+    world.keep(inner)
+    names = ", ".join(inspect.signature(function).parameters)
+    namespace: dict[str, Any] = {"inner": inner, "__name__": function.__module__}
+    exec(f"def kernel({names}): return inner({names})", namespace)
+    made = namespace["kernel"]
+    made.__name__ = made.__qualname__ = function.__name__
+    return made

@@ -1,0 +1,155 @@
+"""The chain of calls that an exception comes out of, in compiled code that enters methods.
+
+On its way out of a call that may have entered a method, an exception leaves the place of that
+call behind. That stands where the error is handed on, so it costs nothing while all goes well;
+calls that reach no method are left as numba makes them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any, Final
+
+from llvmlite import binding
+from llvmlite import ir as llvm
+from numba.core import cgutils, ir, types
+from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
+from numba.core.registry import cpu_target
+from numba.extending import lower_builtin, models, register_model
+
+from overlay.compiled.traces import Place, note
+
+__all__ = ["DivisionType", "is_division", "leave_places", "name_places"]
+
+SYMBOL: Final = "overlay_note_call"
+_CALLBACK: Final = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(note)
+
+binding.add_symbol(SYMBOL, ctypes.cast(_CALLBACK, ctypes.c_void_p).value)
+
+
+def leave_places(code: Any, callee: Place, caller_of: Any) -> None:
+    """Have calls of this compiled function note where they stand, when it raises.
+
+    caller_of: gives the function of which the code is being made.
+    """
+    definitions = cpu_target.target_context._defns
+    if definitions.pop(code.entry_point, None) is not None:
+        implementation = _implementation(code, callee, caller_of)
+        definitions[code.entry_point].append(implementation, implementation.signature)
+
+
+def _implementation(code: Any, callee: Place, caller_of: Any) -> Any:
+    """As numba's own ``user_function``, but for the note."""
+    fndesc = code.fndesc
+
+    def call(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> Any:
+        function = context.declare_function(builder.module, fndesc)
+        status, value = context.call_conv.call_function(
+            builder, function, fndesc.restype, fndesc.argtypes, args
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            caller = caller_of()
+            if caller is not None and loc is not None:
+                with cgutils.if_likely(builder, status.is_user_exc):
+                    _write_note(context, builder, caller._replace(line=loc.line), callee)
+            context.call_conv.return_status_propagate(builder, status)
+        value = fix_returning_optional(context, builder, sig, status, value)
+        return impl_ret_new_ref(context, builder, fndesc.restype, value)
+
+    call.signature = fndesc.argtypes
+    call.libs = (code.library,)
+    return call
+
+
+def _write_note(context: Any, builder: Any, caller: Place, callee: Place) -> None:
+    text = context.insert_const_string(builder.module, Place.joined(caller, callee))
+    kind = llvm.FunctionType(llvm.VoidType(), (text.type,))
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, SYMBOL), (text,))
+
+
+class _Named(ir.Loc):
+    """A place that knows which function it is in; numba looks for that in the source."""
+
+    name = ""
+
+    def _raw_function_name(self) -> str:
+        return self.name
+
+
+def name_places(func_ir: Any) -> None:
+    """Have the errors that numba's own operations raise say in which function they were."""
+    made: dict[Any, _Named] = {}
+    for block in func_ir.blocks.values():
+        for statement in block.body:
+            loc = statement.loc
+            named = made.get((loc.line, loc.col))
+            if named is None:
+                named = _Named(loc.filename, loc.line, loc.col, loc.maybe_decorator)
+                named.name = func_ir.func_id.func_name
+                made[loc.line, loc.col] = named
+            statement.loc = named
+
+
+# ---- divisions of numbers -----------------------------------------------------------------
+
+
+class DivisionType(types.Callable, types.Opaque):
+    """The type of a division of numbers that says where it stands when it raises."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        super().__init__(f"division({function.__name__})")
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        return context.resolve_function_type(self.function, args, kws)
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        return next(marker for function, marker in MARKERS if function is self.function)
+
+
+register_model(DivisionType)(models.OpaqueModel)
+
+
+def _marker(function: Any) -> Any:
+    """What the implementation of a division is kept under."""
+
+    def marker() -> None:
+        pass
+
+    @lower_builtin(marker, types.Number, types.Number)
+    def divide(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> Any:
+        implementation = context.get_function(function, sig)
+        model = context.error_model
+        context.error_model = _Located(model, loc)
+        try:
+            return implementation(builder, args)
+        finally:
+            context.error_model = model
+
+    return marker
+
+
+class _Located:
+    """numba's error model, with the place of the operation where numba does not give it."""
+
+    def __init__(self, model: Any, loc: Any) -> None:
+        self._model = model
+        self._loc = loc
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def fp_zero_division(self, builder: Any, exc_args: Any = None, loc: Any = None) -> Any:
+        return self._model.fp_zero_division(builder, exc_args, loc or self._loc)
+
+
+MARKERS: Final = [(fn, _marker(fn)) for fn in (operator.truediv, operator.floordiv, operator.mod)]
+
+
+def is_division(function: Any) -> bool:
+    """Whether it is an operator that raises of numbers."""
+    return any(function is each for each, _ in MARKERS)

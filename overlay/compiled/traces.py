@@ -1,0 +1,129 @@
+"""Tracebacks of exceptions that come out of compiled code."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections import deque
+from types import FrameType, FunctionType, TracebackType
+from typing import Final, NamedTuple
+
+import numba
+
+__all__ = ["Place", "explain", "note", "raised_by_numba"]
+
+SEPARATOR: Final = "\x1f"
+LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
+# Calls further out than this many are left out of a traceback.
+MOST: Final = 200
+
+
+class Place(NamedTuple):
+    """A line of a function."""
+
+    name: str
+    path: str
+    line: int
+
+    @classmethod
+    def of(cls, function: FunctionType) -> Place:
+        """The first line of a function."""
+        code = function.__code__
+        return cls(function.__name__, code.co_filename, code.co_firstlineno)
+
+    @staticmethod
+    def joined(caller: Place, callee: Place) -> str:
+        """A call in one line of text."""
+        return SEPARATOR.join(map(str, (*caller, *callee)))
+
+    @staticmethod
+    def parted(text: str) -> tuple[Place, Place]:
+        """The call of which ``joined`` made this text."""
+        name, path, line, *rest = text.split(SEPARATOR)
+        return Place(name, path, int(line)), Place(rest[0], rest[1], int(rest[2]))
+
+    def is_in(self, other: Place) -> bool:
+        """Whether both are in one function."""
+        return self[:2] == other[:2]
+
+
+class _Noted(threading.local):
+    """The calls that exceptions have come out of, in this thread, innermost first."""
+
+    def __init__(self) -> None:
+        self.calls: deque[bytes] = deque(maxlen=MOST)
+
+
+_noted = _Noted()
+
+
+def note(call: bytes) -> None:
+    """An exception comes out of this call, in compiled code."""
+    _noted.calls.append(call)
+
+
+def explain(error: BaseException, entry: Place) -> None:
+    """Put the calls that an exception came out of into its traceback.
+
+    entry: the function that Python called.
+    """
+    calls = [Place.parted(text.decode()) for text in _noted.calls]
+    _noted.calls.clear()
+    raised = error.__traceback__
+    chain = _last_chain(calls)
+    in_library = raised is not None and _is_library(raised)
+    if raised is not None and chain and not (in_library or _raised_in(raised, chain[0][1])):
+        chain = []  # of an exception that the program has caught
+    if raised is None or in_library:
+        innermost = chain[0][1] if chain else entry
+        raised = _trace(raised, innermost)
+    for caller, _ in chain:
+        raised = _trace(raised, caller)
+    error.__traceback__ = raised
+
+
+def _last_chain(calls: list[tuple[Place, Place]]) -> list[tuple[Place, Place]]:
+    """The last calls that led to one another, innermost first."""
+    chain: list[tuple[Place, Place]] = []
+    for call in reversed(calls):
+        if chain and not call[0].is_in(chain[-1][1]):
+            break
+        chain.append(call)
+    return chain[::-1]
+
+
+def _raised_in(trace: TracebackType, place: Place) -> bool:
+    code = trace.tb_frame.f_code
+    return (code.co_name, code.co_filename) == place[:2]
+
+
+def raised_by_numba(error: Exception) -> bool:
+    """Whether numba's own code has raised an exception."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and _is_library(trace)
+
+
+def _is_library(trace: TracebackType) -> bool:
+    """Whether an implementation of numba's has raised the exception."""
+    return trace.tb_frame.f_code.co_filename.startswith(LIBRARY)
+
+
+def _trace(inner: TracebackType | None, place: Place) -> TracebackType | None:
+    """``inner`` with one more call around it; code that was made for a call is left out."""
+    if place.path.startswith("<"):
+        return inner
+    return TracebackType(inner, _frame(place.name, place.path), -1, place.line)
+
+
+@functools.lru_cache(maxsize=1000)
+def _frame(name: str, path: str) -> FrameType:
+    """A frame of a function of this name, which has ended."""
+    code = compile("import sys; frame = sys._getframe()", path, "exec")
+    namespace: dict[str, FrameType] = {}
+    exec(code.replace(co_name=name, co_qualname=name), namespace)
+    frame = namespace["frame"]
+    frame.clear()
+    return frame
