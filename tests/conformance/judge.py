@@ -59,7 +59,11 @@ def outcomes_differ(result: Result) -> list[Finding]:
 
 
 def counts_differ(result: Result) -> list[Finding]:
-    """Each function that a context saw more or less often than it should have."""
+    """Each function that a context saw more or less often than it should have.
+
+    Which builtins called a special method cannot be told from outside: with ``implicit=True``
+    some of these starts are seen beside those that must be, and never more than there are.
+    """
     findings = list[Finding]()
     for name, native in result.native.counts.items():
         if native["all"] == 0:
@@ -67,7 +71,8 @@ def counts_differ(result: Result) -> list[Finding]:
             findings.append(Finding(result.module, "native", name, "0 calls", "", detail))
         for column, run in result.runs.items():
             expected, counted = native[EXPECTED[column]], run.counts.get(name)
-            if counted != expected:
+            most = native["all"] if column == "implicit" else expected
+            if counted is None or not expected <= counted <= most:
                 detail = f"of {native['all']} starts in all"
                 shown = "not counted" if counted is None else f"{counted} calls"
                 before = f"{expected} calls"

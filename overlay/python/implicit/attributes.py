@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import datetime
+import decimal
 import functools
+import io
 from collections.abc import Callable
 from types import (
     FunctionType,
@@ -11,6 +16,7 @@ from types import (
     MemberDescriptorType,
     MethodDescriptorType,
     ModuleType,
+    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
@@ -31,11 +37,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Attributes"]
 
-_OBJECT_READS: Any = object.__dict__["__getattribute__"]
 _CLASS_READS: Any = type.__dict__["__getattribute__"]
 _SUPER_READS: Any = super.__dict__["__getattribute__"]
 _MODULE_READS: Any = vars(ModuleType)["__getattribute__"]
-_OBJECT_WRITES: Any = object.__dict__["__setattr__"]
+# Classes in C that read and write attributes as ``object`` does, by slots of their own.
+_AS_OBJECT = (
+    *(BaseException, bytearray, bytes, complex, dict, enumerate, filter, float, frozenset, int),
+    *(list, map, memoryview, object, property, range, reversed, set, slice, str, tuple, zip),
+    *(array.array, collections.deque, collections.defaultdict, datetime.date, datetime.datetime),
+    *(datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Context, decimal.Decimal),
+    *(functools.partial, io.FileIO, SimpleNamespace),
+)
+_READS = frozenset(id(vars(T).get("__getattribute__")) for T in _AS_OBJECT) - {id(None)}
+_WRITES = frozenset(id(vars(T).get("__setattr__")) for T in _AS_OBJECT) - {id(None)}
+_DELETES = frozenset(id(vars(T).get("__delattr__")) for T in (*_AS_OBJECT, type)) - {id(None)}
 _CLASS_WRITES: Any = type.__dict__["__setattr__"]
 _PROPERTY_READS: Any = property.__dict__["__get__"]
 _PROPERTY_WRITES: Any = property.__dict__["__set__"]
@@ -151,7 +166,7 @@ class Attributes:
         attribute = lookup(kind, name)
         quiet = id(type(attribute)) in _QUIET
         reads = lookup(kind, "__getattribute__")
-        if reads is _OBJECT_READS:
+        if id(reads) in _READS:
             if quiet:
                 return None
             get = MISSING if attribute is MISSING else lookup(type(attribute), "__get__")
@@ -185,8 +200,8 @@ class Attributes:
         return get
 
     def _class_takes_part(self, cls: Any, meta: Any, name: str) -> bool:
-        if lookup(meta, "__getattr__") is not MISSING:
-            return lookup(cls, name) is MISSING
+        if lookup(cls, name) is MISSING and lookup(meta, "__getattr__") is not MISSING:
+            return True
         found = (lookup(meta, name), lookup(cls, name))
         kinds = [type(attribute) for attribute in found if attribute is not MISSING]
         getters = [lookup(kind, "__get__") for kind in kinds if id(kind) not in _QUIET]
@@ -217,7 +232,7 @@ class Attributes:
             if in_python(writes):
                 return write
             change = MISSING if attribute is MISSING else lookup(type(attribute), "__set__")
-            if change is _PROPERTY_WRITES and writes is _OBJECT_WRITES:
+            if change is _PROPERTY_WRITES and id(writes) in _WRITES:
                 setter = _fset(attribute)
                 return None if setter is None else self.callees[setter]
             return write if change is not MISSING else None
@@ -282,7 +297,7 @@ class Attributes:
         self, x: Any, kind: Any, name: str, reads: Any, native: Callable[[Any, str], Any]
     ) -> Any:
         """Reading by a C function. native: does that where no function takes part."""
-        if reads is _OBJECT_READS:
+        if id(reads) in _READS:
             return self._of_instance(x, kind, name, native)
         if reads is _CLASS_READS:
             return self._of_class(x, kind, name, native)
@@ -404,13 +419,9 @@ class Attributes:
 
     def _written_through(self, x: Any, name: Any, writes: Any) -> Any:
         """The class attribute that may take part, or MISSING."""
-        known = (_OBJECT_WRITES, _CLASS_WRITES, *_DELETES)
-        if type(name) is not str or all(writes is not each for each in known):
+        if type(name) is not str or id(writes) not in _WRITES | _DELETES | {id(_CLASS_WRITES)}:
             return MISSING
         return lookup(type(x), name)
-
-
-_DELETES = object.__dict__["__delattr__"], type.__dict__["__delattr__"]
 
 
 def _say_where(error: AttributeError, x: Any, name: str) -> None:

@@ -18,7 +18,7 @@ def fails(x: float):
     if x > 5.0:
         raise ValueError("too large")
     if x > 4.0:
-        return np.linalg.solve(np.zeros((2, 2)), np.zeros((2, 2)))[0, 0]
+        return np.zeros(int(x) - 4).max()
     if x > 3.0:
         return x % (x - x)
     if x > 2.0:
@@ -73,7 +73,7 @@ def test_an_exception_shows_every_call_down_to_the_line_that_raised(x, kind, aft
 
 def test_an_exception_of_a_library_names_the_method_that_called_it():
     expected = [line(*place) for place in [*CHAIN, (fails, 0)]]
-    assert chain_of(hot, 4.5, kind=np.linalg.LinAlgError) == expected
+    assert chain_of(hot, 4.5, kind=ValueError) == expected
 
 
 def test_an_exception_that_is_caught_leaves_nothing_behind():

@@ -632,8 +632,61 @@ class Silent:
         raise AttributeError("inside")
 
 
+class Reading:
+    """Classes in C that read attributes by slots of their own, below classes of ours."""
+
+    @property
+    def read(self):
+        return type(self).__name__
+
+    @read.setter
+    def read(self, value):
+        note(type(self).__name__, value)
+
+
+class ReadingInt(Reading, int):
+    pass
+
+
+class ReadingStr(Reading, str):
+    pass
+
+
+class ReadingError(Reading, Exception):
+    pass
+
+
+class ReadingPair(Reading, collections.namedtuple("Pair", "a b")):
+    pass
+
+
+class ReadingDeque(Reading, collections.deque):
+    pass
+
+
+READING = [ReadingInt(3), ReadingStr("x"), ReadingError("x"), ReadingPair(1, 2), ReadingDeque()]
+
+
+class FallsBack(type):
+    def __getattr__(cls, name):
+        return name
+
+
+class Gives:
+    def __get__(self, owner, cls):
+        note("gives", owner, cls.__name__)
+        return 5
+
+
+class Falling(metaclass=FallsBack):
+    told = Gives()
+
+
 # One program a line, or a block; each is the body of a function.
 PROGRAMS = """
+return [x.read for x in READING]
+for x in READING: x.read = 3
+return Falling.told, Falling.other
 return [(Number(7) OP Number(2)).value for _ in "a"]
 return (Number(7) OP 2).value, (2 OP Number(3)).value
 return Number(7) OP "x"
