@@ -64,7 +64,24 @@ UNCHANGED: list[Row] = [
     Row("test_typing", "*.test_*_unpickling_unpacked_*", _OWN_CACHE, columns="implicit"),
 ]
 
+_IMPORTED = "modules that a test imports run their own code natively"
+_NAMESPACE = "the names of a class body are stored by C code where its namespace is not a dict"
+_SET = "the set looks for an equal element by itself"
+
 REACHED: list[Row] = [
+    *(
+        Row("test_dataclasses", f"dataclasses:{name}", _IMPORTED, columns="implicit")
+        for name in ("dataclass", "_process_class", "field", "Field.__init__")
+    ),
+    Row("test_enum", "enum:_EnumDict.__setitem__", _NAMESPACE, columns="implicit"),
+    Row("test_statistics", "*:py_statistics.NormalDist.__eq__", _SET, columns="implicit"),
+    Row("test_typing", "typing:_GenericAlias.__init__", _OWN_CACHE, columns="implicit"),
+    Row(
+        "test_doctest",
+        "test_doctest.test_pdb_set_trace*",
+        "natively they meet the profiler",
+        "3.13",
+    ),
     Row("test_collections", "collections:namedtuple", _COUNTED),
     Row("test_collections", "TestNamedTuple.test_factory", _COUNTED),
     Row("test_typing", "SpecialAttrsTests.test_special_attrs*", _OWN_CACHE, columns="implicit"),
