@@ -48,6 +48,11 @@ LEFT_OUT = {
     "where the first call of a C function in a context needs a frame, and leaves it so",
 }
 
+_CACHED = [
+    Row("test_typing", "SpecialAttrsTests.test_special_attrs*", _OWN_CACHE, columns="implicit"),
+    Row("test_typing", "*.test_*_unpickling_unpacked_*", _OWN_CACHE, columns="implicit"),
+]
+
 UNCHANGED: list[Row] = [
     Row("test_builtin", "BuiltinTest.test_*_pickle", _PICKLED),
     Row("test_call", "TestPEP590.test_setvectorcall", _VECTORCALL, "3.12 3.13", "implicit"),
@@ -60,12 +65,12 @@ UNCHANGED: list[Row] = [
     Row("test_listcomps", "ListComprehensionTest.test_frame_locals*", _HIDDEN, "3.12 3.13"),
     Row("test_listcomps", "ListComprehensionTest.test_iter_var_available*", _HIDDEN, "3.12 3.13"),
     Row("test_pickle", "*.test_compat_pickle*", _PICKLED, columns="implicit"),
-    Row("test_typing", "SpecialAttrsTests.test_special_attrs*", _OWN_CACHE, columns="implicit"),
-    Row("test_typing", "*.test_*_unpickling_unpacked_*", _OWN_CACHE, columns="implicit"),
+    *_CACHED,
 ]
 
 _IMPORTED = "modules that a test imports run their own code natively"
 _NAMESPACE = "the names of a class body are stored by C code where its namespace is not a dict"
+_PROFILED = "natively the profiler is in the way"
 _SET = "the set looks for an equal element by itself"
 
 REACHED: list[Row] = [
@@ -84,5 +89,5 @@ REACHED: list[Row] = [
     ),
     Row("test_collections", "collections:namedtuple", _COUNTED),
     Row("test_collections", "TestNamedTuple.test_factory", _COUNTED),
-    Row("test_typing", "SpecialAttrsTests.test_special_attrs*", _OWN_CACHE, columns="implicit"),
+    *_CACHED,
 ]
