@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from overlay.errors import OverlayError
 from overlay.location import caller, name_of
+from overlay.metadata import metadata_key
 from overlay.target import type_attribute
 
 __all__ = [
@@ -122,7 +123,17 @@ def stages_of(plugin: Plugin) -> tuple[str, ...]:
 def identity(plugin: Plugin) -> Hashable:
     """Equal for plugins that are entered only once, and that compiled code is kept under."""
     token = plugin.cache_token
-    return id(plugin) if token is None else (type(plugin), token)
+    if token is None:
+        return id(plugin)
+    try:
+        hash(token)
+    except TypeError as error:
+        raise OverlayError(
+            f"the cache_token of {plugin!r} cannot be hashed",
+            where=caller(),
+            help="use a tuple of numbers and strings",
+        ) from error
+    return type(plugin), metadata_key(token)
 
 
 def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from overlay.plugin import Plugin, composed
 from overlay.report import Hits
 from overlay.table import LOCK, MethodTable
 from overlay.views import View
@@ -39,8 +40,10 @@ current_key = key_in_force.get
 class Stack:
     """The tables in force, as contexts were entered one inside the other.
 
-    tables: innermost first, each once. context: the innermost context. key: what generic
-    functions keep under it goes when the stack goes.
+    tables: innermost first, each once. plugins: outermost first, each once. context: the innermost
+    context. key: what generic functions keep under it goes when the stack goes.
+
+    Raises OverlayError where a plugin cannot do its work because of one further out.
     """
 
     def __init__(
@@ -51,6 +54,9 @@ class Stack:
     ) -> None:
         self.context = context
         self.tables = tuple(dict.fromkeys((*reversed(context.tables), *outside)))
+        self.plugins: tuple[Plugin, ...] = context.plugins
+        if outer is not None and outer.plugins:
+            self.plugins = composed(outer.plugins, context.plugins)
         self.key = object()
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
@@ -102,10 +108,11 @@ class Stack:
 
     @cached_property
     def joined(self) -> Context:
-        """One context with all these tables."""
-        if len(self.tables) == len(self.context.tables):
+        """One context with all these tables and plugins."""
+        tables = tuple(reversed(self.tables))
+        if len(tables) == len(self.context.tables) and _same(self.plugins, self.context.plugins):
             return self.context
-        return self.context.replace(tables=tuple(reversed(self.tables)))
+        return self.context.replace(tables=tables, plugins=self.plugins)
 
     def push(self, context: Context) -> Stack:
         """These tables with those of one more context inside; entering the innermost again
@@ -117,6 +124,10 @@ class Stack:
         if stack is None:
             stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
         return stack
+
+
+def _same(plugins: tuple[Plugin, ...], others: tuple[Plugin, ...]) -> bool:
+    return len(plugins) == len(others) and all(a is b for a, b in zip(plugins, others, strict=True))
 
 
 def _forget_key(key: object, views: dict[int, View]) -> None:

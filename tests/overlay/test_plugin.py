@@ -1,12 +1,14 @@
 """Plugins: which are active, in which order, and what cannot be composed."""
 
 import itertools
+import pickle
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay import OverlayError, Plugin
+from overlay import Context, OverlayError, Plugin, current_context
+from overlay.context import current_stack
 from overlay.plugin import (
     ALL,
     STAGES,
@@ -135,3 +137,54 @@ def test_an_error_in_a_hook_names_the_plugin_the_stage_and_the_function():
     for word in ("Broken", "after_inference", "abs", "KeyError"):
         assert word in str(info.value)
     assert isinstance(info.value.__cause__, KeyError)
+
+
+# ---- contexts ----------------------------------------------------------------------------------
+
+
+def in_force():
+    return current_stack().plugins
+
+
+def test_a_context_has_its_plugins_in_order_each_once():
+    a, b, c = Adds("a"), Adds("b"), Adds("c")
+    outer, inner = Context(plugins=[a, b, a]), Context(plugins=(Adds("b"), c))
+    assert outer.plugins == (a, b)
+    assert (outer | inner).plugins == (a, b, c)
+    assert outer.replace(plugins=()).plugins == ()
+    assert outer.replace(metadata=1).plugins == (a, b)
+    assert outer(lambda: current_context().plugins) == (a, b)
+    assert "Adds 'a'" in repr(outer)
+
+
+def test_nested_contexts_have_the_outer_ones_plugins_first():
+    a, b, c = Adds("a"), Adds("b"), Adds("c")
+    outer, inner = Context(plugins=(a, b)), Context(plugins=(c, b))
+    assert outer(lambda: inner(in_force)) == (a, b, c)
+    assert inner(lambda: outer(in_force)) == (c, b, a)
+    assert outer(lambda: current_stack().joined.plugins) == (a, b)
+    assert outer(lambda: inner(lambda: current_stack().joined.plugins)) == (a, b, c)
+
+
+def test_contracts_are_checked_where_contexts_are_made_joined_and_nested():
+    needs, inlines = Context(plugins=(NeedsCalls(),)), Context(plugins=(Inlines(),))
+    with pytest.raises(OverlayError, match="does not preserve"):
+        Context(plugins=(Inlines(), NeedsCalls()))
+    with pytest.raises(OverlayError, match="does not preserve") as info:
+        inlines | needs
+    assert "test_plugin.py" in str(info.value.where)
+    with pytest.raises(OverlayError, match="does not preserve"):
+        inlines(lambda: needs(in_force))
+    assert (needs | inlines).plugins == needs.plugins + inlines.plugins
+    assert needs(lambda: inlines(in_force)) == needs.plugins + inlines.plugins
+
+
+def test_tokens_are_compared_by_type_and_value():
+    assert len(composed([Named(1), Named(True), Named(1.0), Named(1)])) == 3
+    with pytest.raises(OverlayError, match="cannot be hashed"):
+        Context(plugins=(Named([]),))
+
+
+def test_plugins_go_with_their_context_into_a_pickle():
+    again = pickle.loads(pickle.dumps(Context(plugins=(NeedsCalls(),), metadata=1)))
+    assert [type(plugin) for plugin in again.plugins] == [NeedsCalls]
