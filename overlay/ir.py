@@ -56,6 +56,8 @@ class Call:
     types: of the positional arguments, as signatures have them; None before types are known.
     result_type: the type of the result; None before it is known.
     constants: the values of positional arguments that are known, UNKNOWN for others.
+    inlined: whether the callee's body is to take the place of the call; None where nobody has
+    said so.
     native: the call as numba represents it, for what is not here.
     """
 
@@ -68,6 +70,7 @@ class Call:
     types: tuple[Any, ...] | None = None
     result_type: Any = None
     constants: tuple[Any, ...] = ()
+    inlined: bool | None = None
     native: Any = field(default=None, repr=False, compare=False)
 
 

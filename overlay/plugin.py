@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Final
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from overlay.errors import OverlayError
 from overlay.location import caller, name_of
 from overlay.metadata import metadata_key
 from overlay.target import type_attribute
 
+if TYPE_CHECKING:
+    from overlay.ir import IR, Call
+
 __all__ = [
     "ALL",
     "STAGES",
     "Plugin",
+    "answers",
     "check_composition",
     "composed",
     "entered_plugins",
     "identity",
+    "interpreted",
     "run_stage",
     "stages_of",
 ]
@@ -78,19 +84,21 @@ class Plugin:
         None to bail out. types: of the arguments, or None where they are unknown."""
         return self
 
-    def before_inference(self, ir: Any) -> Any:
+    def before_inference(self, ir: IR) -> Any:
         """The IR of a function of which no types are known: edited, or another; or None."""
         return ir
 
-    def infer(self, call: Any) -> Any:
-        """The type that the result of a call is to have, or None: what inference says."""
+    def infer(self, call: Call) -> Any:
+        """The type that the result of a call is to have, as an annotation or numba's: the result
+        is converted to it. None: what ``call.result_type`` says."""
         return None
 
-    def inline(self, call: Any) -> bool | None:
-        """Whether the callee's body takes the place of a call; None: as it would be."""
+    def inline(self, call: Call) -> bool | None:
+        """Whether the body of a function takes the place of a call of it (True), or it stays a
+        call, also in LLVM (False); None: what ``call.inlined`` says."""
         return None
 
-    def after_inference(self, ir: Any) -> Any:
+    def after_inference(self, ir: IR) -> Any:
         """The IR of a function with the types of its variables: edited, or another; or None."""
         return ir
 
@@ -205,6 +213,33 @@ def entered_plugins(
     if all(map(lambda a, b: a is b, found, plugins)) and len(found) == len(plugins):
         return plugins
     return composed(found)
+
+
+def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
+    """The abstract interpretation to go on with in a function, where ``current`` was in force."""
+    for plugin in plugins:
+        if type_attribute(type(plugin), "interpreter") is not Plugin.__dict__["interpreter"]:
+            current = _ask(
+                plugin, "interpreter", function, lambda p=plugin, c=current: p.interpreter(c)
+            )
+    return current
+
+
+def answers(
+    plugins: Iterable[Plugin], stage: str, call: Call, known: str
+) -> Iterator[tuple[Plugin, Any]]:
+    """What plugins say of a call in one stage: of each that says something, in their order.
+
+    known: the field of the call that has what was said before.
+    """
+    for plugin in plugins:
+        if stage not in stages_of(plugin):
+            continue
+        hook = getattr(plugin, stage)
+        answer = _ask(plugin, stage, call.caller, lambda hook=hook, call=call: hook(call))
+        if answer is not None:
+            yield plugin, answer
+            call = replace(call, **{known: answer})
 
 
 def run_stage(plugins: Iterable[Plugin], stage: str, value: Any, function: Any) -> Any:

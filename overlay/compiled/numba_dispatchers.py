@@ -88,13 +88,18 @@ class InnerDispatcher(Dispatcher):
         pipeline: type,
     ) -> None:
         self.targetdescr = _Descriptor(world.typing)
+        own = {**options, "nopython": True}
+        # where there are plugins, they are asked before a body takes the place of a call
+        self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
+        self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
         super().__init__(
             _twin(getattr(function, "py_func", function)),
-            targetoptions={**options, "nopython": True},
+            targetoptions=own,
             pipeline_class=pipeline,
         )
         self.world = world
         self.original = getattr(function, "py_func", function)
+        self.py_func.of_program = function
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
         self.body = body
@@ -290,7 +295,7 @@ class EntryDispatcher(CPUDispatcher):
         given = len(args)
         while given and isinstance(args[given - 1], types.Omitted):
             given -= 1
-        inner = world.entry(self, given, len(args))
+        inner = world.entry(self, given, args)
         local = tuple(localised(world, a) for a in args)
         inner.compile(local if return_type is None else signature(return_type, *local))
         return inner.overloads[local]
@@ -301,7 +306,7 @@ class EntryDispatcher(CPUDispatcher):
         except errors.NumbaError as error:
             failure = failures.failure_in(str(error))
             if failure is not None:
-                raise failure.raised() from None
+                raise failure.raised() from failure.error.__cause__
             where = _place_in(self.py_func, error)
             raise failures.of_entry(self.py_func, str(error), where) from None
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import types as python_types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numba import from_dtype
@@ -35,9 +34,6 @@ from overlay.location import caller, location_of, name_of, shown
 from overlay.target import key_of_target
 
 __all__ = ["NumbaIR", "callable_of", "numba_type", "read", "spelt"]
-
-# The name that numba gives to ``bool`` where it tests a condition.
-TEST_OF_BRANCH: Final = re.compile(r"\$?bool\d+(\.\d+)?")
 
 
 class NumbaIR(IR):
@@ -103,7 +99,7 @@ class NumbaIR(IR):
         if not isinstance(expr, ir.Expr):
             return None
         if expr.op == "call":
-            if self._is_implicit(expr):
+            if self._is_implicit(assign):
                 return None
             target, args = self._target(expr.func), self._args(expr)
             kwargs = {name: Variable(var.name) for name, var in expr.kws}
@@ -141,13 +137,19 @@ class NumbaIR(IR):
         given = tuple(Variable(v.name) for v in expr.args)
         return given if expr.vararg is None else (*given, None)
 
-    def _is_implicit(self, expr: Any) -> bool:
+    def _is_implicit(self, assign: Any) -> bool:
         """Whether numba wrote the call for an instruction, such as a test of a branch."""
-        value, name = self._definition(expr.func), expr.func.name
+        function = assign.value.func
+        value = self._definition(function)
         if not isinstance(value, ir.Global) or not is_written_by_numba(value.value):
             return False
-        branch = value.value is bool and TEST_OF_BRANCH.fullmatch(name)
-        return bool(branch) or (name.startswith("$") and "load_" not in name)
+        if value.value is bool:
+            return not self._is_read(assign.target.name, but=ir.Branch)
+        return function.name.startswith("$") and "load_" not in function.name
+
+    def _is_read(self, name: str, but: Any = ()) -> bool:
+        statements = (s for block in self.func_ir.blocks.values() for s in block.body)
+        return any(name in _read_by(s) for s in statements if not isinstance(s, but))
 
     def _definition(self, var: Any) -> Any:
         return guard(get_definition, self.func_ir, var)
@@ -189,8 +191,7 @@ class NumbaIR(IR):
         return None if self.typemap is None else self.typemap.get(variable.name)
 
     def is_used(self, variable: Variable) -> bool:
-        statements = (s for block in self.func_ir.blocks.values() for s in block.body)
-        return any(variable.name in _read_by(statement) for statement in statements)
+        return self._is_read(variable.name)
 
     # ---- editing ----
 
