@@ -123,8 +123,21 @@ class BeforeInference(FunctionPass):
     def run_pass(self, state: Any) -> bool:
         if not has_stage(state.pipeline.world, "before_inference"):
             return False
+        for block in state.func_ir.blocks.values():
+            block.body = [new for old in block.body for new in _as_call(block, old)]
+        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
         _run(state, "before_inference", _shown_ir(state))
         return True
+
+
+def _as_call(block: Any, statement: Any) -> list[Any]:
+    """A statement; the call of ``print`` that numba has already taken as one, in a closure."""
+    if not isinstance(statement, ir.Print):
+        return [statement]
+    loc = statement.loc
+    function, result = (block.scope.redefine(f"$overlay_{n}", loc) for n in ("print", "none"))
+    call = ir.Expr.call(function, statement.args, (), loc, vararg=statement.vararg)
+    return [ir.Assign(ir.Global("print", print, loc), function, loc), ir.Assign(call, result, loc)]
 
 
 # ---- while types are inferred -------------------------------------------------------------
