@@ -475,6 +475,7 @@ class _Library(JITCodeLibrary):
         self._hand_on("before_optimisation")
         super()._optimize_final_module()
         self._hand_on("after_optimisation")
+        del self.dispatcher  # numba keeps the library until the dispatcher goes
 
     def _hand_on(self, stage: str) -> None:
         world, function = self.dispatcher.world, self.dispatcher.function
