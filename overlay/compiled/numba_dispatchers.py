@@ -254,6 +254,7 @@ class EntryDispatcher(CPUDispatcher):
         self.options = options
         self.body = body
         self.called_by_numba = False
+        self.is_entered = False  # whether plugins have been asked, and methods looked up
         self._guards: dict[tuple[Type, ...], Guard] = {}
 
     def compile(self, sig: Any) -> Any:

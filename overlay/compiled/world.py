@@ -263,6 +263,8 @@ class World:
         which the caller gave: of its function, or where that is a target itself, of a call of
         it."""
         function = entry.function
+        if entry.is_entered:
+            return self.dispatcher(function, entry.body, entry.options)
         if entry.body is None and self._has_methods(function):
             key = id(function), given, len(args)
             if key not in self._calls:

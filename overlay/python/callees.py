@@ -31,6 +31,7 @@ from overlay.context import Context, call_next, current_context, current_stack, 
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.construction import TYPE_CALL, constructor
+from overlay.python.entering import asking, entering
 from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
 from overlay.python.own_builtins import __builtins__  # noqa: F401
@@ -317,6 +318,8 @@ class Callees:
                 return function, _keep_if(is_at_home(function))
             return functools.partial(self.engine.enter_inner, *wrapped), Keep.NO
         twin = self.engine.twin(function)
+        if self.engine.plugins:
+            return entering(self.engine, function, twin), _keep_if(is_at_home(function))
         if is_at_home(function):
             return twin, Keep.YES
         if not self.engine.released and id(function) not in self.engine.overlaid_codes:
@@ -350,7 +353,8 @@ class Callees:
             return function, Keep.YES
         if type(owner) is ModuleType:
             lasting = is_module(vars(owner))
-            return function, Keep.YES if lasting else Keep.NO
+            found = asking(self.engine, function) if self.engine.plugins else function
+            return found, Keep.YES if lasting else Keep.NO
         kind: Any = type(owner)
         holder: Any = owner if issubclass(kind, type) else kind
         return self._of_descriptor(type_attribute(holder, function.__name__), function), Keep.NO

@@ -1,0 +1,184 @@
+"""What plugins mean where code is interpreted.
+
+At each call of a function, and of a C function of a module, the plugins are asked with which of
+them it is entered. A function with a plugin that takes part in compilation is compiled and
+called; where all plugins only enter, it is interpreted. What was found is kept by callee and types
+of the arguments.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from overlay.errors import NotCompilable
+from overlay.location import location_of, name_of
+from overlay.plugin import Plugin, entered_plugins, identity, interpreted, stages_of
+from overlay.python.kept import limited
+from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.python.unseen import unobserved, unseen
+from overlay.signature import array_type, key_of
+from overlay.stack import Stack, key_in_force, stack_in_force
+from overlay.table import LOCK
+from overlay.target import as_positional, signature_of
+
+if TYPE_CHECKING:
+    from overlay.python.engine import Link, PythonEngine
+
+__all__ = ["Entering", "asking", "entering"]
+
+
+def entering(
+    engine: PythonEngine, function: FunctionType, twin: FunctionType, link: Link | None = None
+) -> Callable[..., Any]:
+    """What to call in place of a function: ``twin``, in the context as it is, unless the plugins
+    say otherwise. link: of the method whose body it is."""
+
+    @unseen
+    def enter(*args: Any, **kwargs: Any) -> Any:
+        found = engine.stack.entering.found(function, link, args, kwargs)
+        return (found or twin)(*args, **kwargs)
+
+    return enter
+
+
+def asking(engine: PythonEngine, function: Any) -> Callable[..., Any]:
+    """What to call in place of a C function: itself, once the plugins have been told."""
+
+    @unseen
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        engine.stack.entering.tell(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return ask
+
+
+class Entering:
+    """What the plugins of a stack of contexts said, and the stacks that are entered so.
+
+    The stack keeps this, not its engine, which must not keep the stack.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = weakref.ref(stack)
+        self._known: dict[Any, tuple[Any, ...]] = {}
+        self._stacks: dict[Any, Stack] = {}
+
+    @unobserved
+    def found(
+        self, function: FunctionType, link: Link | None, args: Any, kwargs: Any
+    ) -> Callable[..., Any] | None:
+        """What to call in place of a function; None where it is its twin in this stack."""
+        types = _types(function, args, kwargs)
+        key = (id(function), None if link is None else link.key(), *map(id, types))
+        known = self._known.get(key)
+        if known is not None and known[0] is function:
+            return known[-1]
+        found = self._find(function, link, types)
+        with LOCK:
+            limited(self._known)[key] = function, link, types, found
+        return found
+
+    @unobserved
+    def tell(self, function: Any, args: Any, kwargs: Any) -> None:
+        """Ask the plugins about a C function, for which it means nothing."""
+        types = _types(function, args, kwargs)
+        key = (id(function), *map(id, types))
+        if key not in self._known:
+            entered_plugins(self._own().plugins, function, types)
+            with LOCK:
+                limited(self._known)[key] = function, types, None
+
+    def _own(self) -> Stack:
+        stack = self._stack()
+        assert stack is not None
+        return stack
+
+    def _find(
+        self, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+    ) -> Callable[..., Any] | None:
+        stack = self._own()
+        plugins = entered_plugins(stack.plugins, function, types)
+        current = interpreted(plugins, stack.interpretation, function)
+        inside = stack
+        if plugins is not stack.plugins or current is not stack.interpretation:
+            inside = self._stack_of(stack, plugins, current)
+        for plugin in plugins:
+            stages = stages_of(plugin)
+            if stages:
+                return _Compiled(inside, function, link, plugin, stages[0])
+        return None if inside is stack else _Elsewhere(inside, function, link)
+
+    def _stack_of(self, stack: Stack, plugins: tuple[Plugin, ...], current: Any) -> Stack:
+        """The stack with these plugins in place of its own."""
+        key = (*map(identity, plugins), id(current))
+        with LOCK:
+            found = self._stacks.get(key)
+            if found is None:
+                found = self._stacks[key] = stack.with_plugins(plugins, current)
+            return found
+
+
+class _Elsewhere:
+    """A function, run in a stack that has other plugins."""
+
+    def __init__(self, stack: Stack, function: FunctionType, link: Link | None) -> None:
+        self.stack = stack
+        self.twin = stack.python.entered_twin(function, link)
+
+    @unseen
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token, key = stack_in_force.set(self.stack), key_in_force.set(self.stack.key)
+        try:
+            return self.twin(*args, **kwargs)
+        finally:
+            stack_in_force.reset(token)
+            key_in_force.reset(key)
+
+
+class _Compiled:
+    """A function, compiled because a plugin takes part in that."""
+
+    def __init__(
+        self, stack: Stack, function: FunctionType, link: Link | None, plugin: Plugin, stage: str
+    ) -> None:
+        self.function, self.plugin, self.stage = function, plugin, stage
+        try:
+            self.run = stack.compiled.jit_entered(function, link)
+        except NotCompilable as error:
+            raise self._explained(error) from error
+
+    @unseen
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self.run(*args, **kwargs)
+        except NotCompilable as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: NotCompilable) -> NotCompilable:
+        name = name_of(self.function)
+        return NotCompilable(
+            f"{name} is to be compiled, since {self.plugin!r} has {self.stage}, and cannot be: "
+            f"{error.asked}",
+            where=error.where or location_of(self.function),
+            notes=error.notes,
+            help=f"let enter() of {self.plugin!r} bail out of {name}, by None, or give a plugin "
+            "that only enters",
+        )
+
+
+def _types(function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """The types of a call, as dispatch sees them."""
+    if kwargs:
+        positional, named = as_positional(signature_of(function), args, kwargs)
+        args = (*positional, *named.values())
+    return tuple(_type_of(value) for value in args)
+
+
+def _type_of(value: Any) -> Any:
+    found = key_of(value)
+    if type(found) is tuple:
+        return array_type(value.dtype.type, value.ndim)
+    return found
