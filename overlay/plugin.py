@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay.errors import OverlayError
-from overlay.location import caller, name_of
+from overlay.errors import NotCompilable, OverlayError
+from overlay.location import caller, location_of, name_of
 from overlay.metadata import metadata_key
 from overlay.target import type_attribute
 
@@ -26,6 +26,7 @@ __all__ = [
     "interpreted",
     "run_stage",
     "stages_of",
+    "stored_key",
 ]
 
 # The hooks that take part in compiling a function, in the order in which they run.
@@ -142,6 +143,22 @@ def identity(plugin: Plugin) -> Hashable:
             help="use a tuple of numbers and strings",
         ) from error
     return type(plugin), metadata_key(token)
+
+
+def stored_key(plugins: Iterable[Plugin]) -> tuple[Hashable, ...]:
+    """What code on disk is kept under: the plugins that it depends on. Raises NotCompilable for
+    one without a ``cache_token``, which no other process knows."""
+    needed = [plugin for plugin in plugins if not plugin.shares_native_cache]
+    for plugin in needed:
+        if plugin.cache_token is None:
+            raise NotCompilable(
+                f"cannot keep code on disk that depends on {plugin!r}",
+                where=caller(),
+                help="give the plugin a cache_token, equal for plugins that do the same, or leave "
+                "cache=True out",
+            )
+    kinds = [(type(plugin).__module__, type(plugin).__qualname__) for plugin in needed]
+    return tuple((*k, metadata_key(p.cache_token)) for k, p in zip(kinds, needed, strict=True))
 
 
 def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:
@@ -261,6 +278,7 @@ def _ask(plugin: Plugin, stage: str, function: Any, hook: Callable[[], Any]) -> 
     except Exception as error:
         raise OverlayError(
             f"{plugin!r} failed in {stage} of {name_of(function)}: {type(error).__name__}: {error}",
+            where=location_of(function),
             notes=[("plugin", f"{type(plugin).__module__}.{type(plugin).__qualname__}")],
             help=f"mend {type(plugin).__qualname__}.{stage}, or let enter() bail out here",
         ) from error

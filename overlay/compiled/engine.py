@@ -72,6 +72,17 @@ class CompiledContext:
         interpretation = interpreted(plugins, self.interpretation, function)
         if plugins is self.plugins and interpretation is self.interpretation:
             return self
+        return self._with(plugins, interpretation)
+
+    @property
+    def native(self) -> CompiledContext:
+        """This context without the plugins that compiled code does not depend on."""
+        plugins = tuple(plugin for plugin in self.plugins if not plugin.shares_native_cache)
+        return (
+            self if len(plugins) == len(self.plugins) else self._with(plugins, self.interpretation)
+        )
+
+    def _with(self, plugins: tuple[Plugin, ...], interpretation: Any) -> CompiledContext:
         found = CompiledContext.of(self.context.replace(plugins=plugins), interpretation)
         if found not in self._with_plugins:
             self._with_plugins.append(found)

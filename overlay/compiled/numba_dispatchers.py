@@ -91,6 +91,7 @@ class InnerDispatcher(Dispatcher):
         own = {**options, "nopython": True}
         # where there are plugins, they are asked before a body takes the place of a call
         self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
+        self.native: InnerDispatcher | None = None  # of a plugin that shares its code
         self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
         super().__init__(
             _twin(getattr(function, "py_func", function)),
@@ -115,7 +116,7 @@ class InnerDispatcher(Dispatcher):
             self.world.watch.add(self.original)
         _compiling.append(self)
         try:
-            return self._compiled_by_numba(sig)
+            return self._compiled_or_taken_over(sig)
         except errors.ForceLiteralArg:
             raise
         except errors.NumbaError as error:
@@ -130,6 +131,23 @@ class InnerDispatcher(Dispatcher):
             raise
         finally:
             _compiling.pop()
+
+    def share(self, native: InnerDispatcher) -> None:
+        """What one of the two has compiled serves for the other."""
+        self.native = native
+        self.world.keep(native)
+        native.world.keep(self)  # each lives as long as what the other has of it
+
+    def _compiled_or_taken_over(self, sig: Any) -> Any:
+        args, _ = sigutils.normalize_signature(sig)
+        native = self.native
+        if native is not None and args in native.overloads and args not in self.overloads:
+            self.add_overload(native.overloads[args])
+        entry_point = self._compiled_by_numba(sig)
+        if native is not None and args not in native.overloads:
+            native.world.watch.add(self.original)
+            native.add_overload(self.overloads[args])
+        return entry_point
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:

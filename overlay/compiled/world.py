@@ -96,6 +96,11 @@ class World:
         return self.engine.is_bare
 
     @functools.cached_property
+    def native(self) -> World:
+        """The world whose compiled code serves in this one, and the other way round."""
+        return self.engine.native.world(self.options) if self.plugins else self
+
+    @functools.cached_property
     def bare(self) -> World:
         """The world of ``nonoverlay`` for code of this one."""
         return self if self.is_bare else self.engine.bare.world(self.options)
@@ -251,10 +256,12 @@ class World:
         found = self._dispatchers.get(key)
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
-            options = {**DEFAULTS, **self.options, **own, **(options or {})}
-            options.pop("enter_numba", None)
+            merged = {**DEFAULTS, **self.options, **own, **(options or {})}
+            merged.pop("enter_numba", None)
             pipeline = compiler_for(self, body)
-            made = InnerDispatcher(self, function, body, options, is_entry, pipeline)
+            made = InnerDispatcher(self, function, body, merged, is_entry, pipeline)
+            if self.native is not self:
+                made.share(self.native.dispatcher(function, body, options))
             found = self._dispatchers[key] = (function, made)
         return found[1]
 

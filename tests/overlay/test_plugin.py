@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay import Context, OverlayError, Plugin, current_context
+from overlay import Context, NotCompilable, OverlayError, Plugin, current_context
 from overlay.context import current_stack
 from overlay.plugin import (
     ALL,
@@ -17,6 +17,7 @@ from overlay.plugin import (
     entered_plugins,
     run_stage,
     stages_of,
+    stored_key,
 )
 
 
@@ -147,18 +148,18 @@ def in_force():
 
 
 def test_a_context_has_its_plugins_in_order_each_once():
-    a, b, c = Adds("a"), Adds("b"), Adds("c")
-    outer, inner = Context(plugins=[a, b, a]), Context(plugins=(Adds("b"), c))
+    a, b, c = Named("a"), Named("b"), Named("c")
+    outer, inner = Context(plugins=[a, b, a]), Context(plugins=(Named("b"), c))
     assert outer.plugins == (a, b)
     assert (outer | inner).plugins == (a, b, c)
     assert outer.replace(plugins=()).plugins == ()
     assert outer.replace(metadata=1).plugins == (a, b)
     assert outer(lambda: current_context().plugins) == (a, b)
-    assert "Adds 'a'" in repr(outer)
+    assert "Named 'a'" in repr(outer)
 
 
 def test_nested_contexts_have_the_outer_ones_plugins_first():
-    a, b, c = Adds("a"), Adds("b"), Adds("c")
+    a, b, c = Named("a"), Named("b"), Named("c")
     outer, inner = Context(plugins=(a, b)), Context(plugins=(c, b))
     assert outer(lambda: inner(in_force)) == (a, b, c)
     assert inner(lambda: outer(in_force)) == (c, b, a)
@@ -188,3 +189,13 @@ def test_tokens_are_compared_by_type_and_value():
 def test_plugins_go_with_their_context_into_a_pickle():
     again = pickle.loads(pickle.dumps(Context(plugins=(NeedsCalls(),), metadata=1)))
     assert [type(plugin) for plugin in again.plugins] == [NeedsCalls]
+
+
+def test_code_on_disk_is_kept_under_classes_and_tokens():
+    class Shares(Plugin):
+        shares_native_cache = True
+
+    assert stored_key((Adds("a"), Shares())) == stored_key((Adds("a"),))
+    assert len({stored_key((p,)) for p in (Adds(1), Adds(True), Named(1))}) == 3
+    with pytest.raises(NotCompilable, match="on disk that depends on <plugin Plugin>"):
+        stored_key((Adds("a"), Plugin()))

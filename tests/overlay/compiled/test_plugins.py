@@ -588,6 +588,50 @@ def test_equal_tokens_share_code_and_others_do_not():
     assert same.seen == []
 
 
+class Shares(SeesFunctions):
+    shares_native_cache = True
+
+
+def test_code_of_a_plugin_that_shares_the_native_cache_serves_without_it_and_the_other_way():
+    def one(x):
+        return two(x) + 1
+
+    def two(x):
+        return x * 2
+
+    plain, plugin = Context(), Shares()
+    sharing = Context(plugins=(plugin,))
+    native = plain.compiled.world({}).dispatcher
+    plain.jit(lambda x: two(x))(1.0)
+    (code,) = native(two).overloads.values()
+    assert sharing.jit(one)(1.0) == 3.0
+    assert [name.rpartition(".")[2] for name in plugin.seen] == ["one"]
+    assert list(native(two).overloads.values()) == [code]
+    # what is compiled first with the plugin serves without it
+    assert sharing.jit(lambda x: one(x))(1.0) == 3.0
+    (code,) = native(one).overloads.values()
+    assert plain.jit(lambda x: one(x))(1.0) == 3.0
+    assert list(native(one).overloads.values()) == [code]
+
+
+def test_shared_code_is_compiled_anew_where_a_table_changes():
+    table = MethodTable("table")
+
+    @table.overlay(identity)
+    def method(x: float):
+        return x + 1
+
+    hot = Context(table, plugins=(Shares(),)).jit(lambda x: middle(identity(x)))
+    plain = Context(table).jit(lambda x: middle(identity(x)))
+    assert hot(1.0) == plain(1.0) == middle(2.0)
+
+    @table.overlay(identity)
+    def again(x: float):
+        return x + 2
+
+    assert hot(1.0) == plain(1.0) == middle(3.0)
+
+
 def test_replacing_a_plugin_compiles_anew():
     context = Context(plugins=(Doubles(),))
     assert context.jit(sine)(0.5) == 2 * math.sin(0.5)
@@ -697,3 +741,76 @@ context_of_two = Context(plugins=(FastSin(),), metadata=2)
 
 def test_a_context_with_plugins_is_entered_by_compiled_code():
     assert Context(metadata=1).jit(by_metadata)(0.5) == fast_sin(0.5) + 1
+
+
+# ---- a plugin that does nothing ----------------------------------------------------------------
+
+
+class DoesNothing(Plugin):
+    """Has every hook, so that every stage and every call goes through it."""
+
+    def enter(self, callee, types):
+        return self
+
+    def before_inference(self, ir):
+        return ir
+
+    def infer(self, call):
+        return None
+
+    def inline(self, call):
+        return None
+
+    def after_inference(self, ir):
+        return ir
+
+    def after_codegen(self, module):
+        return module
+
+    def before_optimisation(self, module):
+        return module
+
+    def after_optimisation(self, module):
+        return module
+
+
+class Wave:
+    def __init__(self, x):
+        self.x = x
+
+    @staticmethod
+    def of(x):
+        return math.sin(x)
+
+    def times(self, n):
+        return self.of(self.x) * n
+
+
+Jitted = numba.experimental.jitclass([("x", numba.float64)])(Wave)
+
+
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def generates(n):
+    for i in range(n):
+        yield i * 2
+
+
+def many_things(x, f):
+    total = 0.0
+    for i, value in enumerate([x, x + 1]):
+        total += value * i
+    for i in generates(3):
+        total += i
+    if total > 1 and not math.isnan(x):
+        total += (lambda y: y + total)(x)
+    wave = Jitted(x)
+    return total, f(x), wave.times(2.0), fibonacci(7), np.sum(np.ones(3) * x), f"{int(x)}"
+
+
+def test_a_plugin_that_does_nothing_changes_nothing():
+    expected = many_things(1.5, sine)
+    assert Context(plugins=(DoesNothing(),)).jit(many_things)(1.5, numba.njit(sine)) == expected
+    assert Context().jit(many_things)(1.5, numba.njit(sine)) == expected
