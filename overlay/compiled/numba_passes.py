@@ -37,6 +37,7 @@ from overlay.compiled.numba_types import (
 )
 from overlay.compiled.numba_typing import is_written_by_numba
 from overlay.errors import OverlayError
+from overlay.plugin import Plugin
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body
@@ -136,7 +137,10 @@ class _Binding:
         if not isinstance(statement, ir.Assign):
             return [statement]
         if isinstance(value, (ir.Global, ir.FreeVar)):
-            self._mentioned(statement, value.value, value.name)
+            if Plugin in type(value.value).__mro__:
+                self._replace(statement, FOLDED, Known(value.value))
+            else:
+                self._mentioned(statement, value.value, value.name)
             return [statement]
         if isinstance(value, ir.Const):
             enter_block(self.world, value.value)

@@ -732,15 +732,58 @@ def test_an_interpretation_is_put_in_force_at_entry_and_is_seen_below():
 # ---- metadata and plugins inside a call --------------------------------------------------------
 
 
-def by_metadata(x):
+class SineIs(Plugin):
+    def __init__(self, value, *, times=1):
+        self.cache_token = value, times
+
+    def before_inference(self, ir):
+        value, times = self.cache_token
+        for call in ir.calls(math.sin):
+            ir.set_result(call, float(value * times))
+
+
+five = SineIs(5)
+context_of_two = Context(plugins=(SineIs(2),), metadata=2)
+
+
+def enters_another(x):
     return recurse(context_of_two, sine, x) + current_context().metadata
 
 
-context_of_two = Context(plugins=(FastSin(),), metadata=2)
+def replaces_plugins(x):
+    return recurse(current_context().replace(plugins=(five,)), sine, x) + math.sin(x)
 
 
-def test_a_context_with_plugins_is_entered_by_compiled_code():
-    assert Context(metadata=1).jit(by_metadata)(0.5) == fast_sin(0.5) + 1
+def makes_a_plugin(x):
+    order = current_context().metadata
+    other = current_context().replace(metadata=4, plugins=(SineIs(order, times=10),))
+    return recurse(other, by_metadata, x) + math.sin(x)
+
+
+def by_metadata(x):
+    return math.sin(x) + current_context().metadata
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (enters_another, 2.0 + 7),
+        (replaces_plugins, 5.0 + math.sin(0.5)),
+        (makes_a_plugin, 70.0 + 4 + math.sin(0.5)),
+    ],
+)
+def test_metadata_and_plugins_change_inside_a_call_in_both_engines(program, expected):
+    context = Context(metadata=7)
+    assert context.jit(program)(0.5) == expected
+    assert context(program, 0.5) == expected
+
+
+def test_a_plugin_that_cannot_be_made_is_named_with_its_place():
+    def makes(x):
+        return recurse(current_context().replace(plugins=(SineIs(),)), sine, x)
+
+    with pytest.raises(OverlayError, match="SineIs cannot be made when code is compiled"):
+        Context().jit(makes)(0.5)
 
 
 # ---- a plugin that does nothing ----------------------------------------------------------------
