@@ -133,7 +133,7 @@ class Stack:
         """What the plugins say of calls in interpreted code."""
         from overlay.python.entering import Entering
 
-        return Entering(self)
+        return Entering()
 
     @property
     def compiled(self) -> CompiledContext:

@@ -31,7 +31,7 @@ from overlay.context import Context, call_next, current_context, current_stack, 
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.construction import TYPE_CALL, constructor
-from overlay.python.entering import asking, entering
+from overlay.python.entering import asking, entering, is_asked_about
 from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
 from overlay.python.own_builtins import __builtins__  # noqa: F401
@@ -263,7 +263,10 @@ class Callees:
         found, keep = self._base(callee)
         if self.engine.implicit is not None:
             found = self.engine.implicit.stands_for(callee, found)
-        return self.engine.watch.over(callee, found), keep
+        found = self.engine.watch.over(callee, found)
+        if self.engine.plugins and is_asked_about(callee):
+            found = asking(self.engine, callee, found)
+        return found, keep
 
     def _base(self, callee: Any) -> tuple[Any, Keep]:
         kind: Any = type(callee)
@@ -353,8 +356,7 @@ class Callees:
             return function, Keep.YES
         if type(owner) is ModuleType:
             lasting = is_module(vars(owner))
-            found = asking(self.engine, function) if self.engine.plugins else function
-            return found, Keep.YES if lasting else Keep.NO
+            return function, Keep.YES if lasting else Keep.NO
         kind: Any = type(owner)
         holder: Any = owner if issubclass(kind, type) else kind
         return self._of_descriptor(type_attribute(holder, function.__name__), function), Keep.NO

@@ -8,9 +8,10 @@ of the arguments.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from overlay.errors import NotCompilable
@@ -27,7 +28,14 @@ from overlay.target import as_positional, signature_of
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["Entering", "asking", "entering"]
+__all__ = ["Entering", "asking", "entering", "is_asked_about"]
+
+
+_LOOKING_MODULES = ("_warnings", "sys")
+_LOOKERS = (
+    *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
+    *("globals", "locals", "vars"),
+)
 
 
 def entering(
@@ -38,21 +46,42 @@ def entering(
 
     @unseen
     def enter(*args: Any, **kwargs: Any) -> Any:
-        found = engine.stack.entering.found(function, link, args, kwargs)
+        found = _found(engine, function, link, args, kwargs)
         return (found or twin)(*args, **kwargs)
 
     return enter
 
 
-def asking(engine: PythonEngine, function: Any) -> Callable[..., Any]:
-    """What to call in place of a C function: itself, once the plugins have been told."""
+def is_asked_about(callee: Any) -> bool:
+    """Whether it is a C function of a module, and none that looks at the frame that calls it."""
+    if type(callee) is not BuiltinFunctionType or type(callee.__self__) is not ModuleType:
+        return False
+    return callee.__self__.__name__ not in _LOOKING_MODULES and callee.__name__ not in _LOOKERS
+
+
+def asking(engine: PythonEngine, function: Any, found: Any) -> Callable[..., Any]:
+    """What to call in place of a C function: ``found``, once the plugins have been told."""
 
     @unseen
     def ask(*args: Any, **kwargs: Any) -> Any:
-        engine.stack.entering.tell(function, args, kwargs)
-        return function(*args, **kwargs)
+        _tell(engine, function, args, kwargs)
+        return found(*args, **kwargs)
 
     return ask
+
+
+@unobserved
+def _found(
+    engine: PythonEngine, function: FunctionType, link: Link | None, args: Any, kwargs: Any
+) -> Callable[..., Any] | None:
+    stack = engine.stack
+    return stack.entering.found(stack, function, link, _types(function, args, kwargs))
+
+
+@unobserved
+def _tell(engine: PythonEngine, function: Any, args: Any, kwargs: Any) -> None:
+    stack = engine.stack
+    stack.entering.tell(stack, function, _types(function, args, kwargs))
 
 
 class Entering:
@@ -61,45 +90,41 @@ class Entering:
     The stack keeps this, not its engine, which must not keep the stack.
     """
 
-    def __init__(self, stack: Stack) -> None:
-        self._stack = weakref.ref(stack)
-        self._known: dict[Any, tuple[Any, ...]] = {}
+    def __init__(self) -> None:
+        # by identities, what these belong to, held weakly, and what was found
+        self._known: dict[Any, tuple[tuple[weakref.ref[Any], ...], Any]] = {}
         self._stacks: dict[Any, Stack] = {}
 
-    @unobserved
     def found(
-        self, function: FunctionType, link: Link | None, args: Any, kwargs: Any
+        self, stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
         """What to call in place of a function; None where it is its twin in this stack."""
-        types = _types(function, args, kwargs)
-        key = (id(function), None if link is None else link.key(), *map(id, types))
-        known = self._known.get(key)
-        if known is not None and known[0] is function:
-            return known[-1]
-        found = self._find(function, link, types)
-        with LOCK:
-            limited(self._known)[key] = function, link, types, found
+        parts = (function, *types) if link is None else (function, *types, link)
+        known = self._known.get(tuple(map(id, parts)))
+        if known is not None and _are(known[0], parts):
+            return known[1]
+        found = self._find(stack, function, link, types)
+        self._keep(parts, found)
         return found
 
-    @unobserved
-    def tell(self, function: Any, args: Any, kwargs: Any) -> None:
+    def tell(self, stack: Stack, function: Any, types: tuple[Any, ...]) -> None:
         """Ask the plugins about a C function, for which it means nothing."""
-        types = _types(function, args, kwargs)
-        key = (id(function), *map(id, types))
-        if key not in self._known:
-            entered_plugins(self._own().plugins, function, types)
-            with LOCK:
-                limited(self._known)[key] = function, types, None
+        parts = function, *types
+        known = self._known.get(tuple(map(id, parts)))
+        if known is None or not _are(known[0], parts):
+            entered_plugins(stack.plugins, function, types)
+            self._keep(parts, None)
 
-    def _own(self) -> Stack:
-        stack = self._stack()
-        assert stack is not None
-        return stack
+    def _keep(self, parts: tuple[Any, ...], found: Any) -> None:
+        key = tuple(map(id, parts))
+        gone = functools.partial(self._known.pop, key)
+        references = tuple(weakref.ref(part, gone) for part in parts)
+        with LOCK:
+            limited(self._known)[key] = references, found
 
     def _find(
-        self, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+        self, stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
-        stack = self._own()
         plugins = entered_plugins(stack.plugins, function, types)
         current = interpreted(plugins, stack.interpretation, function)
         inside = stack
@@ -119,6 +144,10 @@ class Entering:
             if found is None:
                 found = self._stacks[key] = stack.with_plugins(plugins, current)
             return found
+
+
+def _are(references: tuple[weakref.ref[Any], ...], parts: tuple[Any, ...]) -> bool:
+    return all(reference() is part for reference, part in zip(references, parts, strict=True))
 
 
 class _Elsewhere:
@@ -144,7 +173,8 @@ class _Compiled:
     def __init__(
         self, stack: Stack, function: FunctionType, link: Link | None, plugin: Plugin, stage: str
     ) -> None:
-        self.function, self.plugin, self.stage = function, plugin, stage
+        self.name, self.where = name_of(function), location_of(function)
+        self.plugin, self.stage = plugin, stage
         try:
             self.run = stack.compiled.jit_entered(function, link)
         except NotCompilable as error:
@@ -158,14 +188,13 @@ class _Compiled:
             raise self._explained(error) from error
 
     def _explained(self, error: NotCompilable) -> NotCompilable:
-        name = name_of(self.function)
         return NotCompilable(
-            f"{name} is to be compiled, since {self.plugin!r} has {self.stage}, and cannot be: "
+            f"{self.plugin!r} has {self.stage}, so {self.name} is to be compiled, and cannot be: "
             f"{error.asked}",
-            where=error.where or location_of(self.function),
+            where=error.where or self.where,
             notes=error.notes,
-            help=f"let enter() of {self.plugin!r} bail out of {name}, by None, or give a plugin "
-            "that only enters",
+            help=f"let enter() bail out of {self.name} by giving None, or go on there with a "
+            "plugin that only enters",
         )
 
 
