@@ -155,10 +155,21 @@ class _Elsewhere:
 
     def __init__(self, stack: Stack, function: FunctionType, link: Link | None) -> None:
         self.stack = stack
-        self.twin = stack.python.entered_twin(function, link)
+        self.function, self.link = weakref.ref(function), link
+        self.renew(function)
+
+    def renew(self, function: FunctionType) -> None:
+        """Run the function as it is now."""
+        self.code, self.defaults = function.__code__, function.__defaults__
+        self.twin = self.stack.python.entered_twin(function, self.link)
 
     @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.function()
+        if function is not None and (
+            function.__code__ is not self.code or function.__defaults__ is not self.defaults
+        ):
+            self.renew(function)
         token, key = stack_in_force.set(self.stack), key_in_force.set(self.stack.key)
         try:
             return self.twin(*args, **kwargs)

@@ -131,6 +131,56 @@ def test_enter_is_asked_with_the_method_that_a_call_resolves_to_and_tables_stay(
     assert Context(table, plugins=(SeesEntering(),))(sine, 0.5)[1] == (SeesEntering,)
 
 
+def test_code_changed_in_place_is_seen_where_plugins_have_bailed_out():
+    def helper():
+        return "old"
+
+    def program():
+        return helper()
+
+    class Bails(Plugin):
+        def enter(self, callee, types):
+            return None if callee is helper else self
+
+    ctx = Context(plugins=(Bails(),))
+    assert ctx(program) == "old"
+    helper.__code__ = (lambda: "new").__code__
+    assert ctx(program) == "new"
+
+
+def test_what_plugins_said_of_a_function_goes_with_it():
+    def program():
+        def local(x):
+            return x
+
+        kept = [local(n) for n in range(3)]
+        return weakref.ref(local), kept
+
+    ctx = Context(plugins=(SeesNothing(),))
+    reference, kept = ctx(program)
+    gc.collect()
+    assert (reference(), kept) == (None, [0, 1, 2])
+
+
+class SeesNothing(Plugin):
+    def enter(self, callee, types):
+        return None if callee is middle else self
+
+
+def looks(x):
+    names = sorted(locals())
+    y = globals()["middle"](x)
+    return names, y, eval("x + 1")
+
+
+def test_functions_that_look_at_the_frame_that_calls_them_see_it():
+    assert Context(plugins=(SeesNothing(),))(looks, 1.0) == looks_natively(1.0)
+
+
+def looks_natively(x):
+    return ["x"], (math.sin(x), ()), x + 1
+
+
 def test_an_exception_leaves_the_plugins_as_they_were():
     class Bails(Plugin):
         def enter(self, callee, types):
