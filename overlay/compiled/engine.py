@@ -85,6 +85,8 @@ class CompiledContext:
     def _with(self, plugins: tuple[Plugin, ...], interpretation: Any) -> CompiledContext:
         found = CompiledContext.of(self.context.replace(plugins=plugins), interpretation)
         if found not in self._with_plugins:
+            if found.rebound():
+                found.recompile()
             self._with_plugins.append(found)
             found._outside.add(self)
         return found
@@ -176,6 +178,8 @@ class CompiledContext:
                 # as where contexts are nested when interpreted: the inner one is the current one
                 both = self.context | inner.context
                 joined = inner.context.replace(tables=both.tables, plugins=both.plugins).compiled
+            if joined.rebound():
+                joined.recompile()
             joined._outside.add(self)
             found = self._inside[id(inner)] = inner, joined
         return found[1]

@@ -431,19 +431,32 @@ def _types(state: Any, expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
 # ---- LLVM ---------------------------------------------------------------------------------
 
 
+class _Hook:
+    """What numba calls when it has lowered a function."""
+
+    def __init__(self, lower: _Lower) -> None:
+        self.lower: _Lower | None = lower
+
+    def __call__(self, module: Any, library: Any) -> None:
+        # else it is an implementation of numba's own that the function needs
+        if self.lower is not None and module is self.lower.module:
+            self.lower.hand_on()
+
+
 class _Lower(Lower):
     """Lowers a function, and hands its LLVM module to the stage ``after_codegen``."""
 
     def lower(self) -> None:
-        dispatcher = innermost()
-        self.context = self.context.subtarget(
-            post_lowering=functools.partial(self._hand_on, dispatcher)
-        )
-        super().lower()
+        hook = _Hook(self)
+        self.context = self.context.subtarget(post_lowering=hook)
+        try:
+            super().lower()
+        finally:
+            hook.lower = None  # numba keeps the context with what it compiled of its own
 
-    def _hand_on(self, dispatcher: InnerDispatcher, module: Any, library: Any) -> None:
-        if module is not self.module:
-            return  # of an implementation of numba's own that this function needs
+    def hand_on(self) -> None:
+        """Let the plugins have the module."""
+        dispatcher, module = innermost(), self.module
         if dispatcher.kept_calls:
             _keep_calls(module, dispatcher.kept_calls)
         world = dispatcher.world

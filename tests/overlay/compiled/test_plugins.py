@@ -1,7 +1,9 @@
 """Plugins in compiled code: each stage takes part, where the plugin is active and nowhere else."""
 
+import gc
 import math
 import operator
+import weakref
 
 import numba
 import numpy as np
@@ -665,6 +667,77 @@ def test_redefinition_is_seen_below_a_call_where_plugins_have_changed():
         return x + 2
 
     assert hot(1.0) == 3.0
+
+
+def scale():
+    return 1.0
+
+
+def scaled(x):
+    return x * scale()
+
+
+def calls_scaled(x):
+    return scaled(x) + 0.5
+
+
+class NotBelowScaled(Plugin):
+    def enter(self, callee, types):
+        return None if callee is scaled else self
+
+    def before_inference(self, ir):
+        return ir
+
+
+@pytest.mark.parametrize("plugin", [NotBelowScaled(), Shares()], ids=["bails", "shares"])
+def test_a_function_bound_anew_is_seen_below_plugins(plugin, monkeypatch):
+    hot = Context(plugins=(plugin,)).jit(calls_scaled)
+    plain = Context().jit(calls_scaled)
+    assert hot(2.0) == plain(2.0) == 2.5
+    monkeypatch.setitem(globals(), "scale", lambda: 10.0)
+    assert hot(2.0) == plain(2.0) == 20.5
+    monkeypatch.setitem(globals(), "scale", lambda: 100.0)
+    assert plain(2.0) == hot(2.0) == 200.5
+
+
+def test_a_function_bound_anew_is_seen_where_a_context_is_entered_for_the_first_time(monkeypatch):
+    inner = Context(MethodTable("inner"))
+    assert inner.jit(calls_scaled)(2.0) == 2.5
+    monkeypatch.setitem(globals(), "scale", lambda: 10.0)
+    assert Context(plugins=(FastSin(),)).jit(lambda x: inner(calls_scaled, x))(2.0) == 20.5
+
+
+def test_a_context_with_plugins_is_collected_with_all_that_it_compiled():
+    def run():
+        plugin = Inlines()
+        context = Context(MethodTable("table"), plugins=(plugin, FastSin(), FastMath()))
+        hot = context.jit(powers)
+        hot(2.0), context.jit(sine)(0.5)
+        world = context.compiled.world({})
+        return [weakref.ref(thing) for thing in (plugin, context, hot, world)]
+
+    references = run()
+    gc.collect()
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 4
+
+
+def test_a_plugin_widens_what_functions_are_compiled_for():
+    class Widens(SeesFunctions):
+        def before_inference(self, ir):
+            super().before_inference(ir)
+            for call in ir.calls(wide):
+                ir.replace(call, wide, ir.insert_before(call, float, *call.args))
+
+    def wide(x):
+        return x * 2
+
+    def program(i, x):
+        return wide(i) + wide(x) + wide(3)
+
+    plugin = Widens()
+    assert Context(plugins=(plugin,)).jit(program)(1, 2.0) == 12.0
+    assert [name.rpartition(".")[2] for name in plugin.seen] == ["program", "wide"]
 
 
 # ---- errors ------------------------------------------------------------------------------------
