@@ -225,7 +225,7 @@ class Context:
 
     @property
     def _unreached(self) -> tuple[str, ...]:
-        """The targets that a block cannot reach."""
+        """What a block cannot reach."""
         versions = tuple(table.version for table in self._tables)
         known = self.__dict__.get("_unreached_at")
         if known is None or known[0] != versions:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay import Context, NotCompilable, OverlayError, Plugin, current_context
+from overlay import Context, NotCompilable, OverlayError, OverlayWarning, Plugin, current_context
 from overlay.context import current_stack
 from overlay.plugin import (
     ALL,
@@ -178,6 +178,12 @@ def test_contracts_are_checked_where_contexts_are_made_joined_and_nested():
         inlines(lambda: needs(in_force))
     assert (needs | inlines).plugins == needs.plugins + inlines.plugins
     assert needs(lambda: inlines(in_force)) == needs.plugins + inlines.plugins
+
+
+def test_a_block_warns_that_it_has_no_plugins():
+    words = "cannot reach the overlays and plugins <plugin Named"
+    with pytest.warns(OverlayWarning, match=words), Context(plugins=(Named("a"),)):
+        pass
 
 
 def test_tokens_are_compared_by_type_and_value():
