@@ -16,6 +16,7 @@ from overlay.errors import (
 )
 from overlay.generics import generic
 from overlay.install import install
+from overlay.plugin import Plugin
 from overlay.table import Method, MethodTable
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "NotCompilable",
     "OverlayError",
     "OverlayWarning",
+    "Plugin",
     "UnsupportedPython",
     "call_next",
     "current_context",

@@ -29,7 +29,7 @@ class Block(NamedTuple):
 
 
 def enter(context: Context, names: tuple[str, ...]) -> None:
-    """Begin a block. names: the targets that it cannot reach, of which it warns."""
+    """Begin a block. names: what it cannot reach, of which it warns."""
     if names:
         # of the line with the block: this function and __enter__ stand between
         warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=3)
@@ -52,16 +52,18 @@ def leave(context: Context, error: BaseException | None) -> None:
 
 
 def unreached(context: Context) -> tuple[str, ...]:
-    """The targets of a context that a block cannot reach: all but generic functions."""
+    """What of a context a block cannot reach: all targets but generic functions, and plugins."""
     targets = [t for table in context.tables for t in table.targets()]
-    return tuple(dict.fromkeys(describe(t) for t in targets if generic_state(t) is None))
+    found = dict.fromkeys(describe(t) for t in targets if generic_state(t) is None)
+    return (*found, *map(repr, context.plugins))
 
 
 def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    what = "the overlays and plugins" if context.plugins else "the overlays of"
     return (
         f"with {context!r}: only generic functions see the tables in a block; it cannot reach "
-        f"the overlays of {shown}. Run ctx(f, ...) for code that calls them"
+        f"{what} {shown}. Run ctx(f, ...) for code that calls them"
     )
 
 

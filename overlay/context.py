@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -14,6 +14,7 @@ from overlay.inside import call_next, current_context, nonoverlay, recurse
 from overlay.location import caller
 from overlay.metadata import metadata_key
 from overlay.pickling import home_of_caller, name_at_home, named
+from overlay.plugin import Plugin, composed
 from overlay.stack import Stack, current_stack, entered, key_in_force, stack_in_force
 from overlay.table import Method, MethodTable
 from overlay.target import canonical
@@ -45,8 +46,10 @@ _FIELDS = ("tables", "plugins", "metadata", "state", "implicit", "strict", "coun
 class Context:
     """An ordered stack of method tables under which code runs; immutable.
 
-    tables: later ones shadow earlier ones. metadata: any hashable value; part of what compiled
-    code is kept under. state: any object; code reads both from ``current_context()``.
+    tables: later ones shadow earlier ones. plugins: what takes part in compiling the code, in
+    their order; an OverlayError where one cannot work because of another. metadata: any hashable
+    value; part of what compiled code is kept under. state: any object; code reads both from
+    ``current_context()``.
     implicit: bodies that operators and other syntax reach by themselves are entered too.
     strict: a call that would leave the context raises an error. counts: ``report`` tells how
     often methods were called and from where, which costs time at each of their calls.
@@ -67,7 +70,7 @@ class Context:
     def __init__(
         self,
         *tables: MethodTable,
-        plugins: tuple[Any, ...] = (),
+        plugins: Iterable[Plugin] = (),
         metadata: Any = None,
         state: Any = None,
         implicit: bool = False,
@@ -81,15 +84,9 @@ class Context:
                     where=caller(),
                     help="join two contexts with outer | inner",
                 )
-        if tuple(plugins):
-            raise OverlayError(
-                f"this version has no plugins, and was given {plugins!r}",
-                where=caller(),
-                help="leave plugins= out",
-            )
         self._key = metadata_key(metadata)
         self._tables = tables
-        self._plugins = tuple(plugins)
+        self._plugins = composed(plugins)
         self._metadata = metadata
         self._state = state
         self._implicit = implicit
@@ -103,7 +100,7 @@ class Context:
         return self._tables
 
     @property
-    def plugins(self) -> tuple[Any, ...]:
+    def plugins(self) -> tuple[Plugin, ...]:
         """Its plugins, in the order in which they run."""
         return self._plugins
 
@@ -139,6 +136,7 @@ class Context:
 
     def __repr__(self) -> str:
         parts = [table.name for table in self._tables]
+        parts += map(repr, self._plugins)
         if self._metadata is not None:
             parts.append(f"metadata={self._metadata!r}")
         parts += [
@@ -227,7 +225,7 @@ class Context:
 
     @property
     def _unreached(self) -> tuple[str, ...]:
-        """The targets that a block cannot reach."""
+        """What a block cannot reach."""
         versions = tuple(table.version for table in self._tables)
         known = self.__dict__.get("_unreached_at")
         if known is None or known[0] != versions:

@@ -7,16 +7,19 @@ import weakref
 from collections.abc import Generator
 from contextvars import ContextVar
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from overlay.plugin import Plugin, composed
 from overlay.report import Hits
 from overlay.table import LOCK, MethodTable
 from overlay.views import View
 
 if TYPE_CHECKING:
+    from overlay.compiled import CompiledContext
     from overlay.context import Context
     from overlay.generics import Generic
     from overlay.python import PythonEngine
+    from overlay.python.entering import Entering
     from overlay.report import Record
 
 __all__ = [
@@ -39,8 +42,10 @@ current_key = key_in_force.get
 class Stack:
     """The tables in force, as contexts were entered one inside the other.
 
-    tables: innermost first, each once. context: the innermost context. key: what generic
-    functions keep under it goes when the stack goes.
+    tables: innermost first, each once. plugins: outermost first, each once. context: the innermost
+    context. key: what generic functions keep under it goes when the stack goes.
+
+    Raises OverlayError where a plugin cannot do its work because of one further out.
     """
 
     def __init__(
@@ -48,9 +53,14 @@ class Stack:
         context: Context,
         outside: tuple[MethodTable, ...] = (),
         outer: Stack | None = None,
+        plugins: tuple[Plugin, ...] | None = None,
     ) -> None:
         self.context = context
         self.tables = tuple(dict.fromkeys((*reversed(context.tables), *outside)))
+        self.plugins = context.plugins if plugins is None else plugins
+        if plugins is None and outer is not None and outer.plugins:
+            self.plugins = composed(outer.plugins, context.plugins)
+        self.interpretation: Any = None if outer is None else outer.interpretation
         self.key = object()
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
@@ -102,10 +112,35 @@ class Stack:
 
     @cached_property
     def joined(self) -> Context:
-        """One context with all these tables."""
-        if len(self.tables) == len(self.context.tables):
+        """One context with all these tables and plugins."""
+        tables = tuple(reversed(self.tables))
+        if len(tables) == len(self.context.tables) and _same(self.plugins, self.context.plugins):
             return self.context
-        return self.context.replace(tables=tuple(reversed(self.tables)))
+        return self.context.replace(tables=tables, plugins=self.plugins)
+
+    def with_plugins(self, plugins: tuple[Plugin, ...], interpretation: Any) -> Stack:
+        """The same contexts, of which these plugins alone are active, and an abstract
+        interpretation that is in force."""
+        context = self.context.replace(plugins=plugins)
+        context.record = self.context.record
+        outer = None if self._outer is None else self._outer()
+        stack = Stack(context, self.tables, outer, plugins)
+        stack.interpretation = interpretation
+        return stack
+
+    @cached_property
+    def entering(self) -> Entering:
+        """What the plugins say of calls in interpreted code."""
+        from overlay.python.entering import Entering
+
+        return Entering()
+
+    @property
+    def compiled(self) -> CompiledContext:
+        """The compiled engine for these tables and plugins."""
+        from overlay.compiled import CompiledContext
+
+        return CompiledContext.of(self.joined, self.interpretation)
 
     def push(self, context: Context) -> Stack:
         """These tables with those of one more context inside; entering the innermost again
@@ -117,6 +152,10 @@ class Stack:
         if stack is None:
             stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
         return stack
+
+
+def _same(plugins: tuple[Plugin, ...], others: tuple[Plugin, ...]) -> bool:
+    return len(plugins) == len(others) and all(a is b for a, b in zip(plugins, others, strict=True))
 
 
 def _forget_key(key: object, views: dict[int, View]) -> None:

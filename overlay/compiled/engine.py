@@ -19,6 +19,7 @@ from overlay.compiled.world import World
 from overlay.context import Context
 from overlay.errors import NotCompilable
 from overlay.location import caller, location_of, name_of
+from overlay.plugin import Plugin, entered_plugins, identity, interpreted
 from overlay.table import LOCK, Method, MethodTable
 
 __all__ = ["CompiledContext"]
@@ -37,28 +38,58 @@ class CompiledContext:
     kept as long as this object, since a thread may be running it.
     """
 
-    def __init__(self, context: Context, *, is_bare: bool = False) -> None:
+    def __init__(
+        self, context: Context, *, is_bare: bool = False, interpretation: Any = None
+    ) -> None:
         self.context = context
         self.is_bare = is_bare
+        self.plugins: tuple[Plugin, ...] = context.plugins
+        self.interpretation = interpretation
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[Any] = []
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
         self._inside: dict[int, tuple[CompiledContext, CompiledContext]] = {}
         self._bare: list[CompiledContext] = []
+        self._with_plugins: list[CompiledContext] = []
         self._outside: weakref.WeakSet[CompiledContext] = weakref.WeakSet()
         for table in self.tables:
             table.listen(self)
 
     @classmethod
-    def of(cls, context: Context) -> CompiledContext:
-        """The one for this context."""
+    def of(cls, context: Context, interpretation: Any = None) -> CompiledContext:
+        """The one for this context, in which an abstract interpretation is in force."""
         with LOCK:
-            key = _key(context)
+            key = (*_key(context), id(interpretation))
             found = _shared.get(key)
             if found is None:
-                found = _shared[key] = cls(context)
+                found = _shared[key] = cls(context, interpretation=interpretation)
             return found
+
+    def entered(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
+        """This context with the plugins that go on in a function, called with these types."""
+        plugins = entered_plugins(self.plugins, function, types)
+        interpretation = interpreted(plugins, self.interpretation, function)
+        if plugins is self.plugins and interpretation is self.interpretation:
+            return self
+        return self._with(plugins, interpretation)
+
+    @property
+    def native(self) -> CompiledContext:
+        """This context without the plugins that compiled code does not depend on."""
+        plugins = tuple(plugin for plugin in self.plugins if not plugin.shares_native_cache)
+        return (
+            self if len(plugins) == len(self.plugins) else self._with(plugins, self.interpretation)
+        )
+
+    def _with(self, plugins: tuple[Plugin, ...], interpretation: Any) -> CompiledContext:
+        found = CompiledContext.of(self.context.replace(plugins=plugins), interpretation)
+        if found not in self._with_plugins:
+            if found.rebound():
+                found.recompile()
+            self._with_plugins.append(found)
+            found._outside.add(self)
+        return found
 
     def jit(self, function: Callable[..., Any], **options: Any) -> Any:
         """``function`` compiled under this context: a numba dispatcher.
@@ -81,6 +112,16 @@ class CompiledContext:
         """A method's ``@njit`` function compiled under this context, for an engine that enters it
         from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
         return self._entry(function, options_of(function), Body(target, methods))
+
+    def jit_entered(self, function: Any, link: Any = None) -> Any:
+        """A function compiled under this context, that its plugins have been asked about.
+
+        link: the target and methods that ``call_next`` in it goes on from, if it is a method.
+        """
+        body = None if link is None else Body(link.target, link.methods)
+        entry = self._entry(function, {}, body)
+        entry.is_entered = True
+        return entry
 
     def kernel(self, kernel: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
@@ -135,8 +176,10 @@ class CompiledContext:
             joined = inner
             if not self.is_bare:
                 # as where contexts are nested when interpreted: the inner one is the current one
-                tables = (self.context | inner.context).tables
-                joined = inner.context.replace(tables=tables).compiled
+                both = self.context | inner.context
+                joined = inner.context.replace(tables=both.tables, plugins=both.plugins).compiled
+            if joined.rebound():
+                joined.recompile()
             joined._outside.add(self)
             found = self._inside[id(inner)] = inner, joined
         return found[1]
@@ -181,7 +224,8 @@ class CompiledContext:
         """This context and all that its code enters."""
         found: list[CompiledContext] = [self]
         for engine in found:
-            entered = (*(joined for _, joined in engine._inside.values()), *engine._bare)
+            joined = (joined for _, joined in engine._inside.values())
+            entered = (*joined, *engine._bare, *engine._with_plugins)
             found.extend(each for each in entered if each not in found)
         return found
 
@@ -191,10 +235,11 @@ class CompiledContext:
 _shared: weakref.WeakValueDictionary[Hashable, CompiledContext] = weakref.WeakValueDictionary()
 
 
-def _key(context: Context) -> Hashable:
+def _key(context: Context) -> tuple[Hashable, ...]:
     """What decides the compiled code of a context."""
     tables = tuple(map(id, dict.fromkeys(reversed(context.tables))))
-    return tables, context.metadata_key, id(context.state)
+    plugins = tuple(map(identity, context.plugins))
+    return tables, context.metadata_key, id(context.state), plugins
 
 
 def _frozen(value: Any) -> Any:

@@ -88,13 +88,19 @@ class InnerDispatcher(Dispatcher):
         pipeline: type,
     ) -> None:
         self.targetdescr = _Descriptor(world.typing)
+        own = {**options, "nopython": True}
+        # where there are plugins, they are asked before a body takes the place of a call
+        self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
+        self.native: InnerDispatcher | None = None  # of a plugin that shares its code
+        self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
         super().__init__(
             _twin(getattr(function, "py_func", function)),
-            targetoptions={**options, "nopython": True},
+            targetoptions=own,
             pipeline_class=pipeline,
         )
         self.world = world
         self.original = getattr(function, "py_func", function)
+        self.py_func.of_program = function
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
         self.body = body
@@ -110,7 +116,7 @@ class InnerDispatcher(Dispatcher):
             self.world.watch.add(self.original)
         _compiling.append(self)
         try:
-            return self._compiled_by_numba(sig)
+            return self._compiled_or_taken_over(sig)
         except errors.ForceLiteralArg:
             raise
         except errors.NumbaError as error:
@@ -125,6 +131,23 @@ class InnerDispatcher(Dispatcher):
             raise
         finally:
             _compiling.pop()
+
+    def share(self, native: InnerDispatcher) -> None:
+        """What one of the two has compiled serves for the other."""
+        self.native = native
+        self.world.keep(native)
+        native.world.keep(self)  # each lives as long as what the other has of it
+
+    def _compiled_or_taken_over(self, sig: Any) -> Any:
+        args, _ = sigutils.normalize_signature(sig)
+        native = self.native
+        if native is not None and args in native.overloads and args not in self.overloads:
+            self.add_overload(native.overloads[args])
+        entry_point = self._compiled_by_numba(sig)
+        if native is not None and args not in native.overloads:
+            native.world.watch.add(self.original)
+            native.add_overload(self.overloads[args])
+        return entry_point
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:
@@ -249,6 +272,7 @@ class EntryDispatcher(CPUDispatcher):
         self.options = options
         self.body = body
         self.called_by_numba = False
+        self.is_entered = False  # whether plugins have been asked, and methods looked up
         self._guards: dict[tuple[Type, ...], Guard] = {}
 
     def compile(self, sig: Any) -> Any:
@@ -290,7 +314,7 @@ class EntryDispatcher(CPUDispatcher):
         given = len(args)
         while given and isinstance(args[given - 1], types.Omitted):
             given -= 1
-        inner = world.entry(self, given, len(args))
+        inner = world.entry(self, given, args)
         local = tuple(localised(world, a) for a in args)
         inner.compile(local if return_type is None else signature(return_type, *local))
         return inner.overloads[local]
@@ -301,7 +325,7 @@ class EntryDispatcher(CPUDispatcher):
         except errors.NumbaError as error:
             failure = failures.failure_in(str(error))
             if failure is not None:
-                raise failure.raised() from None
+                raise failure.raised() from failure.error.__cause__
             where = _place_in(self.py_func, error)
             raise failures.of_entry(self.py_func, str(error), where) from None
 

@@ -15,6 +15,9 @@ from numba.core.ir_utils import get_definition, guard, require
 from overlay.compiled.numba_contexts import Known, KnownContext, ReadsContext, constant
 from overlay.compiled.numba_state import Box
 from overlay.context import Context
+from overlay.errors import OverlayError
+from overlay.location import shown
+from overlay.plugin import Plugin
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -96,6 +99,8 @@ class Folding:
 
     def _call(self, expr: Any) -> Any:
         called = get_definition(self.func_ir, expr.func)
+        if isinstance(called, ir.Global) and isinstance(called.value, Known):
+            return self._plugin(called.value.value, expr)
         if isinstance(called, ir.Global):
             require(isinstance(called.value, ReadsContext))
             return None if self.world.is_bare else self.world.engine.context
@@ -104,6 +109,20 @@ class Folding:
         owner = self._ours(called.value)
         require(isinstance(owner, Context))
         return owner.replace(**{name: self._known(var).value for name, var in expr.kws})
+
+    def _plugin(self, kind: Any, expr: Any) -> Plugin:
+        """A plugin that is made of constants."""
+        require(issubclass(type(kind), type) and Plugin in kind.__mro__ and expr.vararg is None)
+        args = [self._known(var).value for var in expr.args]
+        kwargs = {name: self._known(var).value for name, var in expr.kws}
+        try:
+            return kind(*args, **kwargs)
+        except Exception as error:
+            raise OverlayError(
+                f"{kind.__qualname__} cannot be made when code is compiled: {error!r}",
+                where=shown(expr.loc.filename, expr.loc.line),
+                help="make the plugin outside, and mention it",
+            ) from error
 
     def _item(self, expr: Any) -> Any:
         owner = self._ours(expr.value)

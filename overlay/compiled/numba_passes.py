@@ -26,6 +26,7 @@ from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
+from overlay.compiled.numba_stages import add_stages, add_untyped_stages
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     Native,
@@ -36,6 +37,7 @@ from overlay.compiled.numba_types import (
 )
 from overlay.compiled.numba_typing import is_written_by_numba
 from overlay.errors import OverlayError
+from overlay.plugin import Plugin
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body
@@ -68,8 +70,18 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
         passes.add_pass_after(Resolve, PreLowerStripPhis)
+        if self.world.plugins:
+            add_stages(passes)
         passes.finalize()
         return [passes]
+
+    def define_untyped(self, state: Any) -> Any:
+        """What comes before types are known, for a body that takes the place of a call."""
+        passes = DefaultPassBuilder.define_untyped_pipeline(state)
+        passes.add_pass_after(Bind, IRProcessing)
+        passes.add_pass_after(BindInlined, InlineInlinables)
+        add_untyped_stages(passes)
+        return passes
 
     def enters_methods(self) -> None:
         """The function that is being compiled may enter a method when it runs."""
@@ -125,7 +137,10 @@ class _Binding:
         if not isinstance(statement, ir.Assign):
             return [statement]
         if isinstance(value, (ir.Global, ir.FreeVar)):
-            self._mentioned(statement, value.value, value.name)
+            if Plugin in type(value.value).__mro__:
+                self._replace(statement, FOLDED, Known(value.value))
+            else:
+                self._mentioned(statement, value.value, value.name)
             return [statement]
         if isinstance(value, ir.Const):
             enter_block(self.world, value.value)

@@ -103,6 +103,8 @@ class _Resolution:
         ty = self.typemap[assign.target.name]
         if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, InnerDispatcher):
             self._set(assign, ty.dispatcher)
+        elif isinstance(ty, CalleeType) and isinstance(assign.value, ir.Expr):
+            self._set(assign, ty.callee)  # a static method
         elif isinstance(ty, BoundCallee):  # its calls take the receiver from the definition
             return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
         return [assign]

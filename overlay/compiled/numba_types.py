@@ -16,7 +16,7 @@ from numba.core.registry import cpu_target
 from numba.core.types.functions import WeakType
 from numba.core.typing.context import Context as TypingContext
 from numba.core.typing.templates import Signature
-from numba.extending import models, register_model
+from numba.extending import NativeValue, models, register_model, unbox
 
 from overlay.compiled import failures
 from overlay.errors import OverlayError
@@ -214,6 +214,11 @@ class BoundCallee(types.Callable, types.Opaque):
 
 for _type in (CalleeType, BoundCallee):
     register_model(_type)(models.OpaqueModel)
+
+
+@unbox(CalleeType)
+def _unboxed(ty: CalleeType, value: Any, c: Any) -> Any:
+    return NativeValue(c.context.get_dummy_value())
 
 
 @lower_cast(CalleeType, types.Dispatcher)

@@ -145,10 +145,18 @@ class WorldTyping(TypingContext):
         """A call of what is numba's own; it takes functions only as dispatchers."""
         args = tuple(self._dispatcher_type(a) for a in args)
         kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
+        if self.world.plugins:
+            self._ask_to_enter(func, args)
         entered = self.world.implementation(func, args, kws)
         if entered is not None:
             return types.Dispatcher(entered).get_call_type(self, args, kws)
         return numba_typing().resolve_function_type(func, args, kws)
+
+    def _ask_to_enter(self, func: Any, args: tuple[Type, ...]) -> None:
+        try:
+            self.world.ask_to_enter(func, args)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
 
     def _dispatcher_type(self, argument: Type) -> Type:
         if not isinstance(argument, CalleeType):

@@ -26,8 +26,10 @@ from overlay.compiled.checks import failing, failure_of_arguments, failure_of_re
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
 from overlay.compiled.numba_entering import implementation
+from overlay.compiled.numba_ir import callable_of, spelt
 from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
+from overlay.compiled.numba_stages import AskingCallStack
 from overlay.compiled.numba_types import (
     Native,
     Type,
@@ -49,6 +51,8 @@ from overlay.context import (
 )
 from overlay.dispatch import reachable, resolve
 from overlay.errors import NotCompilable
+from overlay.ir import UNKNOWN
+from overlay.plugin import entered_plugins
 from overlay.table import Method
 from overlay.target import INPLACE, describe, key_of_target
 
@@ -71,7 +75,10 @@ class World:
         self.tables = engine.tables
         self.options = dict(options)
         self.enters_numba = bool(options.get("enter_numba"))
+        self.plugins = engine.plugins
         self.typing = WorldTyping(self)
+        if self.plugins:
+            self.typing.callstack = AskingCallStack(self)
         self.watch = Watch()
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, Callee] = {}
@@ -81,11 +88,17 @@ class World:
         self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
         self._kernels: dict[int, tuple[Any, Any]] = {}
         self._kept: list[Any] = []
+        self._asked: dict[Any, Any] = {}
 
     @property
     def is_bare(self) -> bool:
         """Whether it is a world of ``nonoverlay``, in no context."""
         return self.engine.is_bare
+
+    @functools.cached_property
+    def native(self) -> World:
+        """The world whose compiled code serves in this one, and the other way round."""
+        return self.engine.native.world(self.options) if self.plugins else self
 
     @functools.cached_property
     def bare(self) -> World:
@@ -132,9 +145,11 @@ class World:
             return self.bare.stand_in(function) or Native(function)
         if value is current_context:
             return ReadsContext()
-        if self.overlays(value) or plum_functions.is_function(value):
+        if self._has_methods(value):
             return self.callee(value)
         found = self.base(value)
+        if self.plugins and isinstance(found, InnerDispatcher) and found.world is self:
+            return self.callee(value)  # with which plugins it is entered is for them to say
         return None if isinstance(found, Native) and found.value is value else found
 
     def _in_context(
@@ -142,6 +157,10 @@ class World:
     ) -> Any:
         """What stands for a function that runs in a context of its own, inside this one."""
         return self.engine.inside(engine).world(options).stand_in(function) or Native(function)
+
+    def _has_methods(self, value: Any) -> bool:
+        """Whether what a call of this callable enters is a matter of its arguments."""
+        return self.overlays(value) or plum_functions.is_function(value)
 
     def overlays(self, value: Any) -> bool:
         """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
@@ -237,23 +256,29 @@ class World:
         found = self._dispatchers.get(key)
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
-            options = {**DEFAULTS, **self.options, **own, **(options or {})}
-            options.pop("enter_numba", None)
+            merged = {**DEFAULTS, **self.options, **own, **(options or {})}
+            merged.pop("enter_numba", None)
             pipeline = compiler_for(self, body)
-            made = InnerDispatcher(self, function, body, options, is_entry, pipeline)
+            made = InnerDispatcher(self, function, body, merged, is_entry, pipeline)
+            if self.native is not self:
+                made.share(self.native.dispatcher(function, body, options))
             found = self._dispatchers[key] = (function, made)
         return found[1]
 
-    def entry(self, entry: EntryDispatcher, given: int, count: int) -> InnerDispatcher:
-        """The dispatcher for an entry from Python: of its function, or where that is a target
-        itself, of a call of it with the first ``given`` of ``count`` parameters."""
+    def entry(self, entry: EntryDispatcher, given: int, args: Sequence[Type]) -> InnerDispatcher:
+        """The dispatcher for an entry from Python with these arguments, the first ``given`` of
+        which the caller gave: of its function, or where that is a target itself, of a call of
+        it."""
         function = entry.function
-        if entry.body is None and isinstance(self.stand_in(function), Callee):
-            key = id(function), given, count
+        if entry.is_entered:
+            return self.dispatcher(function, entry.body, entry.options)
+        if entry.body is None and self._has_methods(function):
+            key = id(function), given, len(args)
             if key not in self._calls:
-                self._calls[key] = calling(function, given, count)
-            function = self._calls[key]
-        return self.dispatcher(function, entry.body, entry.options)
+                self._calls[key] = calling(function, given, len(args))
+            return self.dispatcher(self._calls[key], None, entry.options)
+        world = self.entered(function, args[:given])
+        return world.dispatcher(function, entry.body, entry.options)
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
@@ -273,8 +298,37 @@ class World:
         if found is None:
             given, named = callee.positional(args, kwargs)
             arguments = [as_type(t) for t in (*given, *named.values())]
-            found = self._outcomes[key] = self._resolve(callee, arguments, tuple(named))
+            found = self._resolve(callee, arguments, tuple(named))
+            if self.plugins:
+                self._enter(found, arguments)
+            self._outcomes[key] = found
         return found
+
+    def _enter(self, outcome: Outcome, args: Sequence[Type]) -> None:
+        """Have the plugins say in which world a call goes on."""
+        run = outcome.callee
+        if isinstance(run, Native):
+            self.ask_to_enter(run.value, args)
+        elif run.world is self:
+            world = self.entered(run.function, args)
+            if world is not self:
+                outcome.callee = world.dispatcher(run.function, run.body)
+
+    def entered(self, function: Any, args: Sequence[Type]) -> World:
+        """The world of the plugins that go on with a function, called with these types."""
+        if not self.plugins:
+            return self
+        engine = self.engine.entered(function, tuple(map(spelt, args)))
+        return self if engine is self.engine else engine.world(self.options)
+
+    def ask_to_enter(self, function: Any, args: Sequence[Type]) -> None:
+        """Tell the plugins of a call of what is numba's own, where they have nothing to go on
+        with. function: the callable, or its numba type."""
+        found = callable_of(function) if isinstance(function, Type) else function
+        key = id(found), tuple(args)
+        if found is not UNKNOWN and key not in self._asked:
+            self._asked[key] = found
+            entered_plugins(self.plugins, found, tuple(map(spelt, args)))
 
     def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         method = self._method(callee, args, names)

@@ -31,6 +31,7 @@ from overlay.context import Context, call_next, current_context, current_stack, 
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.construction import TYPE_CALL, constructor
+from overlay.python.entering import asking, entering, is_asked_about
 from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
 from overlay.python.own_builtins import __builtins__  # noqa: F401
@@ -262,7 +263,10 @@ class Callees:
         found, keep = self._base(callee)
         if self.engine.implicit is not None:
             found = self.engine.implicit.stands_for(callee, found)
-        return self.engine.watch.over(callee, found), keep
+        found = self.engine.watch.over(callee, found)
+        if self.engine.plugins and is_asked_about(callee):
+            found = asking(self.engine, callee, found)
+        return found, keep
 
     def _base(self, callee: Any) -> tuple[Any, Keep]:
         kind: Any = type(callee)
@@ -317,6 +321,8 @@ class Callees:
                 return function, _keep_if(is_at_home(function))
             return functools.partial(self.engine.enter_inner, *wrapped), Keep.NO
         twin = self.engine.twin(function)
+        if self.engine.plugins:
+            return entering(self.engine, function, twin), _keep_if(is_at_home(function))
         if is_at_home(function):
             return twin, Keep.YES
         if not self.engine.released and id(function) not in self.engine.overlaid_codes:

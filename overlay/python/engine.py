@@ -22,6 +22,7 @@ from overlay.location import shown
 from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
+from overlay.python.entering import entering
 from overlay.python.implicit import Implicit
 from overlay.python.kept import WeakObjects, limited
 from overlay.python.leaving import Watch
@@ -82,7 +83,8 @@ class PythonEngine:
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
         self._context = weakref.ref(stack.context)
-        self._as_context = stack.context.metadata, stack.context.state
+        self._as_context = stack.context.metadata, stack.context.state, stack.context.plugins
+        self.plugins = stack.plugins
         self.released = False
         self.tables = stack.tables
         self.watch = Watch(self, stack.records)
@@ -218,8 +220,10 @@ class PythonEngine:
         """What ``current_context()`` gives in code of this engine."""
         from overlay.context import Context
 
-        metadata, state = self._as_context
-        return self._context() or Context(*reversed(self.tables), metadata=metadata, state=state)
+        metadata, state, plugins = self._as_context
+        return self._context() or Context(
+            *reversed(self.tables), plugins=plugins, metadata=metadata, state=state
+        )
 
     @unobserved
     def enter(self, function: Any) -> Any:
@@ -252,7 +256,7 @@ class PythonEngine:
 
     def compiled(self, dispatcher: Any) -> Any:
         """A numba dispatcher, compiled anew under these tables."""
-        return self.stack.joined.jit(dispatcher)
+        return self.stack.compiled.jit(dispatcher)
 
     def kernel(self, kernel: Any) -> Any:
         """A ufunc that numba made, with its function compiled anew under these tables."""
@@ -362,13 +366,18 @@ class PythonEngine:
         link = Link(target, (*after, method))
         callees = self._callees_of(link)
         if is_dispatcher(function):
-            return self.stack.joined.compiled.jit_method(function, target, link.methods)
+            return self.stack.compiled.jit_method(function, target, link.methods)
         if type(function) is not FunctionType:
             return callees[function]
         twin = self.twin(function, callees)
         if not self.released:
             self._method_of_code[id(twin.__code__)] = twin.__code__, method
-        return twin
+        return entering(self, function, twin, link) if self.plugins else twin
+
+    def entered_twin(self, function: FunctionType, link: Link | None) -> Any:
+        """The twin of a function that the plugins have entered, in the place of a method where
+        ``link`` says of which."""
+        return self.twin(function, None if link is None else self._callees_of(link))
 
     def _callees_of(self, link: Link) -> Callees:
         return self._linked.setdefault(link.key(), Callees(self, link))
@@ -412,6 +421,7 @@ class PythonEngine:
                 changed=unobserved(functools.partial(self.check_functions, names=True)),
                 operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
                 implicit=self.implicit,
+                local=not self.plugins,  # which are asked at each call
             )
             try:
                 new = rewriter.rewrite(code, namespace)

@@ -33,6 +33,7 @@ class Rewriter:
     overlaid: whether a callable is a target.
     implicit: what is called in place of what the interpreter calls by itself, or None.
     changed: to be called after an attribute that may be a function's code was set.
+    local: whether functions that do not get outside are called as they are.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Rewriter:
         changed: Callable[[], None] | None = None,
         operators: bool = True,
         implicit: Any = None,
+        local: bool = True,
     ) -> None:
         self.emitter = emitter
         self.new_site = new_site
@@ -55,6 +57,7 @@ class Rewriter:
         self.changed = changed
         self.operators = operators
         self.implicit = implicit
+        self.local = local
 
     def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
         """The rewritten code: same names, lines, variables and behaviour, mapped callees.
@@ -63,7 +66,7 @@ class Rewriter:
         """
         writer = Writer(Listing(code), namespace, self.new_site, self.operator, self.overlaid)
         self.emitter.rewrite_calls(writer)
-        for function in local_functions(writer):
+        for function in local_functions(writer) if self.local else ():
             new = self.rewrite(function.code, namespace)
             function.write(writer, new)
         if self.operators:

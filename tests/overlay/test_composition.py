@@ -81,11 +81,6 @@ def test_replace_changes_what_is_named_and_nothing_else():
         full.replace(meta=1)
 
 
-def test_plugins_are_refused_while_there_are_none():
-    with pytest.raises(OverlayError, match="has no plugins"):
-        Context(plugins=(print,))
-
-
 def test_a_method_may_bail_out():
     bail = MethodTable("bail")
 

@@ -1,0 +1,182 @@
+"""The representation that a compiler plugin looks at and edits: one function, as its calls.
+
+A plugin is given an ``IR`` by ``before_inference`` and ``after_inference``, and a ``Call`` by
+``infer`` and ``inline``. Nothing else of the compiler need be known. ``read`` gives the IR of any
+function, to look at. Importing this module does not import numba.
+
+>>> import math
+>>> from overlay.ir import read
+>>> def height(angle):
+...     return 2 * math.sin(angle)
+>>> [call.target for call in read(height).calls()]
+[<built-in function sin>, <built-in function mul>]
+>>> (call,) = read(height, float).calls(math.sin)
+>>> call.types, call.result_type
+((<class 'float'>,), <class 'float'>)
+"""
+
+from __future__ import annotations
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["IR", "UNKNOWN", "Call", "Unknown", "Variable", "read"]
+
+
+class Unknown(enum.Enum):
+    """What stands for the constant of something that is known only when the program runs."""
+
+    UNKNOWN = enum.auto()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = Unknown.UNKNOWN
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a function: one of the program, or one that holds a step of an expression."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call in a function: of a callable, or by an operator (``a + b`` is one of
+    ``operator.add``).
+
+    target: what the program calls, or UNKNOWN. args, kwargs: the arguments; None in ``args`` for
+    ``*rest`` of an unknown length. result: the variable that takes the result.
+    where: ``file:line``. caller: the function in which the call stands.
+    types: of the positional arguments, as signatures have them; None before types are known.
+    result_type: the type of the result; None before it is known.
+    constants: the values of positional arguments that are known, UNKNOWN for others.
+    inlined: whether the callee's body is to take the place of the call; None where nobody has
+    said so.
+    native: the call as numba represents it, for what is not here.
+    """
+
+    target: Any
+    args: tuple[Variable | None, ...]
+    kwargs: Mapping[str, Variable]
+    result: Variable
+    where: str
+    caller: Callable[..., Any]
+    types: tuple[Any, ...] | None = None
+    result_type: Any = None
+    constants: tuple[Any, ...] = ()
+    inlined: bool | None = None
+    native: Any = field(default=None, repr=False, compare=False)
+
+
+class IR(ABC):
+    """A function on its way through the compiler, before its types are known or after.
+
+    Edits change it in place. Where an argument or a value is asked for, give a ``Variable`` of
+    the function, or anything else as a constant. Each edit raises OverlayError where it cannot
+    be done, and then changes nothing.
+    """
+
+    function: Callable[..., Any]
+    # what ``Plugin.interpreter`` of the active plugins gave
+    interpretation: Any = None
+
+    # ---- the function ----
+
+    @property
+    def name(self) -> str:
+        """The function's qualified name."""
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+    @property
+    @abstractmethod
+    def arguments(self) -> tuple[Variable, ...]:
+        """Its parameters."""
+
+    @property
+    @abstractmethod
+    def is_typed(self) -> bool:
+        """Whether types are known."""
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """``file:line`` of its definition."""
+
+    # ---- looking ----
+
+    @abstractmethod
+    def calls(self, *targets: Any) -> tuple[Call, ...]:
+        """Its calls in the order of the source: all, or those of these targets. A call that an
+        edit has removed or replaced is no longer among them."""
+
+    @abstractmethod
+    def constant(self, variable: Variable) -> Any:
+        """The value of a variable where the source says it (a literal, a global, a closure's
+        variable, an attribute of a module, a tuple of these), else UNKNOWN."""
+
+    @abstractmethod
+    def type_of(self, variable: Variable) -> Any:
+        """The type of a variable as a signature has it; None before types are known."""
+
+    @abstractmethod
+    def numba_type_of(self, variable: Variable) -> Any:
+        """The same as numba's own type."""
+
+    @abstractmethod
+    def is_used(self, variable: Variable) -> bool:
+        """Whether anything reads a variable."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """The function, a statement a line."""
+
+    # ---- editing ----
+
+    @abstractmethod
+    def replace(
+        self,
+        call: Call,
+        target: Any,
+        *args: Any,
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Call:
+        """Call ``target`` with these arguments in place of a call. The result takes the place of
+        the call's: once types are known it is converted to that type."""
+
+    @abstractmethod
+    def set_result(self, call: Call, value: Any) -> None:
+        """Put a value in place of a call, which is not made any more."""
+
+    @abstractmethod
+    def delete(self, call: Call) -> None:
+        """Do not make a call of which the result is not used; for others see ``set_result``."""
+
+    @abstractmethod
+    def insert_before(self, call: Call, target: Any, *args: Any) -> Variable:
+        """Call ``target`` just before a call; the variable that holds what it gives."""
+
+    @abstractmethod
+    def insert_after(self, call: Call, target: Any, *args: Any) -> Variable:
+        """The same just after a call, so that ``call.result`` can be among the arguments."""
+
+    @abstractmethod
+    def insert_first(self, target: Any, *args: Any) -> Variable:
+        """The same where the function begins: its arguments can be among the arguments."""
+
+
+def read(function: Callable[..., Any], *types: Any) -> IR:
+    """The IR of a function outside any context, to look at: with the types that follow from
+    those of its arguments, where they are given.
+
+    types: Python types as in signatures, or numba's. Raises NotCompilable where numba cannot
+    read the function.
+    """
+    from overlay.compiled.numba_ir import read
+
+    return read(function, types)

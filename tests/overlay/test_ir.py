@@ -1,0 +1,173 @@
+"""The IR that plugins see: what is found in it, and edits, before types are known and after."""
+
+import math
+import operator
+import subprocess
+import sys
+
+import pytest
+
+from overlay import NotCompilable, OverlayError
+from overlay.ir import UNKNOWN, Variable, read
+
+SCALE = 3.0
+
+
+def helper(x, n):
+    return x * n
+
+
+def program(x, n):
+    """Calls of several kinds."""
+    if n > 1:
+        x = helper(x, n=2)
+    return math.sin(x) + SCALE * math.pow(x, -2.0)
+
+
+def targets(ir):
+    return [call.target for call in ir.calls()]
+
+
+def test_calls_are_found_in_order_operators_included():
+    ir = read(program)
+    expected = [operator.gt, helper, math.sin, math.pow, operator.mul, operator.add]
+    assert targets(ir) == expected
+    (call,) = ir.calls(helper)
+    assert [variable.name for variable in call.args] == ["x"]
+    assert list(call.kwargs) == ["n"]
+    assert ir.constant(call.kwargs["n"]) == 2
+    assert call.types is None
+    assert call.caller is program
+    assert ir.calls(math.cos) == ()
+    assert len(ir.calls(math.sin, helper)) == 2
+
+
+def test_a_place_is_file_and_line():
+    ir = read(program)
+    first = program.__code__.co_firstlineno
+    assert ir.where.endswith(f"test_ir.py:{first}")
+    (call,) = ir.calls(math.sin)
+    assert call.where.endswith(f"test_ir.py:{first + 4}")
+
+
+def test_the_function_and_its_arguments_have_names():
+    ir = read(program)
+    assert ir.name == "program"
+    assert ir.arguments == (Variable("x"), Variable("n"))
+    assert not ir.is_typed
+    assert "helper" in str(ir)
+
+
+def test_constants_are_known_where_the_source_says_them():
+    outside = 7
+
+    def closure(x):
+        y = (1, SCALE, outside)
+        return helper(x, y), math.pow(math.pi, 2.5)
+
+    ir = read(closure)
+    (one,), (two,) = ir.calls(helper), ir.calls(math.pow)
+    assert one.constants == (UNKNOWN, (1, SCALE, 7))
+    assert two.constants == (math.pi, 2.5)
+    assert ir.constant(ir.arguments[0]) is UNKNOWN
+
+
+def test_types_are_those_of_signatures():
+    ir = read(program, float, int)
+    assert ir.is_typed
+    assert [ir.type_of(a) for a in ir.arguments] == [float, int]
+    (call,) = ir.calls(math.sin)
+    assert (call.types, call.result_type) == ((float,), float)
+    assert str(ir.numba_type_of(call.result)) == "float64"
+    (power,) = ir.calls(math.pow)
+    assert power.types == (float, float)
+
+
+def test_a_branch_is_no_call_of_the_program():
+    def branches(x):
+        return 1 if x else 2
+
+    assert targets(read(branches)) == []
+    assert targets(read(branches, int)) == []
+
+    def says_bool(x):
+        return bool(x)
+
+    assert targets(read(says_bool, int)) == [bool]
+
+
+def test_a_call_is_replaced():
+    ir = read(program)
+    (call,) = ir.calls(math.sin)
+    new = ir.replace(call, math.cos, call.args[0])
+    assert (new.target, new.result) == (math.cos, call.result)
+    assert ir.calls(math.sin) == ()
+    assert len(ir.calls(math.cos)) == 1
+    with pytest.raises(OverlayError, match="not in it any more"):
+        ir.replace(call, math.cos, call.args[0])
+
+
+def test_a_typed_call_is_replaced_and_its_result_converted():
+    ir = read(program, float, int)
+    (call,) = ir.calls(math.sin)
+    ir.replace(call, abs, 2)
+    (new,) = ir.calls(abs)
+    assert (new.types, new.result_type, new.constants) == ((int,), int, (2,))
+    assert ir.type_of(call.result) is float
+    with pytest.raises(OverlayError, match="cannot call cos") as info:
+        ir.replace(ir.calls(math.pow)[0], math.cos, "text")
+    assert len(ir.calls(math.pow)) == 1
+    assert "test_ir.py" in info.value.where
+    with pytest.raises(OverlayError, match="cannot put str, of type unicode_type, in place of pow"):
+        ir.replace(ir.calls(math.pow)[0], str, 5)
+
+
+def test_calls_are_inserted():
+    for types in (), (float, int):
+        ir = read(program, *types)
+        (call,) = ir.calls(math.sin)
+        before = ir.insert_before(call, math.floor, call.args[0])
+        after = ir.insert_after(call, math.fabs, call.result)
+        first = ir.insert_first(math.ceil, ir.arguments[0])
+        order = [t for t in targets(ir) if t in (math.sin, math.floor, math.fabs, math.ceil)]
+        assert order == [math.ceil, math.floor, math.sin, math.fabs]
+        assert not any(map(ir.is_used, (before, after, first)))
+        if types:
+            assert [ir.type_of(v) for v in (before, after, first)] == [int, float, int]
+
+
+def test_calls_are_deleted_where_nothing_reads_the_result():
+    def speaks(x):
+        print(x)
+        return math.sin(x)
+
+    for types in (), (float,):
+        ir = read(speaks, *types)
+        (said,), (sine,) = ir.calls(print), ir.calls(math.sin)
+        assert ir.is_used(sine.result)
+        ir.delete(said)
+        assert targets(ir) == [math.sin]
+        with pytest.raises(OverlayError, match=r"ir\.set_result"):
+            ir.delete(sine)
+        ir.set_result(sine, 1.5)
+        assert targets(ir) == []
+        assert ir.constant(sine.result) in (1.5, UNKNOWN)
+        assert "1.5" in str(ir)
+
+
+def test_what_numba_cannot_read_is_refused():
+    def asynchronous(x):
+        with x as y:
+            return y
+
+    with pytest.raises(NotCompilable, match="numba cannot read"):
+        read(asynchronous)
+    with pytest.raises(NotCompilable, match="numba cannot read"):
+        read(program, str, float)
+    with pytest.raises(OverlayError, match="is not one type"):
+        read(program, object, float)
+
+
+def test_importing_the_module_imports_no_numba():
+    program = "import overlay.ir, sys; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
