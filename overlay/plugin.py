@@ -229,7 +229,11 @@ def entered_plugins(
         found.append(entered)
     if all(map(lambda a, b: a is b, found, plugins)) and len(found) == len(plugins):
         return plugins
-    return composed(found)
+    try:
+        return composed(found)
+    except OverlayError as error:
+        error.where = location_of(callee)
+        raise
 
 
 def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:

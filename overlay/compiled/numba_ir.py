@@ -6,18 +6,12 @@ import types as python_types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numba import from_dtype
 from numba.core import errors, ir, types
-from numba.core.compiler import run_frontend
-from numba.core.ir_utils import build_definitions, get_definition, guard
-from numba.core.registry import cpu_target
-from numba.core.ssa import reconstruct_ssa
-from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
-from numba.core.typing.asnumbatype import as_numba_type
+from numba.core.ir_utils import get_definition, guard
 
 from overlay.compiled import failures
 from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_hints import spelt
 from overlay.compiled.numba_resolve import defined_before, new_variable, operands_of, redefine
 from overlay.compiled.numba_types import (
     BoundCallee,
@@ -26,14 +20,13 @@ from overlay.compiled.numba_types import (
     Type,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
-from overlay.compiled.types import Unspellable, hint_of
-from overlay.context import Context, call_next
-from overlay.errors import NotCompilable, OverlayError
+from overlay.context import call_next
+from overlay.errors import OverlayError
 from overlay.ir import IR, UNKNOWN, Call, Variable
-from overlay.location import caller, location_of, name_of, shown
+from overlay.location import location_of, name_of, shown
 from overlay.target import key_of_target
 
-__all__ = ["NumbaIR", "callable_of", "numba_type", "read", "spelt"]
+__all__ = ["NumbaIR", "callable_of"]
 
 
 class NumbaIR(IR):
@@ -401,60 +394,3 @@ def callable_of(ty: Type) -> Any:
         return _of_program(ty.dispatcher)
     key = getattr(ty, "typing_key", None)
     return key if callable(key) else UNKNOWN
-
-
-# ---- types --------------------------------------------------------------------------------
-
-
-def spelt(ty: Type | None) -> Any:
-    """A numba type as signatures have it; None where they have no word for it."""
-    found = None if ty is None else hint_of(ty)
-    return None if found is Unspellable else found
-
-
-def numba_type(hint: Any) -> Type:
-    """The numba type of values of a Python type. Raises OverlayError where there is none, or
-    more than one."""
-    if isinstance(hint, Type):
-        return hint
-    dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
-    try:
-        if isinstance(hint, type) and issubclass(hint, np.ndarray) and isinstance(ndim, int):
-            return types.Array(from_dtype(np.dtype(dtype)), ndim, "C")
-        if isinstance(hint, type) and issubclass(hint, np.generic):
-            return from_dtype(np.dtype(hint))
-        return types.none if hint in (None, type(None)) else as_numba_type(hint)
-    except (errors.NumbaError, TypeError):
-        raise OverlayError(
-            f"{hint!r} is not one type in compiled code",
-            where=caller(),
-            help="give a scalar's type, an array type with dtype and dimensions, or numba's own",
-        ) from None
-
-
-# ---- functions in no context --------------------------------------------------------------
-
-
-def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
-    """The IR of a function as numba alone reads it."""
-    plain = getattr(function, "py_func", function)
-    try:
-        func_ir = run_frontend(plain, inline_closures=True)
-        if not types_:
-            return NumbaIR(func_ir, plain)
-        func_ir = reconstruct_ssa(func_ir)
-        func_ir._definitions = build_definitions(func_ir.blocks)
-        typing = Context().compiled.world({}).typing
-        typemap, _, calltypes, _ = type_inference_stage(
-            typing, cpu_target.target_context, func_ir, tuple(map(numba_type, types_)), None
-        )
-    except (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError) as error:
-        raise NotCompilable(
-            f"numba cannot read {name_of(plain)}",
-            where=location_of(plain),
-            notes=[("numba", line) for line in failures.shortened(str(error))],
-            help="read a function of the Python that numba knows",
-        ) from error
-    func_ir = PreLowerStripPhis()._strip_phi_nodes(func_ir)
-    func_ir._definitions = build_definitions(func_ir.blocks)
-    return NumbaIR(func_ir, plain, typing=typing, typemap=typemap, calltypes=calltypes)

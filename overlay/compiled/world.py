@@ -26,10 +26,11 @@ from overlay.compiled.checks import failing, failure_of_arguments, failure_of_re
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
 from overlay.compiled.numba_entering import implementation
-from overlay.compiled.numba_ir import callable_of, spelt
+from overlay.compiled.numba_hints import spelt
+from overlay.compiled.numba_inferring import AskingCallStack
+from overlay.compiled.numba_ir import callable_of
 from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
-from overlay.compiled.numba_stages import AskingCallStack
 from overlay.compiled.numba_types import (
     Native,
     Type,

@@ -251,6 +251,18 @@ def test_a_type_that_the_result_cannot_be_converted_to_is_refused():
     assert "Wrong" in str(info.value)
 
 
+def test_a_type_that_is_no_one_type_of_numba_is_refused_with_the_plugin_and_the_call():
+    class Vague(Plugin):
+        def infer(self, call):
+            return object if call.target is count else None
+
+    with pytest.raises(
+        OverlayError, match=r"Vague.* infers count as .*object.* not one type"
+    ) as info:
+        Context(plugins=(Vague(),)).jit(counts)(3)
+    assert "test_plugins.py" in info.value.where
+
+
 # ---- inline ------------------------------------------------------------------------------------
 
 
@@ -572,6 +584,28 @@ def test_stages_are_entered_again_while_one_of_them_runs():
         ("end", "middle"),
         ("end", "program"),
     ]
+
+
+class Pure(Plugin):
+    requires = ("effects",)
+
+
+def test_a_contract_that_enter_breaks_names_both_parties_and_the_function():
+    class Changes(Plugin):
+        preserves = frozenset()
+
+        def enter(self, callee, types):
+            return self
+
+    class Becomes(Plugin):
+        def enter(self, callee, types):
+            return Pure() if callee is sine else self
+
+    context = Context(plugins=(Changes(), Becomes()))
+    for run in (lambda: context.jit(middle)(0.5), lambda: context(middle, 0.5)):
+        with pytest.raises(OverlayError, match=r"Pure.* requires 'effects'.*Changes") as info:
+            run()
+        assert "test_plugins.py" in info.value.where
 
 
 # ---- identity ----------------------------------------------------------------------------------
