@@ -316,6 +316,86 @@ def test_inlined_bodies_are_asked_about_and_recursion_ends():
     assert {"twice", "factorial"} <= set(plugin.seen)
 
 
+def loops(n, step=2):
+    total = 0
+    for i in range(n):
+        if i % step == 0:
+            continue
+        total += i
+    return total
+
+
+def branches(x):
+    if x > 1:
+        return x * 2
+    if x > 0.5:
+        return x * 3
+    return 0.0
+
+
+def raises(x):
+    if x > 100:
+        raise ValueError("too large")
+    return x
+
+
+def makes_closure(k):
+    return lambda x: x * k
+
+
+closure = makes_closure(5.0)
+
+
+def with_keywords(x):
+    return loops(5), loops(5, step=3), loops(n=4, step=1)
+
+
+def with_loops(x):
+    total = 0.0
+    while branches(total) < 5 and raises(total) >= 0:
+        total += 0.7
+    for i in range(4):
+        total += branches(loops(3) + closure(x + i))
+    return total
+
+
+def with_method(x):
+    return math.sin(x) + raises(x)
+
+
+class InlinesAll(Sees):
+    def inline(self, call):
+        return True
+
+    def after_inference(self, ir):
+        own = (loops, branches, raises, closure, math.sin)
+        self.seen += [call.target for call in ir.calls(*own) if ir.function is self.program]
+
+
+@pytest.mark.parametrize("program", [with_keywords, with_loops, with_method])
+def test_bodies_of_any_shape_are_inlined(program):
+    table = MethodTable("table")
+
+    @table.overlay(math.sin)
+    def method(x: float):
+        return call_next(x) + 1
+
+    plugin = InlinesAll()
+    plugin.program = program
+    assert Context(table, plugins=(plugin,)).jit(program)(0.7) == Context(table)(program, 0.7)
+    assert plugin.seen == []
+
+
+def test_inlined_bodies_raise():
+    with pytest.raises(ValueError, match="too large"):
+        Context(plugins=(InlinesEverything(),)).jit(lambda x: raises(x))(1000.0)
+
+
+class InlinesEverything(Plugin):
+    def inline(self, call):
+        return True
+
+
 @numba.njit(inline="always")
 def always(x):
     return math.sin(x)
