@@ -220,7 +220,12 @@ def jitted(
     made = numba.njit(function)
     kinds = tuple(numba.typeof(value) for value in example)
 
-    def refuse(*args: Any, **kwargs: Any) -> None:
+    def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+        """What to call where no compiled code fits: there is none any more where a function that
+        the code calls has been bound anew."""
+        if not kwargs and tuple(map(numba.typeof, args)) == kinds:
+            made.compile(kinds)
+            return made
         raise WrongArguments(
             f"{name}, compiled, takes values of the types {', '.join(map(str, kinds))}; "
             f"{', '.join(map(reprlib.repr, args))} were given",
@@ -236,5 +241,5 @@ def jitted(
             where=where,
             help="calls stay interpreted",
         ) from error
-    made._compile_for_args = refuse  # what a call without a fitting signature asks
+    made._compile_for_args = again  # what a call without a fitting signature asks
     return made

@@ -206,10 +206,10 @@ class CompiledContext:
 
     def words(self) -> list[Word]:
         """Words of memory that differ where something of the program that is compiled here has
-        been bound anew."""
+        been bound anew; each is there to be read while those before it are as they were."""
         if not LAYOUT_KNOWN:
             return []
-        return sorted({word for watch in self._watches() for word in watch.words()})
+        return list(dict.fromkeys(word for watch in self._watches() for word in watch.words()))
 
     def rebound(self) -> bool:
         """Whether something of the program that is compiled here has been bound anew."""

@@ -101,7 +101,7 @@ class _Watched:
         _put_in_front(caller)
 
     def _words(self) -> list[Any]:
-        return sorted({word for engine in self.engines for word in engine.words()})
+        return list(dict.fromkeys(word for engine in self.engines for word in engine.words()))
 
     def stale(self, *args: Any, **kwargs: Any) -> Any:
         with LOCK:

@@ -23,10 +23,13 @@ Word = tuple[int, int]
 SIZE: Final = 8
 # of a dict object: the number that changes with the dict, the keys, the values of a split table
 VERSION, KEYS, VALUES = 24, 32, 40
-# of a dict's keys: log2 of their size, of the indices' size in bytes, the kind, the entries used
+# of a dict's keys: log2 of their size, of the indices' size in bytes, the kind (and in the same
+# word the number that the interpreter gave them), the entries used
 LOG2_SIZE, LOG2_INDEX_BYTES, KIND, ENTRIES_USED, INDICES = 8, 9, 10, 24, 32
 GENERAL: Final = 0  # entries are hash, key and value; otherwise key and value
 CONTENT: Final = 16  # of a cell object
+_LOADS_A_BUILTIN: Final = (lambda: Ellipsis).__code__
+_WARM: Final = 100  # calls after which code is specialised
 
 
 def _at(address: int) -> int:
@@ -51,13 +54,23 @@ def of_names(mapping: dict[Any, Any], names: Iterable[str]) -> Iterator[Word]:
         return
     found = _slots(keys)
     slots = [found.get(id(name)) for name in map(sys.intern, names) if name in mapping]
-    if None in slots:
+    missing = any(name not in mapping for name in names)  # a builtin may come to be hidden
+    if None in slots or (missing and not _stamped(mapping, keys)):
         yield from of_dict(mapping)
         return
-    yield _word(id(mapping) + KEYS)
+    yield _word(id(mapping) + KEYS)  # first: the others are read where it has not changed
     yield from (_word(slot) for slot in slots if slot is not None)
-    if any(name not in mapping for name in names):
-        yield _word(keys + ENTRIES_USED)  # a builtin may come to be hidden
+    if missing:
+        yield _word(keys + LOG2_SIZE)
+
+
+def _stamped(mapping: dict[Any, Any], keys: int) -> bool:
+    """Whether a dict's keys have a number of their own, which the next key that comes or goes
+    takes away: the interpreter gives one where globals are loaded again and again."""
+    load = FunctionType(_LOADS_A_BUILTIN, mapping)
+    for _ in range(_WARM):
+        load()
+    return _at(keys + LOG2_SIZE) >> 32 != 0
 
 
 def _slots(keys: int) -> dict[int, int]:

@@ -289,3 +289,15 @@ def test_declared_domains_hold_in_compiled_code():
     (found,) = inverse.batch(np.array([1.5, 2.5]), on_error="nan")
     assert found[0] == 0.5
     assert np.isnan(found[1])
+
+
+def test_a_function_changed_elsewhere_leaves_a_compiled_inverse_at_work():
+    theta = (0.1, 0.2, 1)
+    wanted = FAST(0.7, theta)
+    names = make(USER)
+    assert invert(names["user"], F).compile()(9.0) == (4.0,)
+    exec("def scale(x): return x * 4", names)
+    assert invert(names["user"], F).compile()(9.0) == (2.0,)
+    assert FAST(0.7, theta) == wanted
+    with pytest.raises(WrongArguments):
+        FAST("0.7", theta)
