@@ -1,0 +1,51 @@
+"""What numba compiles: how many functions, and how many instructions they became."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import llvmlite.binding
+import numba
+import numba.core.event as numba_events  # noqa: TID251 - there is no other way to count
+import numpy
+from common.timing import machine
+
+__all__ = ["compiled_functions", "instructions", "machine_and_numba"]
+
+
+def machine_and_numba() -> str:
+    """One line on what the figures were measured on."""
+    versions = f"numba {numba.__version__}, numpy {numpy.__version__}"
+    return f"{machine()}, {llvmlite.binding.get_host_cpu_name()}, {versions}"
+
+
+def instructions(function: Any) -> list[str]:
+    """The names of the instructions of a compiled function of one signature, in order."""
+    [text] = function.inspect_asm().values()
+    words = (line.split()[0] for line in text.splitlines() if line.startswith("\t"))
+    return [word for word in words if not word.startswith(".")]
+
+
+class _Lowered(numba_events.Listener):
+    """Keeps the names of what reaches the stage that makes machine code."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def on_start(self, event: Any) -> None:
+        if str(event.data["name"]).startswith("native_lowering"):
+            self.names.append(str(event.data.get("qualname", event.data)))
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def compiled_functions() -> Iterator[list[str]]:
+    """The names of the functions that numba compiles in the block."""
+    listener = _Lowered()
+    numba_events.register("numba:run_pass", listener)
+    try:
+        yield listener.names
+    finally:
+        numba_events.unregister("numba:run_pass", listener)

@@ -1,0 +1,330 @@
+"""Numeric programs that numba compiles, each written once and made anew for each variant."""
+
+import math
+import operator
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["NUMERIC", "Numeric", "cubic"]
+
+NUMERIC: dict[str, "Numeric"] = {}
+
+
+def as_it_is(function: Any) -> Any:
+    return function
+
+
+@dataclass(frozen=True)
+class Numeric:
+    """A program that calls a target.
+
+    make: given what compiles a helper and what to call for the target, a function of one size.
+    target: what the program calls; a table has a method of it, or replaces it by hand.
+    method: what stands in for the target.
+    size: for a run of some milliseconds; least: for the shortest run.
+    """
+
+    name: str
+    make: Callable[[Any, Any], Callable[[int], Any]]
+    target: Any
+    method: Callable[..., Any]
+    size: int
+    least: int
+
+    def ours(self) -> Callable[[int], Any]:
+        """The program as Python has it, for a context to compile."""
+        return self.make(as_it_is, self.target)
+
+    def plain(self, njit: Any) -> Callable[[int], Any]:
+        """The program with all that it calls compiled by numba itself."""
+        own = self.target.__module__ == __name__
+        return njit(self.make(njit, njit(self.target) if own else self.target))
+
+    def by_hand(self, njit: Any) -> Callable[[int], Any]:
+        """The same with the method written in place of the target."""
+        return njit(self.make(njit, njit(self.method)))
+
+
+def numeric(target, method, size, least):
+    """Register the function that makes a program."""
+
+    def register(make):
+        NUMERIC[make.__name__] = Numeric(make.__name__, make, target, method, size, least)
+        return make
+
+    return register
+
+
+# ---- what the tables put in place of the targets --------------------------------------
+
+
+def cubic(x: float):
+    return x - x * x * x / 6
+
+
+def half_root(x: float):
+    return 0.5 + 0.5 * x
+
+
+def halved(x: np.ndarray):
+    return x * 0.5
+
+
+def squares(x: float, y: float):
+    return x * x + y * y
+
+
+def halved_sum(x: float, y: float):
+    return (x + y) / 2
+
+
+def square_of(z: complex):
+    return z.real * z.real + z.imag * z.imag
+
+
+def leaf(x):
+    return x + 1
+
+
+def other_leaf(x: int):
+    return x ^ 3
+
+
+def element(i, j):
+    return 1.0 / ((i + j) * (i + j + 1) // 2 + i + 1)
+
+
+def other_element(i: int, j: int):
+    return 1.0 / (i + j + 1)
+
+
+def flip(permutation, k):
+    i = 0
+    while i < k:
+        permutation[i], permutation[k] = permutation[k], permutation[i]
+        i += 1
+        k -= 1
+
+
+def flip_down(permutation: np.ndarray, k: int):
+    for i in range((k + 1) // 2):
+        permutation[k - i], permutation[i] = permutation[i], permutation[k - i]
+
+
+# ---- loops, calls, arrays -------------------------------------------------------------
+
+
+@numeric(math.sin, cubic, 200_000, 100)
+def hot_loop(helper, sin):
+    """A loop around a helper around two functions of C."""
+
+    @helper
+    def wave(x):
+        return sin(x) * math.exp(-x * x) + x
+
+    def run(n):
+        total = 0.0
+        for i in range(n):
+            total += wave(i * 1e-6) / (1.0 + total * total)
+        return total
+
+    return run
+
+
+@numeric(operator.mul, halved_sum, 1_000_000, 100)
+def operators(helper, mul):
+    """A loop in which the overlaid function is an operator, of floats."""
+
+    def run(n):
+        total, x = 0.0, 0.5
+        for _ in range(n):
+            x = mul(x, 0.75) / 1.5 + 0.25
+            total += x
+        return total
+
+    return run
+
+
+@numeric(leaf, other_leaf, 24, 5)
+def calls(helper, leaf):
+    """Recursion, with helpers in helpers below it."""
+
+    @helper
+    def inner(x):
+        return leaf(x) * 2
+
+    @helper
+    def outer(x):
+        return inner(x) - leaf(x + 1)
+
+    @helper
+    def fib(n):
+        return outer(n) & 7 if n < 2 else fib(n - 1) + fib(n - 2)
+
+    def run(n):
+        return fib(n)
+
+    return run
+
+
+@numeric(np.sqrt, halved, 100_000, 10)
+def array_expressions(helper, sqrt):
+    """Expressions on whole arrays."""
+
+    @helper
+    def lengths(a, b):
+        return sqrt(a * a + b * b)
+
+    def run(n):
+        a, b = np.arange(n) * 0.5, np.arange(n) * 0.25
+        return (lengths(a, b) + lengths(b, a + 1.0)).sum()
+
+    return run
+
+
+@numeric(math.sqrt, half_root, 300, 4)
+def array_loops(helper, sqrt):
+    """A stencil, written as loops over the items of two arrays."""
+
+    def run(n):
+        now, then = np.zeros((n, n)), np.zeros((n, n))
+        now[0, :] = 1.0
+        for _ in range(4):
+            for i in range(1, n - 1):
+                for j in range(1, n - 1):
+                    around = now[i - 1, j] + now[i + 1, j] + now[i, j - 1] + now[i, j + 1]
+                    then[i, j] = sqrt(around) / 4
+            now, then = then, now
+        return now[1, :].sum()
+
+    return run
+
+
+# ---- the numeric kernels of pyperformance, as one writes them for numba ---------------
+
+
+@numeric(math.sqrt, half_root, 20_000, 5)
+def nbody(helper, sqrt):
+    """Five bodies that attract each other."""
+
+    @helper
+    def advance(place, speed, mass, dt):
+        for i in range(len(mass)):
+            for j in range(i + 1, len(mass)):
+                dx = place[i, 0] - place[j, 0]
+                dy = place[i, 1] - place[j, 1]
+                dz = place[i, 2] - place[j, 2]
+                square = dx * dx + dy * dy + dz * dz
+                pull = dt / (square * sqrt(square))
+                for k, d in enumerate((dx, dy, dz)):
+                    speed[i, k] -= d * mass[j] * pull
+                    speed[j, k] += d * mass[i] * pull
+        place += dt * speed
+
+    def run(n):
+        place = (np.arange(15) * 7.0 % 5.0).reshape(5, 3) + np.arange(5).reshape(5, 1)
+        speed = (np.arange(15) * 3.0 % 4.0 - 1.5).reshape(5, 3)
+        mass = np.arange(1.0, 6.0) * 1e-3
+        for _ in range(n):
+            advance(place, speed, mass, 1e-3)
+        return place.sum()
+
+    return run
+
+
+@numeric(element, other_element, 300, 5)
+def spectral_norm(helper, element):
+    """The largest singular value of an infinite matrix, given by a function of its indices."""
+
+    @helper
+    def times(u, transposed):
+        result = np.zeros(len(u))
+        for i in range(len(u)):
+            for j in range(len(u)):
+                result[i] += u[j] * (element(j, i) if transposed else element(i, j))
+        return result
+
+    def run(n):
+        u, v = np.ones(n), np.ones(n)
+        for _ in range(5):
+            v = times(times(u, False), True)
+            u = times(times(v, False), True)
+        return math.sqrt((u * v).sum() / (v * v).sum())
+
+    return run
+
+
+@numeric(flip, flip_down, 8, 4)
+def fannkuch(helper, flip):
+    """Prefixes of all permutations, reversed until 0 comes first."""
+
+    @helper
+    def flips(given):
+        permutation, count = given.copy(), 0
+        while permutation[0]:
+            flip(permutation, permutation[0])
+            count += 1
+        return count
+
+    def run(n):
+        permutation, counts, most, r = np.arange(n), np.zeros(n, np.int64), 0, n
+        while True:
+            while r != 1:
+                counts[r - 1] = r
+                r -= 1
+            most = max(most, flips(permutation))
+            while True:
+                if r == n:
+                    return most
+                first = permutation[0]
+                for i in range(r):
+                    permutation[i] = permutation[i + 1]
+                permutation[r] = first
+                counts[r] -= 1
+                if counts[r] > 0:
+                    break
+                r += 1
+
+    return run
+
+
+@numeric(abs, square_of, 120, 4)
+def mandelbrot(helper, size):
+    """Complex arithmetic until a number leaves a circle."""
+
+    @helper
+    def turns(c):
+        z = 0j
+        for i in range(80):
+            z = z * z + c
+            if size(z) > 4.0:
+                return i
+        return 80
+
+    def run(n):
+        total = 0
+        for i in range(n):
+            for j in range(n):
+                total += turns(complex(3.0 * i / n - 2.0, 2.0 * j / n - 1.0))
+        return total
+
+    return run
+
+
+@numeric(math.hypot, squares, 200_000, 100)
+def monte_carlo(helper, hypot):
+    """Random points, and the share of them in a quarter of a circle."""
+
+    def run(n):
+        random.seed(1)
+        inside = 0
+        for _ in range(n):
+            if hypot(random.random(), random.random()) <= 1.0:
+                inside += 1
+        return 4.0 * inside / n
+
+    return run

@@ -1,0 +1,80 @@
+"""Comparisons with what was asked of them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from common.timing import table
+
+__all__ = ["NOISE", "Row", "duration", "growth", "shown"]
+
+NOISE = 0.02  # what two runs of the same code may differ by on an idle machine
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison.
+
+    njit, ours: seconds. asked: the most that the ratio may be, or None. noise: how far two
+    equal programs lay apart, or the spread of the runs. instructions: of njit and ours.
+    size: of what the case is a series over, or None.
+    """
+
+    case: str
+    njit: float
+    ours: float
+    asked: float | None = None
+    noise: float = 0.0
+    instructions: tuple[int, int] | None = None
+    same_instructions: bool | None = None
+    size: int | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.ours / self.njit
+
+    @property
+    def verdict(self) -> str:
+        """Whether the ratio is as asked; where 1 is asked, up to the noise."""
+        if self.asked is None:
+            return "-"
+        sure = self.asked + (NOISE if self.asked == 1.0 else 0.0)
+        if self.ratio <= sure:
+            return f"at most {self.asked:.2f}: met"
+        if self.asked == 1.0 and self.ratio <= 1.0 + self.noise:
+            return f"at most {self.asked:.2f}: met within noise"
+        return f"at most {self.asked:.2f}: MISSED"
+
+
+HEAD = ("case", "njit", "ours", "ratio", "noise", "instructions", "asked")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    counts = "-"
+    if row.instructions:
+        counts = "{} / {}".format(*row.instructions)
+        if row.same_instructions:
+            counts = f"{row.instructions[0]}, the same"
+    times = (duration(row.njit), duration(row.ours), f"{row.ratio:.3f}", f"{row.noise:.1%}")
+    return (row.case, *times, counts, row.verdict)
+
+
+def duration(value: float) -> str:
+    """Seconds, in the unit that suits them."""
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if abs(value) >= size:
+            return f"{value / size:.2f} {unit}"
+    return f"{value * 1e9:.0f} ns"
+
+
+def shown(rows: list[Row]) -> list[dict[str, Any]]:
+    """Prints rows, and gives them as what JSON can hold."""
+    print(table([HEAD, *map(cells, rows)]), flush=True)
+    return [{**asdict(row), "ratio": row.ratio, "verdict": row.verdict} for row in rows]
+
+
+def growth(what: str, rows: list[Row]) -> None:
+    """Prints what each more of a series costs, from its first row to its last."""
+    first, last = rows[0], rows[-1]
+    more = (last.size or 0) - (first.size or 0)
+    ours, njit = (last.ours - first.ours) / more, (last.njit - first.njit) / more
+    print(f"{what}: {duration(ours)} for each more (njit {duration(njit)})")
