@@ -26,7 +26,7 @@ from common.generated import (
     unreached_table,
     wide,
 )
-from common.numeric import NUMERIC, cubic
+from common.numeric import NUMERIC, as_it_is, cubic
 from common.rows import Row, duration, growth, shown
 from common.timing import interleaved, ratio, seconds, spread
 from numba import njit
@@ -34,6 +34,7 @@ from numba import njit
 from overlay import Context, MethodTable
 
 LIMIT = 4.0  # seconds for the rounds of one case
+TURNS = 5  # runs of a program in a round: each is short
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ def running(case, variants, argument, rounds, asked=1.0):
     if expected != given:
         raise SystemExit(f"{case}: {given!r} in a context, {expected!r} by njit")
     jobs = {name: lambda f=f: f(argument) for name, f in variants.items()}
-    times = interleaved(jobs, rounds, LIMIT, process_time)
-    codes = [instructions(variants[name]) for name in ("njit", "ours")]
+    times = interleaved(jobs, TURNS * rounds, LIMIT, process_time)
+    codes, wrappers = zip(*(instructions(variants[name]) for name in ("njit", "ours")), strict=True)
     return Row(
         case,
         min(times["njit"]),
@@ -75,6 +76,7 @@ def running(case, variants, argument, rounds, asked=1.0):
         abs(ratio(times, "again", "njit") - 1),
         tuple(map(len, codes)),
         codes[0] == codes[1],
+        tuple(map(len, wrappers)),
     )
 
 
@@ -123,19 +125,17 @@ def entry(sizes, rounds):
         for _ in range(sizes.calls):
             function(1.0)
 
-    def compiled(make, size):
-        return make(identity) if size == 0 else chain(size, make)
+    def made(decorate):
+        return graph(size, decorate)[0] if size > 1 else decorate(identity)
 
     context = Context(unreached_table(0))
-    for size in (0, sizes.chain):
-        plain, again = (compiled(njit, size) for _ in range(2))
-        ours = context.jit(identity if size == 0 else chain(size, lambda f: f))
-        functions = {"njit": plain, "again": again, "ours": ours}
+    for size in (1, sizes.chain):
+        functions = {"njit": made(njit), "again": made(njit), "ours": context.jit(made(as_it_is))}
         jobs = {name: lambda f=f: calls(f) for name, f in functions.items()}
-        times = interleaved(jobs, rounds, LIMIT, process_time)
+        times = interleaved(jobs, TURNS * rounds, LIMIT, process_time)
         each = [min(times[name]) / sizes.calls for name in ("njit", "ours")]
         noise = abs(ratio(times, "again", "njit") - 1)
-        yield Row(f"a call from Python, {max(size, 1)} functions", *each, 1.0, noise)
+        yield Row(f"a call from Python, {size} functions", *each, noise=noise)
 
 
 # ---- compile time -----------------------------------------------------------------------
@@ -175,7 +175,7 @@ def compiling(sizes, rounds):
     size = sizes.chain
     plain = lambda: chain(size, njit)  # noqa: E731
     for how, make_table in (("never reached", lambda: unreached_table(0)), ("sin", sine_table)):
-        ours = in_new_context(make_table, lambda: chain(size, lambda f: f))
+        ours = in_new_context(make_table, lambda: chain(size, as_it_is))
         case = f"compiling, for each of {size} functions, {how}"
         yield compiled(case, {"njit": plain, "ours": ours}, rounds // 2, size, 1.1)
     names = list(NUMERIC)[:1] if sizes is SMALLEST else NUMERIC
@@ -215,7 +215,7 @@ def graphs(size):
     In the last of these three functions are overlaid.
     """
     plain, _ = graph(size, njit)
-    ours, names = graph(size, lambda f: f)
+    ours, names = graph(size, as_it_is)
     sines, changed = sine_table(), MethodTable("changed")
     for i in (size - 1, size - 2, size - 3):
         changed.overlay(names[f"f{i}"])(cubic)
@@ -269,7 +269,7 @@ def layers(sizes, rounds):
     """``*args`` forwarded through layers of functions."""
 
     def case(count):
-        ours = in_new_context(sine_table, lambda: forwarding(count, lambda f: f))
+        ours = in_new_context(sine_table, lambda: forwarding(count, as_it_is))
         return f"*args through {count} layers", count, lambda: forwarding(count, njit), ours
 
     rows = series(map(case, sizes.layers), sizes.calls, rounds)

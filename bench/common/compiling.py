@@ -1,6 +1,7 @@
 """What numba compiles: how many functions, and how many instructions they became."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from common.timing import machine
 
 __all__ = ["compiled_functions", "instructions", "machine_and_numba"]
 
+WRAPPER = re.compile(r'"?(_ZN7cpython|cfunc\.)')  # how numba names them
+
 
 def machine_and_numba() -> str:
     """One line on what the figures were measured on."""
@@ -19,11 +22,19 @@ def machine_and_numba() -> str:
     return f"{machine()}, {llvmlite.binding.get_host_cpu_name()}, {versions}"
 
 
-def instructions(function: Any) -> list[str]:
-    """The names of the instructions of a compiled function of one signature, in order."""
+def instructions(function: Any) -> tuple[list[str], list[str]]:
+    """The names of the instructions of a compiled function of one signature, in order: those of
+    the function and what it calls, and those of the wrappers that Python and C call."""
     [text] = function.inspect_asm().values()
-    words = (line.split()[0] for line in text.splitlines() if line.startswith("\t"))
-    return [word for word in words if not word.startswith(".")]
+    own: list[str] = []
+    wrappers: list[str] = []
+    into = own
+    for line in text.splitlines():
+        if label := re.match(r"[\"\w][^\s:]*:", line):
+            into = wrappers if WRAPPER.match(label[0]) else own
+        elif re.match(r"\t[a-z]", line):
+            into.append(line.split()[0])
+    return own, wrappers
 
 
 class _Lowered(numba_events.Listener):

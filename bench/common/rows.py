@@ -16,7 +16,8 @@ class Row:
 
     njit, ours: seconds. asked: the most that the ratio may be, or None. noise: how far two
     equal programs lay apart, or the spread of the runs. instructions: of njit and ours.
-    size: of what the case is a series over, or None.
+    same_instructions: whether these are the same ones. wrappers: instructions of what Python
+    calls around them. size: of what the case is a series over, or None.
     """
 
     case: str
@@ -26,6 +27,7 @@ class Row:
     noise: float = 0.0
     instructions: tuple[int, int] | None = None
     same_instructions: bool | None = None
+    wrappers: tuple[int, int] | None = None
     size: int | None = None
 
     @property
