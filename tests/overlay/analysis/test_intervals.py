@@ -1,0 +1,269 @@
+"""Intervals: every value of a run lies in what the analysis found."""
+
+from __future__ import annotations
+
+import linecache
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay.analysis import Interpreter, Interval, Intervals, floats, integers
+from overlay.analysis.values import BOTTOM, FLOAT, INT, NUMBER, TOP, number
+from overlay.errors import NotCompilable
+
+NAMES = ("a", "b", "c")
+
+
+def result_of(function: Any, *args: Any) -> Any:
+    return Interpreter(Intervals()).run(function, *args).result
+
+
+def contains(found: Any, value: Any) -> bool:
+    if found == TOP:
+        return True
+    if not isinstance(found, Interval):
+        return False
+    if isinstance(value, float) and math.isnan(value):
+        return found.nan
+    of_kind = found.kind == "number" or (found.kind == "float") == isinstance(value, float)
+    is_zero_barred = found.nonzero and value == 0
+    return of_kind and found.low <= value <= found.high and not is_zero_barred
+
+
+# ---- the lattice --------------------------------------------------------------------------
+
+bounds = st.integers(-5, 5) | st.sampled_from([math.inf, -math.inf])
+
+
+@st.composite
+def intervals(draw: Any) -> Any:
+    low, high = sorted((draw(bounds), draw(bounds)))
+    if low == math.inf or high == -math.inf:
+        return BOTTOM
+    return integers(low, high)
+
+
+anything = intervals() | st.sampled_from([TOP, BOTTOM, INT, FLOAT, NUMBER, floats(0.0, 1.0)])
+
+
+@given(anything, anything, anything)
+def test_join_is_the_least_value_above_both(a: Any, b: Any, c: Any) -> None:
+    domain = Intervals()
+    joined = domain.join(a, b)
+    assert domain.is_below(a, joined)
+    assert domain.is_below(b, joined)
+    assert domain.is_below(a, domain.widen(a, b))
+    assert domain.is_below(b, domain.widen(a, b))
+    assert domain.join(joined, c) == domain.join(a, domain.join(b, c))
+    if domain.is_below(a, c) and domain.is_below(b, c):
+        assert domain.is_below(joined, c)
+
+
+@given(st.lists(intervals(), min_size=1, max_size=30))
+def test_widening_comes_to_an_end(values: list[Any]) -> None:
+    domain, value, changes = Intervals(), BOTTOM, 0
+    for each in values:
+        wider = domain.widen(value, each)
+        changes += wider != value
+        value = wider
+    assert changes <= 5
+
+
+# ---- random programs ----------------------------------------------------------------------
+
+names = st.sampled_from(NAMES)
+leaves = names | st.integers(-7, 7).map(str) | st.sampled_from(["0.5", "-2.25", "3.0"])
+
+
+def _larger(inner: Any) -> Any:
+    binary = st.tuples(st.sampled_from(["+", "-", "*", "//", "%", "/"]), inner, inner)
+    calls = st.tuples(st.sampled_from(["max", "min"]), inner, inner)
+    return (
+        binary.map(lambda t: f"({t[1]} {t[0]} {t[2]})")
+        | calls.map(lambda t: f"{t[0]}({t[1]}, {t[2]})")
+        | inner.map(lambda t: f"abs({t})")
+        | inner.map(lambda t: f"(-{t})")
+        | inner.map(lambda t: f"helper({t})")
+    )
+
+
+expressions = st.recursive(leaves, _larger, max_leaves=4)
+conditions = st.tuples(
+    st.sampled_from(["", "not "]),
+    leaves,
+    st.sampled_from(["<", "<=", ">", ">=", "==", "!="]),
+    leaves,
+).map(lambda t: f"{t[0]}{t[1]} {t[2]} {t[3]}")
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+@st.composite
+def blocks(draw: Any, depth: int = 2) -> list[str]:
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        kind = draw(st.sampled_from(["set", "set", "if", "for", "while"] if depth else ["set"]))
+        name = draw(names)
+        if kind == "set":
+            lines.append(f"{name} = {draw(expressions)}")
+            continue
+        inner = _indented(draw(blocks(depth=depth - 1)))
+        if kind == "if":
+            other = _indented(draw(blocks(depth=depth - 1)))
+            lines += [f"if {draw(conditions)}:", *inner, "else:", *other]
+        elif kind == "for":
+            ends = draw(st.sampled_from(["4", "1, 5", "5, 0, -2", "a"]))
+            loop = f"for {name} in range({ends}):" if ends != "a" else f"for {name} in range(3):"
+            lines += [loop, *inner]
+        else:
+            turn = f"turn{depth}"
+            head = [f"{turn} = 0", f"while {turn} < 4 and {draw(conditions)}:"]
+            lines += [*head, *inner, f"    {turn} += 1"]
+    return lines
+
+
+def compiled(lines: list[str]) -> Any:
+    source = "\n".join(
+        ["def helper(x):", "    return x - 1 if x > 2 else x * 2", "def f(a, b, c):"]
+        + _indented(lines)
+        + ["    return a, b, c"]
+    )
+    file = f"<program {hash(source)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file
+    space: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), space)
+    return space["f"]
+
+
+values = st.integers(-9, 9) | st.floats(-9, 9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(blocks(), st.tuples(values, values, values), st.integers(0, 3), st.integers(0, 3))
+def test_values_of_a_run_lie_in_the_intervals(
+    lines: list[str], args: tuple[Any, Any, Any], below: int, above: int
+) -> None:
+    f = compiled(lines)
+    given_ = [
+        integers(v - below, v + above) if isinstance(v, int) else floats(v - below, v + above)
+        for v in args
+    ]
+    try:
+        results = f(*args)
+    except (ZeroDivisionError, OverflowError, TypeError):
+        return
+    if any(isinstance(v, int) and abs(v) > 2**1000 for v in results):
+        return
+    found = result_of(f, *given_)
+    for value, interval in zip(results, found.items, strict=True):
+        assert contains(interval, value), (interval, value)
+
+
+# ---- loops, branches, calls ---------------------------------------------------------------
+
+
+def count_up(n: Any) -> Any:
+    i = 0
+    while i < n:
+        i += 1
+    return i
+
+
+def test_a_loop_is_widened_and_made_precise_again() -> None:
+    assert result_of(count_up, number(1000000)) == number(1000000)
+    assert result_of(count_up, integers(0, 50)) == integers(0, 50)
+    assert result_of(count_up, integers()).low == 0
+
+
+def nested(n: Any) -> Any:
+    total = 0
+    for i in range(n):
+        for j in range(i, 10):
+            total += j
+    return total
+
+
+def test_nested_loops_end() -> None:
+    assert result_of(nested, integers()) == integers(0)
+
+
+def clipped(x: Any) -> Any:
+    if x < 0:
+        return 0
+    if not x <= 255:
+        return 255
+    return x
+
+
+def test_branches_refine() -> None:
+    assert result_of(clipped, integers()) == integers(0, 255)
+    assert result_of(clipped, floats()) == Interval(0, 255, "number")
+    assert result_of(clipped, FLOAT).low == -math.inf  # "not x < 0" says nothing of a NaN
+
+
+def factorial(n: Any) -> Any:
+    return 1 if n <= 0 else n * factorial(n - 1)
+
+
+def is_even(n: Any) -> Any:
+    return 1 if n == 0 else is_odd(n - 1)
+
+
+def is_odd(n: Any) -> Any:
+    return 0 if n == 0 else is_even(n - 1)
+
+
+def test_recursion_is_a_fixed_point() -> None:
+    assert result_of(factorial, integers(0, 100)).low == 1
+    assert result_of(is_even, integers(0)) == integers(0, 1)
+
+
+def twice(f: Any, x: Any) -> Any:
+    return f(f(x))
+
+
+def shifted(x: Any) -> Any:
+    return x + 10
+
+
+def test_functions_are_values() -> None:
+    domain = Intervals()
+    found = result_of(twice, domain.constant(shifted), integers(0, 1))
+    assert found == integers(20, 21)
+
+
+def test_a_function_is_analysed_once_for_its_arguments() -> None:
+    def caller(x: Any) -> Any:
+        return shifted(x) + shifted(x) + shifted(0)
+
+    run = Interpreter(Intervals()).run(caller, integers(1, 2))
+    assert [inner.function for inner in run.walk()].count(shifted) == 2
+
+
+def handles(x: Any) -> Any:
+    try:
+        return 1 // x
+    except ZeroDivisionError:
+        return 0
+
+
+def test_what_cannot_be_read_gives_anything() -> None:
+    def caller(x: Any) -> Any:
+        return handles(x)
+
+    assert result_of(caller, integers()) == TOP
+    with pytest.raises(NotCompilable, match="handles"):
+        result_of(handles, integers())
+
+
+def test_arrays_made_in_the_program() -> None:
+    def f(n: Any) -> Any:
+        return len(np.zeros(n))
+
+    assert result_of(f, integers(3, 9)) == integers(3, 9)
