@@ -13,6 +13,7 @@ A domain of one's own is a ``Domain``: a lattice with a method table of transfer
 ``Interpreter`` runs a function over it.
 """
 
+from overlay.analysis.calls import CallError, CallErrors, check_calls
 from overlay.analysis.interpreter import Interpreter, Run, Step
 from overlay.analysis.intervals import Intervals
 from overlay.analysis.lattice import Domain, Lattice
@@ -20,6 +21,8 @@ from overlay.analysis.proofs import Proofs, Site, prove
 from overlay.analysis.values import Interval, array, floats, integers
 
 __all__ = [
+    "CallError",
+    "CallErrors",
     "Domain",
     "Interpreter",
     "Interval",
@@ -30,6 +33,7 @@ __all__ = [
     "Site",
     "Step",
     "array",
+    "check_calls",
     "floats",
     "integers",
     "prove",

@@ -14,6 +14,7 @@ __all__ = [
     "Branch",
     "Constant",
     "Copy",
+    "Name",
     "Return",
     "advance",
     "first",
@@ -22,6 +23,10 @@ __all__ = [
     "succeeds",
     "unpack",
 ]
+
+
+class Name(str):
+    """An attribute's name, as the constant that ``getattr`` is given."""
 
 
 @dataclass(frozen=True)

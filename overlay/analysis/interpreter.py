@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.analysis.body import Apply, Body, Branch, Constant, Copy, Return
 from overlay.analysis.lattice import Domain
 from overlay.dispatch import by_values, resolve
-from overlay.errors import NotCompilable
+from overlay.errors import NotCompilable, OverlayError
 
 __all__ = ["Interpreter", "Run", "State", "Step"]
 
@@ -27,7 +27,9 @@ Fact = tuple[Any, tuple[str, ...]]
 class Step:
     """A call as the analysis saw it: the callee, abstract arguments and result, ``file:line``.
 
-    function: None where it is not known. caller: the function in which it stands."""
+    function: None where it is not known. caller: the function in which it stands. statement:
+    the call in the caller's body. errors: why some of its arguments have no callee.
+    """
 
     function: Any
     args: tuple[Any, ...]
@@ -35,6 +37,7 @@ class Step:
     where: str
     caller: Callable[..., Any]
     statement: Apply
+    errors: tuple[OverlayError, ...] = ()
 
 
 @dataclass
@@ -73,16 +76,16 @@ class Run:
     finished: bool = False
     recursive: bool = False
 
-    def walk(self) -> Iterator[Run]:
+    def walk(self) -> tuple[Run, ...]:
         """This run and all below it, each once."""
         seen: dict[int, Run] = {}
-        todo = [self]
+        todo: list[Run] = [self]
         while todo:
             run = todo.pop()
             if id(run) not in seen:
                 seen[id(run)] = run
-                todo += reversed(run.inner.values())
-        return iter(seen.values())
+                todo.extend(reversed(run.inner.values()))
+        return tuple(seen.values())
 
 
 class Interpreter:
@@ -111,6 +114,11 @@ class Interpreter:
             body_of(function)
             raise AssertionError("a body that can be read was not")
         return self._analyse(body, self._bound(body, args, {}) or tuple(args))
+
+    @property
+    def unread(self) -> tuple[Callable[..., Any], ...]:
+        """The functions met whose code cannot be read: calls of them give anything."""
+        return tuple(function for function, body in self._bodies.values() if body is None)
 
     # ---- functions ----
 
@@ -313,32 +321,49 @@ class Interpreter:
         if isinstance(function, str):
             known = self.domain.known(self._value(state, function))
             function = None if known is None else known[0]
-        result, inner = self._called(function, args, kwargs)
+        inner: list[Run] = []
+        errors: list[OverlayError] = []
+        result = self.domain.bottom
+        for given in self.domain.alternatives(args):
+            found = self._called(function, given, kwargs, inner, errors)
+            result = self.domain.join(result, found)
         if note:
-            given = (*args, *kwargs.values())
-            run.steps.append(Step(function, given, result, step.where, body.function, step))
-            if inner is not None:
-                run.inner[id(inner)] = inner
+            all_args = (*args, *kwargs.values())
+            seen = function, all_args, result, step.where, body.function, step, tuple(errors)
+            run.steps.append(Step(*seen))
+            run.inner.update({id(each): each for each in inner})
         fact = None if function is None or step.kwargs else (function, step.args)
         state.set(step.target, result, fact)
 
     def _called(
-        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Any, Run | None]:
+        self,
+        function: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        inner: list[Run],
+        errors: list[OverlayError],
+    ) -> Any:
+        """What a call gives; the runs below it and what is wrong with it are added to lists."""
         domain = self.domain
         if any(value == domain.bottom for value in (*args, *kwargs.values())):
-            return domain.bottom, None
+            return domain.bottom
         if function is None or not callable(function):
-            return domain.top, None
-        method = resolve((domain.table,), function, by_values(args, kwargs))
+            return domain.top
+        try:
+            callee = domain.callee(function, args, kwargs)
+        except OverlayError as error:
+            errors.append(error)
+            return domain.bottom
+        method = resolve((domain.table,), callee, by_values(args, kwargs))
         if method is not None:
-            return method.function(*args, **kwargs), None
-        body = self._body(function) if _has_body(function) else None
+            return method.function(*args, **kwargs)
+        body = self._body(callee) if _has_body(callee) else None
         given = None if body is None else self._bound(body, args, kwargs)
         if body is None or given is None:
-            return domain.top, None
+            return domain.top
         run = self._analyse(body, given)
-        return run.result, run
+        inner.append(run)
+        return run.result
 
     # ---- conditions ----
 

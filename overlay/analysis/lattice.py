@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overlay.table import MethodTable
@@ -52,6 +52,18 @@ class Domain(Lattice):
         """The only value of the program that an abstract value stands for, alone in a tuple;
         None where there may be others. What is called is found by it."""
         return None
+
+    def alternatives(self, args: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+        """The arguments of a call taken apart, such that each part has one callee."""
+        return (tuple(args),)
+
+    def callee(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Callable[..., Any]:
+        """What runs when ``function`` is called so: itself, unless the domain knows of dispatch.
+        Raises OverlayError where nothing does: the interpreter notes that, and such a call gives
+        nothing."""
+        return function
 
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
         """The arguments where a condition ``function(*args)`` came out so; None where it cannot.

@@ -15,8 +15,10 @@ from overlay.location import caller, name_of
 
 __all__ = ["Proofs", "Site", "prove"]
 
-_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
-_DIVISIONS += (operator.itruediv, operator.ifloordiv, operator.imod, divmod)
+_DIVISIONS = (
+    *(operator.truediv, operator.floordiv, operator.mod),
+    *(operator.itruediv, operator.ifloordiv, operator.imod, divmod),
+)
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,20 @@ class Site:
 
 @dataclass(frozen=True)
 class Proofs:
-    """What ``prove`` found: its sites in the order of the source, and what the function gives."""
+    """What ``prove`` found.
+
+    sites: those of the function, then those of what it calls. result: what the function gives.
+    unread: functions below it whose code cannot be read, so that sites in them are not here.
+    """
 
     sites: tuple[Site, ...]
     result: Any
+    unread: tuple[Callable[..., Any], ...] = ()
 
     @property
     def proved(self) -> bool:
-        """Whether each site is."""
-        return all(site.proved for site in self.sites)
+        """Whether each site is, and all code was read."""
+        return not self.unread and all(site.proved for site in self.sites)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.sites))
@@ -60,16 +67,17 @@ def prove(function: Callable[..., Any], *arguments: Any) -> Proofs:
     arguments: for each parameter an abstract value (``integers(0, 9)``, ``floats(...)``,
     ``array("n")``), a number, or a function. Raises NotCompilable where the function's code
     cannot be read, and OverlayError for an argument that means nothing here. Calls whose code
-    cannot be read give anything; sites in them are not among the sites.
+    cannot be read give anything, and are told in ``unread``.
     """
     domain = Intervals()
     values = tuple(_value(domain, i, given) for i, given in enumerate(arguments))
-    run = Interpreter(domain).run(function, *values)
+    interpreter = Interpreter(domain)
+    run = interpreter.run(function, *values)
     found: dict[tuple[int, str], Site] = {}
     for inner in run.walk():
         for step in inner.steps:
             _note(domain, found, step)
-    return Proofs(tuple(found.values()), run.result)
+    return Proofs(tuple(found.values()), run.result, interpreter.unread)
 
 
 def _value(domain: Intervals, place: int, given: Any) -> Any:

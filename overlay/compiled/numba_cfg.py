@@ -16,6 +16,7 @@ from overlay.analysis.body import (
     Branch,
     Constant,
     Copy,
+    Name,
     Return,
     advance,
     first,
@@ -129,6 +130,7 @@ def _expression(target: str, value: Any, where: str) -> list[Statement]:
     if value.op in ("static_getitem", "getattr", "exhaust_iter"):
         key = {"static_getitem": "index", "getattr": "attr", "exhaust_iter": "count"}[value.op]
         key = getattr(value, key)
+        key = Name(key) if function is getattr else key
         args = (value.value.name, "$key")
         return [Constant("$key", key), Apply(target, function, args, (), where)]
     return [Apply(target, function, tuple(v.name for v in args), (), where)]

@@ -130,9 +130,13 @@ def blocks(draw: Any, depth: int = 2) -> list[str]:
 
 def compiled(lines: list[str]) -> Any:
     source = "\n".join(
-        ["def helper(x):", "    return x - 1 if x > 2 else x * 2", "def f(a, b, c):"]
-        + _indented(lines)
-        + ["    return a, b, c"]
+        [
+            "def helper(x):",
+            "    return x - 1 if x > 2 else x * 2",
+            "def f(a, b, c):",
+            *_indented(lines),
+            "    return a, b, c",
+        ]
     )
     file = f"<program {hash(source)}>"
     linecache.cache[file] = len(source), None, source.splitlines(True), file

@@ -1,0 +1,93 @@
+"""A check of calls: those below a function that no method takes, found by reading the code."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from overlay.analysis.interpreter import Interpreter, Run
+from overlay.analysis.kinds import Types, kinds_of
+from overlay.analysis.values import TOP
+from overlay.errors import OverlayError
+from overlay.location import location_of, name_of
+
+if TYPE_CHECKING:
+    from overlay.context import Context
+
+__all__ = ["CallError", "CallErrors", "check_calls"]
+
+
+@dataclass(frozen=True)
+class CallError:
+    """A call that no method takes, or for which none is the most specific.
+
+    where: ``file:line`` of the call. function: in which it stands. error: what the call would
+    raise, with the argument types and the nearest methods.
+    """
+
+    where: str
+    function: Callable[..., Any]
+    error: OverlayError
+
+    def __str__(self) -> str:
+        return f"{self.where}  {name_of(self.function)}: {self.error.asked}"
+
+
+@dataclass(frozen=True)
+class CallErrors:
+    """What ``check_calls`` found. unread: functions below the call whose code cannot be read, so
+    that nothing in them was looked at."""
+
+    errors: tuple[CallError, ...]
+    unread: tuple[Callable[..., Any], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.errors)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors)) or "no call without a method was found"
+
+
+def check_calls(context: Context, function: Callable[..., Any], *types: Any) -> CallErrors:
+    """Find every call below ``context(function, ...)`` that no method takes.
+
+    types: of the arguments, classes or unions of them, ``object`` for any; from the annotations
+    where none are given. Nothing of the program runs. A value of which only some of its possible
+    classes are taken counts as an error; one of which nothing is known does not. Raises
+    NotCompilable where the function's own code cannot be read.
+    """
+    for table in context.tables:
+        table.settle()
+    domain = Types(context)
+    interpreter = Interpreter(domain)
+    args = tuple(map(kinds_of, types)) or _annotated(function)
+    runs: list[Run] = []
+    found: dict[tuple[Any, str], CallError] = {}
+    for given in domain.alternatives(args):
+        try:
+            callee = domain.callee(function, given, {})
+        except OverlayError as error:
+            key = None, error.asked
+            found[key] = CallError(location_of(function), function, error)
+        else:
+            runs += interpreter.run(callee, *given).walk()
+    for step in (step for run in runs for step in run.steps):
+        for error in step.errors:
+            key = id(step.statement), error.asked
+            found.setdefault(key, CallError(step.where, step.caller, error))
+    return CallErrors(tuple(found.values()), interpreter.unread)
+
+
+def _annotated(function: Any) -> tuple[Any, ...]:
+    plain = getattr(function, "py_func", function)
+    code = getattr(plain, "__code__", None)
+    if code is None:
+        return ()
+    try:
+        hints = typing.get_type_hints(plain)
+    except NameError:
+        hints = {}
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return tuple(kinds_of(hints[name]) if name in hints else TOP for name in names)

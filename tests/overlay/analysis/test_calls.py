@@ -1,0 +1,116 @@
+"""Calls that no method takes, found without a run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from overlay import Context, MethodTable, generic
+from overlay.analysis import check_calls
+from overlay.errors import MethodNotFound
+
+
+@generic
+def area(shape: Any) -> Any: ...
+
+
+@area.dispatch
+def _of_float(shape: float) -> Any:
+    return shape * shape
+
+
+def asked(context: Context, function: Any, *types: Any) -> list[str]:
+    return [error.error.asked for error in check_calls(context, function, *types).errors]
+
+
+def direct(x: Any) -> Any:
+    return area(x)
+
+
+def below(x: Any, deep: Any) -> Any:
+    if deep:
+        return direct(x)
+    return 0
+
+
+def test_a_generic_function_without_a_method() -> None:
+    assert asked(Context(), below, float, bool) == []
+    found = check_calls(Context(), below, str, bool)
+    (error,) = found.errors
+    assert error.error.asked == "area(str) has no method"
+    assert error.function is direct
+    assert error.where.endswith(f"test_calls.py:{direct.__code__.co_firstlineno + 1}")
+    with pytest.raises(MethodNotFound):
+        below("a", True)
+
+
+def test_a_method_of_the_context_takes_it() -> None:
+    table = MethodTable("table")
+
+    @table.overlay(area)
+    def of_text(shape: str) -> Any:
+        return len(shape) + None
+
+    assert asked(Context(table), below, str, bool) == ["add(int, None) has no method"]
+
+
+def chosen(flag: Any) -> Any:
+    x = 1.0 if flag else "one"
+    return area(x)
+
+
+def narrowed(flag: Any) -> Any:
+    x = 1.0 if flag else "one"
+    return area(x) if isinstance(x, float) else 0.0
+
+
+def optional(x: float | None) -> Any:
+    if x is None:
+        return 0.0
+    return x + 1
+
+
+def test_branches() -> None:
+    assert asked(Context(), chosen, bool) == ["area(str) has no method"]
+    assert asked(Context(), narrowed, bool) == []
+    assert asked(Context(), optional) == []
+    assert asked(Context(), lambda x: x + 1, float | None) == ["add(None, int) has no method"]
+
+
+def test_builtins_and_operators() -> None:
+    assert asked(Context(), lambda x: math.sin(x), str) == ["sin(str) has no method"]
+    assert asked(Context(), lambda x: len(x), int) == ["len(int) has no method"]
+    assert asked(Context(), lambda x: x[0], int) == ["getitem(int, int) has no method"]
+    assert asked(Context(), lambda x: math.sin(x) + len("a") + x * 2, float) == []
+    assert asked(Context(), lambda x: x + 1, object) == []
+
+
+def two(a: Any, b: Any) -> Any:
+    return a
+
+
+def test_the_wrong_number_of_arguments() -> None:
+    (error,) = check_calls(Context(), lambda x: two(x), int).errors
+    assert "two does not take such arguments" in str(error)
+
+
+def down(n: Any) -> Any:
+    return area(n) if n == 0 else down(n - 1)
+
+
+def test_recursion() -> None:
+    assert asked(Context(), down, float) == []
+    assert asked(Context(), down, str) == ["sub(str, int) has no method", "area(str) has no method"]
+
+
+def handles(x: Any) -> Any:
+    try:
+        return x + 1
+    except TypeError:
+        return 0
+
+
+def test_what_was_not_read_is_told() -> None:
+    assert check_calls(Context(), lambda x: handles(x), str).unread == (handles,)
