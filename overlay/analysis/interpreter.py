@@ -250,7 +250,7 @@ class Interpreter:
     def _result(self, body: Body, into: dict[int, State], run: Run) -> Any:
         """The join of what is returned; the calls on the way are noted in ``run``."""
         result = self.domain.bottom
-        for label in (b for b in body.order if b in into):
+        for label in sorted(into):  # the order of the source
             state = into[label].copy()
             self._execute(body, label, state, run, note=True)
             end = body.blocks[label].end

@@ -102,7 +102,8 @@ def down(n: Any) -> Any:
 
 def test_recursion() -> None:
     assert asked(Context(), down, float) == []
-    assert asked(Context(), down, str) == ["sub(str, int) has no method", "area(str) has no method"]
+    found = set(asked(Context(), down, str))
+    assert found == {"sub(str, int) has no method", "area(str) has no method"}
 
 
 def handles(x: Any) -> Any:

@@ -148,7 +148,7 @@ def compiled(lines: list[str]) -> Any:
 values = st.integers(-9, 9) | st.floats(-9, 9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(blocks(), st.tuples(values, values, values), st.integers(0, 3), st.integers(0, 3))
 def test_values_of_a_run_lie_in_the_intervals(
     lines: list[str], args: tuple[Any, Any, Any], below: int, above: int

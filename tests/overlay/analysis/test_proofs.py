@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from overlay.analysis import array, floats, integers, prove
 from overlay.errors import OverlayError
@@ -179,3 +181,34 @@ def test_what_is_said_of_elements_is_checked() -> None:
 def test_an_argument_without_meaning() -> None:
     with pytest.raises(OverlayError, match="argument 0 says nothing"):
         prove(total, "text")
+
+
+ends = st.sampled_from(["0", "1", "-1", "2", "n", "n - 1", "n + 1", "n // 2", "min(n, 3)", "-n"])
+places = st.sampled_from(["i", "i - 1", "i + 1", "-i", "i // 2", "i % n", "abs(i)", "n - 1 - i"])
+guards = st.sampled_from(["i >= 0", "i < n", "i != 0", "n > 2", "i <= n - 2", "not i >= n"])
+
+
+@settings(max_examples=50, deadline=None)
+@given(ends, ends, st.sampled_from(["1", "2", "-1", "-2"]), places, guards, guards)
+def test_what_is_proved_holds(
+    start: str, stop: str, step: str, place: str, one: str, other: str
+) -> None:
+    source = f"""
+def f(a):
+    n = len(a)
+    for i in range({start}, {stop}, {step}):
+        if {one} and {other}:
+            a[{place}] = 1.0 / (i - 1) if i != 1 else a[i]
+"""
+    space: dict[str, Any] = {}
+    exec(source, space)
+    proofs = prove(space["f"], array("n"))
+    indices = all(site.proved for site in proofs.sites if site.kind == "index")
+    divisors = all(site.proved for site in proofs.sites if site.kind == "divisor")
+    for size in range(6):
+        try:
+            space["f"](np.zeros(size))
+        except IndexError:
+            assert not indices
+        except ZeroDivisionError:
+            assert not divisors
