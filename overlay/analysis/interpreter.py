@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -379,7 +380,7 @@ class Interpreter:
         function, names = fact
         if function is None or function is bool:
             return self._assume(state, names[0], truth)
-        if getattr(function, "__name__", "") == "not_":
+        if function is operator.not_:
             return self._assume(state, names[0], not truth)
         args = tuple(self._value(state, n) for n in names)
         found = self.domain.assume(function, args, truth)
