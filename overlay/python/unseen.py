@@ -1,20 +1,14 @@
-"""Functions of ours that leave no frame for a program to see.
-
-To the interpreter a frame has begun when it has come past its RESUME instruction. One that never
-comes to it is in no traceback, no ``f_back`` and no ``sys._getframe``; warnings do not count it,
-and trace functions are not told of it.
-"""
+"""Functions of ours that leave no frame for a program to see, and when they do after all."""
 
 from __future__ import annotations
 
-import dis
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterator
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
+from overlay.python.frameless import may_lose_frame, with_frame, without_frame
 from overlay.python.kept import WeakObjects
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.table import LOCK
@@ -22,17 +16,6 @@ from overlay.table import LOCK
 __all__ = ["all_unseen", "follow_profiler", "unobserved", "unseen"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_OLD = sys.version_info[:2] == (3, 11)
-_NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
-_FORWARD, _BACKWARD = dis.opmap.get("JUMP_FORWARD", 0), dis.opmap.get("JUMP_BACKWARD", 0)
-_SUSPENDS = (
-    inspect.CO_GENERATOR
-    | inspect.CO_COROUTINE
-    | inspect.CO_ASYNC_GENERATOR
-    | inspect.CO_ITERABLE_COROUTINE
-)
-_UNITS = 255  # as far as a jump goes without a prefix
 
 
 def unseen(function: F) -> F:
@@ -75,7 +58,7 @@ def all_unseen(*modules: ModuleType) -> None:
             if getattr(found, "__module__", None) != module.__name__:
                 continue
             for function in _functions_of(found):
-                if _may_hide(function.__code__):
+                if may_lose_frame(function.__code__):
                     unseen(function)
 
 
@@ -143,45 +126,11 @@ class _Profiler:
 
 
 _profiler = _Profiler()
-_originals: dict[CodeType, CodeType] = {}
 
 
 def _hide(function: FunctionType) -> None:
-    if function.__code__ not in _originals:
-        function.__code__ = _without_frame(function.__code__)
+    function.__code__ = without_frame(function.__code__)
 
 
 def _show(function: FunctionType) -> None:
-    function.__code__ = _originals[function.__code__]
-
-
-@functools.cache
-def _without_frame(code: CodeType) -> CodeType:
-    assert not code.co_flags & _SUSPENDS
-    units = bytearray(code.co_code)
-    resume = next(i.offset for i in dis.get_instructions(code) if i.opcode == _RESUME)
-    units[resume : resume + 2] = bytes((_NOP, 0))
-    if _OLD:
-        _keep_warming(units, resume)
-    inner = (_without_frame(c) if _may_hide(c) else c for c in code.co_consts)
-    hidden = code.replace(co_code=bytes(units), co_consts=tuple(inner))
-    _originals[hidden] = code
-    return hidden
-
-
-def _may_hide(constant: Any) -> bool:
-    """Whether it is the code of a function that runs through, and does not look at its own frame
-    as ``super()`` does."""
-    if type(constant) is not CodeType or not constant.co_flags & inspect.CO_OPTIMIZED:
-        return False
-    return not constant.co_flags & _SUSPENDS and "__class__" not in constant.co_freevars
-
-
-def _keep_warming(units: bytearray, resume: int) -> None:
-    """Until 3.12, RESUME counts the calls after which code is specialised, and so do jumps
-    backwards: one comes in its place, behind the end."""
-    after = resume + 2
-    forward, back = (len(units) - after) // 2, (len(units) - after) // 2 + 1
-    if back <= _UNITS:
-        units[resume:after] = bytes((_FORWARD, forward))
-        units += bytes((_BACKWARD, back))
+    function.__code__ = with_frame(function.__code__)
