@@ -147,29 +147,33 @@ class Body:
 
 def pack(*items: Any) -> Any:
     """Stands for a tuple of these. Analyses know it and the others below; they do not run."""
-    raise NotImplementedError
+    raise _never_runs()
 
 
 def unpack(value: Any, count: int) -> Any:
     """Stands for the items of what is unpacked, of which there are as many as ``count``."""
-    raise NotImplementedError
+    raise _never_runs()
 
 
 def pick(items: Any, place: int) -> Any:
     """Stands for one of them."""
-    raise NotImplementedError
+    raise _never_runs()
 
 
 def advance(iterator: Any) -> Any:
     """Stands for what a loop asks its iterator for: an item, if there is one."""
-    raise NotImplementedError
+    raise _never_runs()
 
 
 def succeeds(advanced: Any) -> bool:
     """Stands for whether there was one."""
-    raise NotImplementedError
+    raise _never_runs()
 
 
 def first(advanced: Any) -> Any:
     """Stands for the item, where there was one."""
-    raise NotImplementedError
+    raise _never_runs()
+
+
+def _never_runs() -> TypeError:
+    return TypeError("this stands for an instruction of a program that is analysed, not run")

@@ -12,6 +12,7 @@ from overlay.analysis.body import Apply, Body, Branch, Constant, Copy, Return
 from overlay.analysis.lattice import Domain
 from overlay.dispatch import by_values, resolve
 from overlay.errors import NotCompilable, OverlayError
+from overlay.location import location_of, name_of
 
 __all__ = ["Interpreter", "Run", "State", "Step"]
 
@@ -106,7 +107,8 @@ class Interpreter:
     def run(self, function: Callable[..., Any], *args: Any) -> Run:
         """Analyse a call. args: abstract values, one for each parameter.
 
-        Raises NotCompilable where the function's code cannot be read.
+        Raises NotCompilable where the function's code cannot be read, and OverlayError where it
+        takes another number of arguments.
         """
         from overlay.compiled.numba_cfg import body_of
 
@@ -114,6 +116,13 @@ class Interpreter:
         if body is None:
             body_of(function)
             raise AssertionError("a body that can be read was not")
+        if len(args) != len(body.parameters):
+            raise OverlayError(
+                f"{name_of(function)} was given {len(args)} abstract values, and takes "
+                f"{len(body.parameters)}: {', '.join(body.parameters)}",
+                where=location_of(function),
+                help="give one for each parameter",
+            )
         return self._analyse(body, self._bound(body, args, {}) or tuple(args))
 
     @property

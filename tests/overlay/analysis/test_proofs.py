@@ -212,3 +212,11 @@ def f(a):
             assert not indices
         except ZeroDivisionError:
             assert not divisors
+
+
+def test_a_function_that_takes_another_number_of_arguments_is_an_error_that_says_so():
+    def halves(a, b):
+        return a / b
+
+    with pytest.raises(OverlayError, match="halves was given 1 abstract values, and takes 2: a, b"):
+        prove(halves, integers(1, 2))
