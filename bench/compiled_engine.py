@@ -6,6 +6,7 @@ noise, and a ratio counts as met within it (or within 2 %, where that is more).
 """
 
 import argparse
+import functools
 import json
 import math
 import os
@@ -173,7 +174,7 @@ def sine_table():
 def compiling(sizes, rounds):
     """For each function of a program, and for each numeric program as a whole."""
     size = sizes.chain
-    plain = lambda: chain(size, njit)  # noqa: E731
+    plain = functools.partial(chain, size, njit)
     for how, make_table in (("never reached", lambda: unreached_table(0)), ("sin", sine_table)):
         ours = in_new_context(make_table, lambda: chain(size, as_it_is))
         case = f"compiling, for each of {size} functions, {how}"
@@ -181,8 +182,10 @@ def compiling(sizes, rounds):
     names = list(NUMERIC)[:1] if sizes is SMALLEST else NUMERIC
     for name in names:
         program = NUMERIC[name]
-        ours = lambda p=program: never_reached(p).jit(p.ours())  # noqa: E731
-        variants = {"njit": lambda p=program: p.plain(njit), "ours": ours}
+        variants = {
+            "njit": lambda p=program: p.plain(njit),
+            "ours": lambda p=program: never_reached(p).jit(p.ours()),
+        }
         yield compiled(f"compiling {name}, never reached", variants, rounds // 2, 1, 1.1)
 
 

@@ -161,8 +161,9 @@ class _Algebra:
         found = self.lookup(target, *(operand.kind for operand in operands))
         if found is None:
             raise ArithmeticError
-        if all(isinstance(operand, Constant) for operand in operands) and result is None:
-            return Constant(found(*(operand.value for operand in operands)))  # type: ignore[union-attr]
+        known = [operand.value for operand in operands if isinstance(operand, Constant)]
+        if len(known) == len(operands) and result is None:
+            return Constant(found(*known))
         if result is None:
             result = Variable(
                 renumbered(f"{self.statement.result}_part", self.names), found.returns

@@ -112,7 +112,11 @@ def loop_over(function: Any) -> Any:
 def nested(depth: int) -> Any:
     """The same, each of the functions in a context of its own, in those around it."""
     contexts = [Context(unreached_table(i)) for i in range(depth + 1)]
-    made: Any = lambda x: math.sin(x) + 1.0  # noqa: E731
+
+    def innermost(x: float) -> float:
+        return math.sin(x) + 1.0
+
+    made: Any = innermost
     for context in reversed(contexts[1:]):
         made = level_in(context, made)
     return contexts[0].jit(loop_over(made))
