@@ -22,11 +22,15 @@ _LOOKERS = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "cur
 _MAKERS = frozenset(OP[n] for n in ("MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE") if n in OP)
 _LOADS = frozenset(OP[n] for n in ("LOAD_FAST", "LOAD_FAST_CHECK") if n in OP)
 _SLOTS = frozenset(op for op in dis.haslocal if op < 256)
-_PAIRS = frozenset(
-    OP[n]
-    for n in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST")
-    if n in OP
-)
+_PAIRS = {  # whether each of the two loads its slot
+    OP[name]: loads
+    for name, loads in {
+        "LOAD_FAST_LOAD_FAST": (True, True),
+        "STORE_FAST_LOAD_FAST": (False, True),
+        "STORE_FAST_STORE_FAST": (False, False),
+    }.items()
+    if name in OP
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class LocalFunction:
     def write(self, w: Writer, new: CodeType) -> None:
         """Make it from ``new``, and call it as it is."""
         for k in self.loads:
-            del w.edits.replaced[k]
+            del (w.edits.after if w.listing.ops[k] in _PAIRS else w.edits.replaced)[k]
         w.edits.replaced[self.made_at] = [w.const(new)]
 
 
@@ -52,23 +56,29 @@ def local_functions(w: Writer) -> Iterator[LocalFunction]:
         return
     if not _LOOKERS.isdisjoint(code.co_names):
         return
-    uses: dict[int, list[int]] = {}
-    for k, op in enumerate(listing.ops):
-        if op in _SLOTS:
-            arg = listing.args[k]
-            for slot in (arg >> 4, arg & 15) if op in _PAIRS else (arg,):
-                uses.setdefault(slot, []).append(k)
+    stores, loads = _uses(w)
     arguments = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)
     arguments += bool(code.co_flags & 8)
-    for slot, places in uses.items():
-        if not arguments <= slot < code.co_nlocals:
+    for slot, places in stores.items():
+        if not arguments <= slot < code.co_nlocals or len(places) > 1:
             continue
-        stores = [k for k in places if listing.ops[k] not in _LOADS]
-        loads = tuple(k for k in places if listing.ops[k] in _LOADS)
-        if len(stores) == 1 and loads and w.mapped.issuperset(loads):
-            made_at = _made_at(w, stores[0], slot)
+        if slot in loads and w.mapped.issuperset(loads[slot]):
+            made_at = _made_at(w, places[0], slot)
             if made_at is not None:
-                yield LocalFunction(code.co_consts[listing.args[made_at]], made_at, loads)
+                made = code.co_consts[listing.args[made_at]]
+                yield LocalFunction(made, made_at, tuple(loads[slot]))
+
+
+def _uses(w: Writer) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Instructions that store or delete each local variable, and those that load it."""
+    stores, loads = dict[int, list[int]](), dict[int, list[int]]()
+    for k, op in enumerate(w.listing.ops):
+        if op in _SLOTS:
+            arg = w.listing.args[k]
+            slots = (arg >> 4, arg & 15) if op in _PAIRS else (arg,)
+            for slot, loaded in zip(slots, _PAIRS.get(op, (op in _LOADS,)), strict=True):
+                (loads if loaded else stores).setdefault(slot, []).append(k)
+    return stores, loads
 
 
 def _made_at(w: Writer, store: int, slot: int) -> int | None:
