@@ -4,24 +4,25 @@ VERSIONS := 3.11 3.12 3.13
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all conformance check format bench clean
+.PHONY: help venv demo test test-all test-oldest conformance check format bench clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 venv: $(READY)  ## the environment, in .venv
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml $(CONSTRAINTS)
 	@echo "preparing $(VENV) (about a minute the first time)"
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit(1)' \
 		|| { echo "needs Python 3.11 or later: make PYTHON=/path/to/python"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c constraints.txt -e '.[dev,demo,bench]'
+		-c $(CONSTRAINTS) -e '.[dev,demo,bench]'
 	@touch $@
 
 demo: $(READY)  ## overlays and inverses on real code, in about three minutes
@@ -37,6 +38,13 @@ test-all:  ## the tests on each Python in VERSIONS that is there
 		echo "Python $$version"; \
 		$(MAKE) --no-print-directory test VENV=.venv-$$version PYTHON=$$python || status=1; \
 	done; exit $$status
+
+test-oldest: build/constraints-oldest.txt  ## the tests with the oldest numba that is claimed
+	@$(MAKE) --no-print-directory test VENV=.venv-oldest CONSTRAINTS=$<
+
+build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
+	@mkdir -p $(@D)
+	@awk -F== 'NR == FNR { oldest[$$1] } NR == FNR || !($$1 in oldest)' $^ > $@
 
 conformance:  ## CPython's own tests in a context, on each Python in VERSIONS that is there
 	@status=0; for version in $(VERSIONS); do \

@@ -14,14 +14,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numba
-from numba.core import errors, ir, ssa
-from numba.core.compiler import run_frontend
-from numba.core.registry import cpu_target
 from numba.extending import as_numba_type
 
 from inversion.errors import NotInvertible, WrongArguments
 from overlay import NotCompilable
 from overlay.location import caller, shown
+
+try:
+    from numba.core import errors, ir, ssa
+    from numba.core.compiler import run_frontend
+    from numba.core.registry import cpu_target
+except ImportError as error:
+    raise NotCompilable(
+        f"cannot read programs with numba {numba.__version__}, whose internals are not known here",
+        notes=[("numba", str(error))],
+        help="install a version of numba that docs/versions.md names",
+    ) from error
 
 __all__ = [
     "Apply",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.dispatch import by_values, reachable, resolve
+from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.signature import key_of
 from overlay.table import LOCK, Method, MethodTable
 from overlay.target import as_positional, key_of_target, type_attribute
@@ -214,7 +214,9 @@ def _named_by(code: CodeType) -> View | None:
 def _belonging(function: Any, below: View) -> Any:
     """The function with a code of its own that names ``below``; a callable of another kind that
     wraps a function is called by such a one."""
-    if _is_compiled(function):
+    if is_dispatcher(function) and not can_compile():
+        function = without_compiling(function)
+    if is_dispatcher(function):
         return _compiled(function, below)
     if type(function) is FunctionType:
         return _copied(function, below)
@@ -259,14 +261,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _codes(constant)
-
-
-def _is_compiled(function: Any) -> bool:
-    if "numba" not in sys.modules:
-        return False
-    from overlay.compiled import is_dispatcher
-
-    return is_dispatcher(function)
 
 
 def _compiled(function: Any, below: View) -> Any:

@@ -2,10 +2,67 @@
 
 What a program means is decided here, by the resolver that the Python engine uses; how it is told
 to numba stands in the modules ``numba_*``, and nowhere else.
+
+Importing this raises NotCompilable where numba's internals are not those that it knows.
 """
 
-from overlay.compiled.engine import CompiledContext
-from overlay.compiled.numba_kernels import is_kernel
-from overlay.compiled.numba_types import is_dispatcher
+import math
+import warnings
+from typing import Final
 
-__all__ = ["CompiledContext", "is_dispatcher", "is_kernel"]
+import numba
+
+from overlay.errors import NotCompilable, OverlayWarning
+
+__all__ = ["TESTED", "CompiledContext", "is_dispatcher", "is_kernel"]
+
+TESTED: Final = (0, 61), (0, 68)  # numba's minor versions, first and last
+_VERSION: Final = tuple(int(number) for number in numba.__version__.split(".")[:2])
+
+
+def _try_out() -> None:
+    """Compile a program under a table, through the whole engine."""
+    from overlay.context import Context
+    from overlay.table import MethodTable
+
+    table = MethodTable("try-out")
+    table.overlay(math.sin)(_ten)
+    if Context(table).jit(_program)(1.0) != _ten(1.0) + 1.0:
+        raise AssertionError("a compiled program gave another result than an interpreted one")
+
+
+def _ten(x: float) -> float:
+    return x * 10.0
+
+
+def _program(x: float) -> float:
+    return math.sin(x) + math.sqrt(x)
+
+
+def _unknown(error: Exception) -> NotCompilable:
+    first, last = (".".join(map(str, version)) for version in TESTED)
+    return NotCompilable(
+        f"cannot compile with numba {numba.__version__}, whose internals are not known here",
+        notes=[
+            ("tested", f"numba {first} to {last}"),
+            ("numba", f"{type(error).__name__}: {error}"),
+        ],
+        help="install one of these versions, or run the context interpreted: ctx(f, ...)",
+    )
+
+
+try:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.numba_kernels import is_kernel
+    from overlay.compiled.numba_types import is_dispatcher
+
+    if not TESTED[0] <= _VERSION <= TESTED[1]:
+        _try_out()
+        warnings.warn(
+            f"numba {numba.__version__} is not among the versions that overlay was tested with; "
+            "a program that was compiled to try it out gave the right result",
+            OverlayWarning,
+            stacklevel=2,
+        )
+except Exception as error:
+    raise _unknown(error) from error

@@ -9,9 +9,10 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from overlay.context import Context, current_context, nonoverlay, wrapped_in
+from overlay.jitted import is_dispatcher
 from overlay.location import is_ours
 from overlay.python import plum_functions, results
-from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE, is_dispatcher
+from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE
 from overlay.python.entries import Args, Entry, Link
 from overlay.python.leaving import Started, described, rule_of
 from overlay.python.outcome import Outcome, with_first

@@ -28,6 +28,7 @@ from types import (
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overlay.context import Context, call_next, current_context, current_stack, recurse, wrapped_in
+from overlay.jitted import is_dispatcher, is_kernel
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.construction import TYPE_CALL, constructor
@@ -44,7 +45,7 @@ from overlay.target import BUILTINS, key_of_target, type_attribute
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["LRU_CACHE", "Callees", "Found", "is_dispatcher"]
+__all__ = ["LRU_CACHE", "Callees", "Found"]
 
 LRU_CACHE: Any = type(functools.lru_cache(len))
 RUN: Any = contextvars.Context.run
@@ -488,21 +489,3 @@ def is_at_home(function: Any, held: Any = None) -> bool:
         inner = "__func__" if kind in (staticmethod, classmethod) else "__wrapped__"
         found = getattr(found, inner, None) if kind in _HOLDERS else None
     return found is wanted
-
-
-def is_dispatcher(callee: Any) -> bool:
-    """Whether it is a function compiled by numba."""
-    if "numba" not in sys.modules:
-        return False
-    from overlay.compiled import is_dispatcher
-
-    return is_dispatcher(callee)
-
-
-def is_kernel(callee: Any) -> bool:
-    """Whether it is what numba's ``@vectorize`` or ``@guvectorize`` made."""
-    if "numba" not in sys.modules or not type(callee).__module__.startswith("numba."):
-        return False
-    from overlay.compiled import is_kernel
-
-    return is_kernel(callee)

@@ -18,8 +18,9 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
+from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
-from overlay.python.callees import LRU_CACHE, Callees, Passing, is_dispatcher
+from overlay.python.callees import LRU_CACHE, Callees, Passing
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.entering import entering
@@ -255,8 +256,11 @@ class PythonEngine:
             return context(*args, **kwargs)
 
     def compiled(self, dispatcher: Any) -> Any:
-        """A numba dispatcher, compiled anew under these tables."""
-        return self.stack.compiled.jit(dispatcher)
+        """A numba dispatcher, compiled anew under these tables; or interpreted, with a warning,
+        where numba's internals are not known."""
+        if can_compile():
+            return self.stack.compiled.jit(dispatcher)
+        return self.callees[without_compiling(dispatcher)]
 
     def kernel(self, kernel: Any) -> Any:
         """A ufunc that numba made, with its function compiled anew under these tables."""
@@ -365,6 +369,8 @@ class PythonEngine:
     ) -> Callable[..., Any]:
         link = Link(target, (*after, method))
         callees = self._callees_of(link)
+        if is_dispatcher(function) and not can_compile():
+            function = without_compiling(function)
         if is_dispatcher(function):
             return self.stack.compiled.jit_method(function, target, link.methods)
         if type(function) is not FunctionType:

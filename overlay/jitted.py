@@ -1,0 +1,66 @@
+"""What numba made, as the Python engine sees it: with no need to know numba's internals."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import warnings
+from typing import Any
+
+from overlay.errors import NotCompilable, OverlayWarning
+from overlay.location import name_of
+
+__all__ = ["can_compile", "is_dispatcher", "is_kernel", "without_compiling"]
+
+# a class's module, whatever its metaclass has by that name
+_MODULE = type.__dict__["__module__"].__get__
+
+
+def is_dispatcher(value: Any) -> bool:
+    """Whether it is a function compiled by numba (``@njit``)."""
+    if not _is_numbas(value):
+        return False
+    from numba.extending import is_jitted
+
+    return is_jitted(value)
+
+
+def is_kernel(value: Any) -> bool:
+    """Whether it is what numba's ``@vectorize`` or ``@guvectorize`` made, to be compiled anew."""
+    if not _is_numbas(value) or not can_compile():
+        return False
+    from overlay.compiled import is_kernel
+
+    return is_kernel(value)
+
+
+@functools.cache
+def can_compile() -> bool:
+    """Whether the compiled engine works with the numba that is installed."""
+    try:
+        importlib.import_module("overlay.compiled")
+    except NotCompilable:
+        return False
+    return True
+
+
+def without_compiling(dispatcher: Any) -> Any:
+    """The Python function to interpret in place of one compiled by numba, for want of a numba
+    whose internals are known; the user is warned."""
+    function = dispatcher.py_func
+    warnings.warn(
+        f"{name_of(function)} is interpreted in a context, and not compiled: the internals of "
+        "the numba that is installed are not known",
+        OverlayWarning,
+        stacklevel=3,
+    )
+    return function
+
+
+def _is_numbas(value: Any) -> bool:
+    # by its class: isinstance would run code of the value
+    if "numba" not in sys.modules:
+        return False
+    modules = map(_MODULE, type(value).__mro__)
+    return any(type(module) is str and module.startswith("numba.") for module in modules)
