@@ -34,6 +34,8 @@ def collected(
     unknown = tuple(unknown)
     lookup = functools.cache(_relation)
     for statement in core:
+        if not isinstance(statement.relation, Relation):
+            continue
         for variable in unknown:
             algebra = _Algebra(program, statement, variable, lookup)
             if algebra.uses(statement.result) > 1 and algebra.rewrite():
@@ -58,7 +60,7 @@ class _Algebra:
         self.kind = variable.kind
         self.made: list[Statement] = []
         self.names = {v.name for v in program.variables}
-        self.definitions = {s.result: s for s in program.statements}
+        self.definitions = {v: s for s in program.statements for v in s.results}
         self.counts: dict[Operand, int] = {variable: 1}
         self.known: dict[Operand, Polynomial] = {}
         self.equal: Operand | None = None  # what the result is, where no statement is needed
@@ -71,7 +73,7 @@ class _Algebra:
         return new.rewritten(self._replaced)
 
     def _replaced(self, statement: Statement) -> Statement | Operand:
-        if statement.result != self.statement.result or statement in self.made:
+        if statement.results != self.statement.results or statement in self.made:
             return statement
         return statement.result if self.equal is None else self.equal
 
@@ -169,7 +171,7 @@ class _Algebra:
                 renumbered(f"{self.statement.result}_part", self.names), found.returns
             )
             self.names.add(result.name)
-        self.made.append(Statement(found, result, operands, self.statement.where))
+        self.made.append(Statement(found, (result,), operands, self.statement.where))
         return result
 
     # ---- writing ----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.parameters import ParameterSpace
+from inversion.trees import Tree, mapped, written
 from overlay.location import caller
 from primitives import Domain
 from primitives.domains import domain_of
@@ -17,11 +18,22 @@ from primitives.domains import domain_of
 __all__ = ["columns", "common_shape", "loop_source", "theta_columns"]
 
 
-def loop_source(known: int, parameters: int, unknown: int) -> str:
-    """The source of the loop over rows, for so many known axes, parameters and unknown axes."""
-    columns = [f"known_{i}" for i in range(known)] + [f"theta_{i}" for i in range(parameters)]
-    outs = [f"out_{i}" for i in range(unknown)]
-    given = [f"known_{i}[row]" for i in range(known)]
+def loop_source(known: Sequence[Tree], parameters: int, unknown: Sequence[Tree]) -> str:
+    """The source of the loop over rows, for known and unknown axes made of these, and so many
+    parameters."""
+    columns: list[str] = []
+
+    def column(path: str, leaf: str) -> str:
+        columns.append(f"known_{len(columns)}")
+        return f"{columns[-1]}[row]"
+
+    given = [written(mapped(tree, column)) for tree in known]
+    columns += [f"theta_{i}" for i in range(parameters)]
+    outs: list[str] = []
+    answers: list[str] = []
+    for i, tree in enumerate(unknown):
+        mapped(tree, lambda path, _, i=i: answers.append(f"answer[{i}]{path}"))
+    outs = [f"out_{i}" for i in range(len(answers))]
     if parameters:
         given.append("(" + "".join(f"theta_{i}[row], " for i in range(parameters)) + ")")
     return "\n".join(
@@ -30,20 +42,20 @@ def loop_source(known: int, parameters: int, unknown: int) -> str:
             "    for row in range(failed.shape[0]):",
             "        try:",
             f"            answer = inverse({', '.join(given)})",
-            *(f"            {out}[row] = answer[{i}]" for i, out in enumerate(outs)),
+            *(f"            {out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),
             "        except Exception:",
             "            failed[row] = True",
         ]
     )
 
 
-def columns(arrays: Mapping[str, Any], kinds: Sequence[Any]) -> list[NDArray[Any]]:
-    """Arrays of known values in the types that the program has.
+def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[NDArray[Any]]:
+    """Arrays of the numbers of a known axis, in the types that the program has.
 
     Raises WrongArguments for values of other types, or that its words do not hold.
     """
     found: list[NDArray[Any]] = []
-    for (axis, values), kind in zip(arrays.items(), kinds, strict=True):
+    for values, kind in zip(arrays, kinds, strict=True):
         domain = domain_of(kind)
         array = np.asarray(values)
         fitted = None if domain is None else _fitted(array, domain)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from inversion.program import Program, Statement, Variable
-from primitives.relation import RETURN, Mode
+from primitives.relation import Mode
 
 __all__ = ["Order", "Solved", "causalise"]
 
@@ -34,14 +34,22 @@ class Solved:
 class Order:
     """How a program is solved: free variables are chosen, the statements then solved in turn.
 
-    core: the statements that are left, in a loop of shared variables. stuck: those of the core
-    that alone bind a variable, for which they have no mode.
+    core: the statements that are left, in a loop of shared variables, those in ``open``: what
+    comes first is solved before them, what comes last after them. stuck: those of the core that
+    alone bind a variable, for which they have no mode.
     """
 
     free: tuple[Variable, ...]
-    solved: tuple[Solved, ...]
+    first: tuple[Solved, ...]
+    last: tuple[Solved, ...]
     core: tuple[Statement, ...]
+    open: tuple[Variable, ...]
     stuck: tuple[tuple[Statement, Variable], ...]
+
+    @property
+    def solved(self) -> tuple[Solved, ...]:
+        """All that is solved: what comes before the core, and after it."""
+        return (*self.first, *self.last)
 
 
 def causalise(program: Program, known: Iterable[Variable]) -> Order:
@@ -66,13 +74,15 @@ class _Causality:
     def order(self) -> Order:
         first = list(self.propagated())
         last = list(self.peeled())
-        solved = (*first, *reversed(last))
-        done = {v for step in solved for v in step.unknown}
+        done = {v for step in (*first, *last) for v in step.unknown}
         statements = self.program.statements
+        held = {v for unknown in self.left.values() for v in unknown}
         return Order(
-            tuple(v for v in self.unknowns if v not in done and v in self.users),
-            solved,
+            tuple(v for v in self.unknowns if v not in done and v in self.users and v not in held),
+            tuple(first),
+            tuple(reversed(last)),
             tuple(statements[i] for i in self.left),
+            tuple(v for v in self.unknowns if v in held),
             tuple(
                 (statements[i], variable)
                 for i, unknown in self.left.items()
@@ -148,8 +158,9 @@ class _Causality:
         """What counts against a choice, the smaller the better."""
         relation = step.statement.relation
         codomain = relation.codomain
-        partial = RETURN not in step.mode.unknown and codomain is not None and not codomain.total
-        if step.mode.unknown == (RETURN,):
+        forward = set(relation.outputs) <= set(step.mode.unknown)
+        partial = not forward and codomain is not None and not codomain.total
+        if forward and len(step.unknown) == len(relation.outputs):
             kind = FORWARD
         elif len(step.unknown) > 1:
             kind = JOINTLY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,6 +17,17 @@ from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
+from inversion.refusals import taken_refusals
+from inversion.trees import (
+    Node,
+    Tree,
+    classes_of,
+    leaves,
+    mapped,
+    rebuilt,
+    taken_apart,
+    written,
+)
 from inversion.values import cast, dtype_of, example_of
 from inversion.watch import Watch
 from overlay import Context, NotCompilable
@@ -24,12 +36,33 @@ from primitives import Domain
 from primitives.kernels import compiled
 from primitives.relation import RETURN
 
-__all__ = ["Inverse"]
+__all__ = ["Axes", "Inverse"]
 
 COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a function, each with the tree of the program's axes that it is made of.
+
+    known: those that are known; the others are unknown.
+    """
+
+    trees: Mapping[str, Tree]
+    known: tuple[str, ...]
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The axes that are found, in order."""
+        return tuple(axis for axis in self.trees if axis not in self.known)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The function's arguments."""
+        return tuple(axis for axis in self.trees if axis != RETURN)
 
 
 class Inverse:
@@ -45,6 +78,7 @@ class Inverse:
         self,
         function: Callable[..., Any],
         plan: Plan,
+        axes: Axes,
         source: Source,
         context: Context | None,
         domains: Mapping[str, Domain],
@@ -52,6 +86,7 @@ class Inverse:
     ) -> None:
         self._function = function
         self._plan = plan
+        self._axes = axes
         self._source = source
         self._context = context
         self._domains = domains
@@ -59,7 +94,7 @@ class Inverse:
         self._filename = f"<inverse of {plan.program.name}>"
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
-        self._kinds = [plan.operand(axis).kind for axis in plan.known]
+        self._kinds = {axis: self._kinds_of(axis) for axis in axes.trees}
         self._watch = Watch(plan.program.functions, context)
 
     # ---- looking ----
@@ -80,7 +115,7 @@ class Inverse:
         return self._source.text
 
     def __repr__(self) -> str:
-        known, unknown = ", ".join(self._plan.known), ", ".join(self._plan.unknown)
+        known, unknown = ", ".join(self._axes.known), ", ".join(self._axes.unknown)
         return f"<Inverse of {self._plan.program.name}: {known} -> {unknown}>"
 
     def __str__(self) -> str:
@@ -112,15 +147,15 @@ class Inverse:
 
         Raises NoSolution where no θ does within the tolerances: digits were lost.
         """
-        inputs = self._plan.program.inputs
+        inputs = self._axes.inputs
         if len(args) != len(inputs):
             raise WrongArguments(
                 f"{self._plan.program.name} has {len(inputs)} inputs "
-                f"({', '.join(map(str, inputs))}); {len(args)} were given",
+                f"({', '.join(inputs)}); {len(args)} were given",
                 where=caller(),
                 help="give all of the function's arguments",
             )
-        given = [cast(v.name, v.kind, a) for v, a in zip(inputs, args, strict=True)]
+        given = [self._cast(axis, value) for axis, value in zip(inputs, args, strict=True)]
         namespace = self._namespace
         try:
             with np.errstate(all="ignore"):
@@ -128,12 +163,14 @@ class Inverse:
                 theta = self.parameters.normal(namespace["recover"](*given))
         except REFUSALS as error:
             raise self._explained(error, ()) from error
-        values = {**{v.name: a for v, a in zip(inputs, given, strict=True)}, RETURN: result}
-        answers = self(*(values[axis] for axis in self._plan.known), *self._theta(theta))
-        for axis, answer in zip(self._plan.unknown, answers, strict=True):
-            if not self._close(answer, values[axis]):
+        values = {**dict(zip(inputs, given, strict=True)), RETURN: result}
+        answers = self(*(values[axis] for axis in self._axes.known), *self._theta(theta))
+        for axis, answer in zip(self._axes.unknown, answers, strict=True):
+            tree, wanted = self._axes.trees[axis], values[axis]
+            pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
+            if not all(self._close(found, value) for found, value in pairs):
                 raise NoSolution(
-                    f"no θ gives {axis} = {values[axis]!r} back: lost digits "
+                    f"no θ gives {axis} = {wanted!r} back: lost digits "
                     f"(the nearest answer is {answer!r})",
                     where=self._plan.program.where,
                     help="larger rtol and atol accept it",
@@ -170,16 +207,16 @@ class Inverse:
         (where the answers are floats).
         Raises what a call raises, and NotCompilable.
         """
-        plan = self._plan
+        known_axes, unknown_axes = self._axes.known, self._axes.unknown
         spare = len(self.parameters)
-        if len(known) != len(plan.known) or (theta is None) == bool(spare):
+        if len(known) != len(known_axes) or (theta is None) == bool(spare):
             raise WrongArguments(
-                f"{self!r} takes {', '.join(plan.known)} and "
+                f"{self!r} takes {', '.join(known_axes)} and "
                 + (f"theta= ({', '.join(self.parameters.names)})" if spare else "no theta"),
                 where=caller(),
                 help="theta is an array of inv.parameters.dtype, or one θ",
             )
-        kinds = [plan.operand(axis).kind for axis in plan.unknown]
+        kinds = [kind for axis in unknown_axes for kind in leaves(self._kinds[axis])]
         if on_error not in ("raise", "nan"):
             raise WrongArguments(
                 f'on_error is "raise" or "nan", not {on_error!r}',
@@ -192,7 +229,11 @@ class Inverse:
                 where=caller(),
                 help='use on_error="raise"',
             )
-        given = columns(dict(zip(plan.known, known, strict=True)), self._kinds)
+        given = [
+            column
+            for axis, value in zip(known_axes, known, strict=True)
+            for column in columns(axis, self._parts(axis, value), leaves(self._kinds[axis]))
+        ]
         given += theta_columns(self.parameters, theta) if spare else []
         shape = common_shape(given)
         flat = [np.array(np.broadcast_to(c, shape), order="C").ravel() for c in given]
@@ -209,33 +250,38 @@ class Inverse:
         else:
             for out in outs:
                 out[failed] = np.nan
-        return tuple(out.reshape(shape) for out in outs)
+        shaped = iter([out.reshape(shape) for out in outs])
+        return tuple(rebuilt(self._axes.trees[axis], shaped) for axis in unknown_axes)
 
     def _again(
         self, row: int, columns: list[NDArray[Any]], outs: list[NDArray[Any]], on_error: str
     ) -> None:
         """A row that compiled code does not answer, interpreted: an answer, or the reason."""
-        count = len(self._kinds)
-        values = [column[row] for column in columns]
-        theta = self.parameters.normal(tuple(values[count:]))
-        known = (
-            cast(axis, kind, value)
-            for axis, kind, value in zip(self._plan.known, self._kinds, values[:count], strict=True)
-        )
+        values = iter([column[row] for column in columns])
+        known = [
+            self._cast(axis, rebuilt(self._axes.trees[axis], values)) for axis in self._axes.known
+        ]
+        theta = self.parameters.normal(tuple(values))
         try:
             answers = self._interpreted((*known, *self._theta(theta)))
         except NoSolution as error:
             if on_error == "raise":
                 error.notes = (("row", str(row)), *error.notes)
                 raise
-            answers = (math.nan,) * len(outs)
-        for out, answer in zip(outs, answers, strict=True):
+            nothing = iter([math.nan] * len(outs))
+            answers = tuple(rebuilt(self._axes.trees[axis], nothing) for axis in self._axes.unknown)
+        found = [
+            part
+            for axis, answer in zip(self._axes.unknown, answers, strict=True)
+            for part in taken_apart(self._axes.trees[axis], answer)
+        ]
+        for out, answer in zip(outs, found, strict=True):
             out[row] = answer
 
     # ---- parts of a call ----
 
     def _prepared(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        count, known = len(self._kinds), self._plan.known
+        count, known = len(self._axes.known), self._axes.known
         spare = 1 if len(self.parameters) else 0
         if len(values) == count and spare:
             raise self.parameters.wrong(None)
@@ -246,21 +292,48 @@ class Inverse:
                 where=caller(),
                 help="θ is one tuple" if spare else "it has no parameters",
             )
-        given = [
-            cast(axis, kind, value)
-            for axis, kind, value in zip(known, self._kinds, values, strict=False)
-        ]
-        for axis, value in zip(known, given, strict=True):
-            if axis in self._domains and not self._domains[axis].contains(value):
-                raise OutsideDomain(
-                    f"{axis} = {value!r} is outside {self._domains[axis]!r}", where=caller()
-                )
+        given = [self._cast(axis, value) for axis, value in zip(known, values, strict=False)]
+        for axis, value in zip(known, given, strict=True) if self._domains else ():
+            for leaf, part in zip(
+                leaves(self._axes.trees[axis]), self._parts(axis, value), strict=True
+            ):
+                if leaf in self._domains and not self._domains[leaf].contains(part):
+                    raise OutsideDomain(
+                        f"{leaf} = {part!r} is outside {self._domains[leaf]!r}", where=caller()
+                    )
         return (*given, *self._theta(self.parameters.normal(values[-1]) if spare else ()))
+
+    def _kinds_of(self, axis: str) -> Tree:
+        return mapped(self._axes.trees[axis], lambda _, leaf: self._plan.operand(leaf).kind)
+
+    def _parts(self, axis: str, value: Any) -> list[Any]:
+        """The numbers that a value of an axis is made of."""
+        tree = self._axes.trees[axis]
+        if not isinstance(tree, Node):
+            return [value]
+        try:
+            return taken_apart(tree, value)
+        except TypeError:
+            shape = mapped(self._kinds[axis], lambda _, kind: getattr(kind, "__name__", kind))
+            raise WrongArguments(
+                f"{axis} = {value!r} is not built as {written(shape)}",
+                where=caller(),
+                help="give a tuple like the function's",
+            ) from None
+
+    def _cast(self, axis: str, value: Any) -> Any:
+        """A value given for an axis, in the types that the program has there."""
+        kinds = self._kinds[axis]
+        if not isinstance(kinds, Node):
+            return cast(axis, kinds, value)
+        parts = zip(leaves(kinds), self._parts(axis, value), strict=True)
+        return rebuilt(kinds, iter([cast(axis, kind, part) for kind, part in parts]))
 
     def _theta(self, theta: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
         return (theta,) if len(self.parameters) else ()
 
     def _interpreted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        taken_refusals()  # those of a call before
         try:
             with np.errstate(all="ignore"):
                 return self._finished(self._namespace["inverse"](*given))
@@ -268,10 +341,9 @@ class Inverse:
             raise self._explained(error, given) from error
 
     def _finished(self, answers: tuple[Any, ...]) -> tuple[Any, ...]:
-        kinds = (self._plan.operand(axis).kind for axis in self._plan.unknown)
         return tuple(
-            kind(a) if kind in (np.int64, np.uint64) else a
-            for kind, a in zip(kinds, answers, strict=True)
+            kinds(answer) if kinds in (np.int64, np.uint64) else answer
+            for kinds, answer in zip(self._unknown_kinds, answers, strict=True)
         )
 
     def _close(self, answer: Any, wanted: Any) -> bool:
@@ -302,21 +374,33 @@ class Inverse:
         return getattr(self._function, "py_func", self._function)
 
     @cached_property
+    def _unknown_kinds(self) -> list[Tree]:
+        return [self._kinds[axis] for axis in self._axes.unknown]
+
+    @cached_property
     def _rows(self) -> Callable[..., None]:
-        plan = self._plan
-        text = loop_source(len(plan.known), len(self.parameters), len(plan.unknown))
-        namespace: dict[str, Any] = {"inverse": self.compile()}
+        known, unknown = (
+            [self._axes.trees[axis] for axis in axes]
+            for axes in (self._axes.known, self._axes.unknown)
+        )
+        text = loop_source(known, len(self.parameters), unknown)
+        classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
+        namespace: dict[str, Any] = {"inverse": self.compile(), **classes}
         exec(compile(text, self._filename, "exec"), namespace)
-        kinds = [*self._kinds, *(p.domain.kind for p in self.parameters)]
-        kinds += [plan.operand(axis).kind for axis in plan.unknown]
+        kinds = [kind for axis in self._axes.known for kind in leaves(self._kinds[axis])]
+        kinds += [p.domain.kind for p in self.parameters]
+        kinds += [kind for tree in self._unknown_kinds for kind in leaves(tree)]
         example = [np.zeros(0, np.bool_), *(np.zeros(0, dtype_of(kind)) for kind in kinds)]
-        return jitted(namespace["rows"], tuple(example), f"{self!r}", plan.program.where)
+        return jitted(namespace["rows"], tuple(example), f"{self!r}", self._plan.program.where)
 
     def _compiled(self) -> Callable[..., tuple[Any, ...]]:
         names = {name: compiled(value) for name, value in self._source.names.items()}
         names["forward"] = (self._context or Context()).jit(self._function)
         exec(compile(self._source.text, self._filename, "exec"), names)
-        defaults = [example_of(kind) for kind in self._kinds]
+        for part in self._source.parts:
+            names[part] = compiled(names[part])
+        kinds = [self._kinds[axis] for axis in self._axes.known]
+        defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         return jitted(
             names["inverse"],
             (*defaults, *self._theta(self.parameters.default())),
@@ -343,7 +427,10 @@ class Inverse:
             elif statement is None and not is_ours(path):
                 where = shown(path, trace.tb_lineno)
             trace = trace.tb_next
-        values = zip(self._plan.known, given, strict=False)
+        for way, tried in taken_refusals():
+            why = tried.asked if isinstance(tried, NoSolution) else str(tried)
+            notes.append((f"tried {way}", why))
+        values = zip(self._axes.known, given, strict=False)
         shown_values = ", ".join(f"{axis} = {value!r}" for axis, value in values)
         at = f" at {shown_values}" if given else ""
         what = f"`{statement}`" if statement is not None else program.name

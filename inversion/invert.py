@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from inversion.branches import absorb
 from inversion.emit import emit
 from inversion.errors import WrongArguments
-from inversion.inverse import Inverse
+from inversion.inverse import Axes, Inverse
 from inversion.lift import lift
-from inversion.passes import PIPELINE
+from inversion.passes import SIMPLIFY
 from inversion.plan import plan
+from inversion.program import Program
+from inversion.trees import Node, Tree, declared, leaves, mapped
 from overlay import Context
 from overlay.location import caller, location_of
 from overlay.target import describe
@@ -24,6 +27,9 @@ from primitives.domains import domain_of
 from primitives.relation import RETURN
 
 __all__ = ["choose", "invert"]
+
+PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, absorb)
+"""What every program goes through between lifting and planning."""
 
 KINDS = (float, int, bool, np.int64, np.uint64)
 EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
@@ -44,9 +50,9 @@ def invert(
     keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name": ...}``,
     declares that answers lie there. context: calls in f are resolved against its tables first,
     and so are the relations; answers are checked under it. numeric: whether to look for roots
-    numerically where algebra finds none; so far nothing does, and what algebra cannot close is
-    refused with either value. rtol, atol: how far from the known
-    result, relative to it, f of the answer may be.
+    where algebra does not close a loop of shared variables: a parameter then says where the search
+    begins; numeric=False refuses such a program. rtol, atol: how far from the known result,
+    relative to it, f of the answer may be.
     Raises NotInvertible, with the line, where a statement cannot be solved.
 
     >>> import math
@@ -89,15 +95,16 @@ def choose(
     """
     inputs, domains = _inputs(f, types)
     names = [name for name, _ in inputs]
-    for name, declared in (domain or {}).items():
-        if name not in names:
-            raise _unknown_axis(f, name, names, "domain")
-        domains[name] = declared
-    for name, kind in inputs:
-        if name in domains:
-            _check_domain(f, name, kind, domains[name])
+    kinds = {at: kind for name, tree in inputs for at, kind in _numbers(name, tree)}
+    for at, wanted in (domain or {}).items():
+        if at not in kinds:
+            raise _unknown_axis(f, at, list(kinds), "domain")
+        domains[at] = wanted
+    for at, kind in kinds.items():
+        if at in domains:
+            _check_domain(f, at, kind, domains[at])
         elif kind is bool:
-            domains[name] = Bool
+            domains[at] = Bool
     if isinstance(known, str):
         raise WrongArguments(
             f"known is a tuple of axes, not the string {known!r}",
@@ -109,11 +116,20 @@ def choose(
             raise _unknown_axis(f, axis, [*names, RETURN], "known")
     if len(set(known)) < len(known):
         raise WrongArguments(f"known names an axis twice: {known!r}", where=caller())
+    lifted = lift(f, inputs, context)
     # each pass takes a program and gives a program; planning and emitting follow
-    program = functools.reduce(lambda p, rewrite: rewrite(p), PIPELINE, lift(f, inputs, context))
-    made = plan(program, known, domains)
-    source = emit(made, rtol, atol, domains)
-    return Inverse(f, made, source, context, domains, (rtol, atol))
+    program = functools.reduce(lambda p, rewrite: rewrite(p), PIPELINE, lifted.program)
+    parts = [leaf for axis in known for leaf in leaves(lifted.axes[axis])]
+    stated = {
+        leaf: domains[at]
+        for name, _ in inputs
+        for at, leaf in _numbers(name, lifted.axes[name])
+        if at in domains
+    }
+    made = plan(program, parts, stated, numeric=numeric)
+    axes = Axes(lifted.axes, tuple(known))
+    source = emit(made, axes.trees, axes.known, rtol, atol, stated)
+    return Inverse(f, made, axes, source, context, stated, (rtol, atol))
 
 
 def _inputs(
@@ -141,29 +157,43 @@ def _inputs(
     else:
         chosen = dict(zip(names, types, strict=False))
     domains: dict[str, Domain] = {}
-    inputs: list[tuple[str, Any]] = []
-    for name, hint in chosen.items():
-        kind = hint
-        if typing.get_origin(hint) is typing.Annotated:
-            kind, *notes = typing.get_args(hint)
-            for note in notes:
-                if isinstance(note, Domain):
-                    domains[name] = note
-        if not isinstance(kind, type):
-            raise WrongArguments(
-                f"{name} of {describe(f)} has no plain type: {hint!r}",
-                where=location_of(f),
-                help="numbers are inverted: float, int, numpy.int64, numpy.uint64",
-            )
-        kind = EQUAL.get(kind, kind)
-        if domain_of(kind) is not None and kind not in KINDS:
-            raise WrongArguments(
-                f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
-                where=location_of(f),
-                help="numbers are inverted: float, int, bool, numpy.int64, numpy.uint64",
-            )
-        inputs.append((name, kind))
+    inputs = [(name, _kinds(f, name, declared(hint), domains)) for name, hint in chosen.items()]
     return inputs, domains
+
+
+def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domain]) -> Tree:
+    """The type, or the tree of types, that an annotation says; its domains are noted."""
+    if isinstance(hint, Node):
+        labels = zip(hint.labels, hint.items, strict=True)
+        return Node(hint.cls, tuple(_kinds(f, name + at, item, domains) for at, item in labels))
+    kind = hint
+    if typing.get_origin(hint) is typing.Annotated:
+        kind, *notes = typing.get_args(hint)
+        for note in notes:
+            if isinstance(note, Domain):
+                domains[name] = note
+    if not isinstance(kind, type):
+        raise WrongArguments(
+            f"{name} of {describe(f)} has no plain type: {hint!r}",
+            where=location_of(f),
+            help="numbers are inverted: float, int, bool, numpy.int64, numpy.uint64; and tuples of "
+            "them, tuple[float, float]",
+        )
+    kind = EQUAL.get(kind, kind)
+    if domain_of(kind) is not None and kind not in KINDS:
+        raise WrongArguments(
+            f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
+            where=location_of(f),
+            help="numbers are inverted: float, int, bool, numpy.int64, numpy.uint64",
+        )
+    return kind
+
+
+def _numbers(name: str, tree: Tree) -> list[tuple[str, Any]]:
+    """The leaves of a tree, each with how it is written: ``x``, ``p[0]``, ``p.x``."""
+    found: list[tuple[str, Any]] = []
+    mapped(tree, lambda path, leaf: found.append((name + path, leaf)))
+    return found
 
 
 def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: object) -> None:

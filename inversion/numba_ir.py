@@ -1,4 +1,4 @@
-"""The front end: straight-line Python code in SSA form, read through numba.
+"""The front end: the blocks of Python code, read through numba.
 
 The only module here that touches numba's internals. What it gives is plain data.
 """
@@ -21,8 +21,10 @@ from overlay import NotCompilable
 from overlay.location import caller, shown
 
 try:
-    from numba.core import errors, ir, ssa
+    from numba.core import errors, ir
+    from numba.core.analysis import compute_cfg_from_blocks, compute_live_map, compute_use_defs
     from numba.core.compiler import run_frontend
+    from numba.core.ir_utils import remove_dels
     from numba.core.registry import cpu_target
 except ImportError as error:
     raise NotCompilable(
@@ -35,12 +37,27 @@ __all__ = [
     "Apply",
     "Argument",
     "Attribute",
+    "Block",
+    "Build",
+    "Code",
     "Copy",
+    "First",
+    "Fork",
+    "Item",
+    "Iterate",
+    "Jump",
     "Literal",
+    "Next",
     "Op",
+    "Raise",
+    "Return",
+    "Second",
+    "Unknown",
+    "Unpack",
+    "code_of",
     "jitted",
+    "refused",
     "result_type",
-    "straight_line",
 ]
 
 
@@ -92,10 +109,121 @@ class Copy(Op):
     source: str
 
 
-def straight_line(function: types.FunctionType) -> tuple[list[Op], str]:
-    """The statements of a function without control flow, and the name that it returns.
+@dataclass(frozen=True)
+class Build(Op):
+    """A tuple of values."""
 
-    Raises NotInvertible at the first line that branches, or does what has no meaning here.
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Item(Op):
+    """One item of a value, at a position that is written there."""
+
+    source: str
+    index: Any
+
+
+@dataclass(frozen=True)
+class Unpack(Op):
+    """A value of so many items, taken apart."""
+
+    source: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Iterate(Op):
+    """An iterator over a value."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class Next(Op):
+    """The next item of an iterator, and whether there was one: a pair."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class First(Op):
+    """The item of such a pair."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class Second(Op):
+    """Whether such a pair holds an item."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class Unknown(Op):
+    """A statement that has no meaning here."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Return:
+    """The end of a function: the name that is returned."""
+
+    name: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Raise:
+    """The end of a path that gives nothing."""
+
+    where: str
+
+
+@dataclass(frozen=True)
+class Jump:
+    """On to another block."""
+
+    label: int
+
+
+@dataclass(frozen=True)
+class Fork:
+    """On to one of two blocks. join: where both ways meet again, None where only in returning."""
+
+    condition: str
+    then: int
+    orelse: int
+    join: int | None
+    where: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Statements without a branch, and what follows. live: the names that it reads, or leaves to
+    later blocks that do."""
+
+    ops: tuple[Op, ...]
+    end: Return | Raise | Jump | Fork
+    live: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A function's blocks by label. first: where it begins. loops: the labels in each loop, by
+    that of its first block."""
+
+    first: int
+    blocks: dict[int, Block]
+    loops: dict[int, frozenset[int]]
+
+
+def code_of(function: types.FunctionType) -> Code:
+    """The statements of a function.
+
+    Raises NotInvertible, with the line, at what has no meaning here.
     """
     code = function.__code__
     first = shown(code.co_filename, code.co_firstlineno)
@@ -106,57 +234,57 @@ def straight_line(function: types.FunctionType) -> tuple[list[Op], str]:
             help="return one number",
         )
     try:
-        func_ir = ssa.reconstruct_ssa(run_frontend(function))
+        func_ir = run_frontend(function)
     except (errors.NumbaError, errors.UnsupportedBytecodeError) as error:
         loc = getattr(error, "loc", None)
         raise NotInvertible(
             f"cannot read {function.__qualname__}: {str(error).strip().splitlines()[0]}",
             where=first if loc is None else shown(code.co_filename, loc.line),
-            help="write it with assignments, operators and calls only",
+            help="write it with assignments, operators, branches and calls only",
         ) from error
-    block = func_ir.blocks[min(func_ir.blocks)]
+    graph = compute_cfg_from_blocks(func_ir.blocks)
+    remove_dels(func_ir.blocks)
+    used = compute_use_defs(func_ir.blocks)
+    live = compute_live_map(graph, func_ir.blocks, used.usemap, used.defmap)
+    blocks: dict[int, Block] = {}
+    for label in graph.nodes():
+        block = func_ir.blocks[label]
+        end = _end(block, _join(graph, label), code.co_filename)
+        blocks[label] = Block(tuple(_ops(block, code.co_filename)), end, frozenset(live[label]))
+    loops = {loop.header: frozenset(loop.body) for loop in graph.loops().values()}
+    return Code(min(func_ir.blocks), blocks, loops)
+
+
+def _join(graph: Any, label: int) -> int | None:
+    """The first block that every way from a block to the end goes through."""
+    after = graph.post_dominators()
+    meeting = after[label] - {label}
+    return max(meeting, key=lambda other: len(after[other]), default=None)
+
+
+def _end(block: Any, join: int | None, filename: str) -> Return | Raise | Jump | Fork:
     last = block.terminator
-    if not isinstance(last, ir.Return):
-        raise NotInvertible(
-            f"cannot invert {function.__qualname__}: it branches or loops",
-            where=shown(code.co_filename, last.loc.line),
-            help="programs without control flow are inverted; move the branch out of the function",
-        )
-    ops = list(_ops(block, code.co_filename))
-    _all_defined(ops, last.value.name, shown(code.co_filename, last.loc.line))
-    return ops, last.value.name
-
-
-def _all_defined(ops: list[Op], returned: str, where: str) -> None:
-    """Refuse names without a value: numba drops one of the two that ``:=`` gives."""
-    defined: set[str] = set()
-    for op in ops:
-        if not defined.issuperset(_reads(op)):
-            raise _refused("assignment within an expression", op.where)
-        defined.add(op.name)
-    if returned not in defined:
-        raise _refused("assignment within an expression", where)
-
-
-def _reads(op: Op) -> tuple[str, ...]:
-    match op:
-        case Copy(source=name) | Attribute(base=name):
-            return (name,)
-        case Apply(function=function, args=args, kwargs=kwargs):
-            called = (function,) if isinstance(function, str) else ()
-            return (*called, *args, *kwargs.values())
+    where = shown(filename, last.loc.line)
+    match last:
+        case ir.Return():
+            return Return(last.value.name, where)
+        case ir.Jump():
+            return Jump(last.target)
+        case ir.Branch():
+            return Fork(last.cond.name, last.truebr, last.falsebr, join, where)
+        case ir.StaticRaise() | ir.Raise():
+            return Raise(where)
         case _:
-            return ()
+            raise refused(str(last), where)
 
 
 def _ops(block: Any, filename: str) -> Iterator[Op]:
     mentioned = Counter(v.name for statement in block.body for v in statement.list_vars())
     for statement in block.body[:-1]:
         where = shown(filename, statement.loc.line)
-        if isinstance(statement, ir.Del):
-            continue
         if not isinstance(statement, ir.Assign):
-            raise _refused(str(statement), where)
+            yield Unknown("", where, str(statement))
+            continue
         once = mentioned[statement.target.name] == 1
         if once and getattr(statement.value, "op", "") == "build_tuple":
             continue  # the names of a call's keywords
@@ -174,12 +302,12 @@ def _op(name: str, value: Any, where: str) -> Op:
         make = _EXPRESSIONS.get(value.op)
         if make is not None:
             return make(name, where, value)
-    raise _refused(getattr(value, "op", str(value)).replace("_", " "), where)
+    return Unknown(name, where, getattr(value, "op", str(value)).replace("_", " "))
 
 
 def _call(name: str, where: str, value: Any) -> Op:
     if value.vararg is not None or value.varkwarg is not None:
-        raise _refused("call with unpacked arguments", where)
+        return Unknown(name, where, "call with unpacked arguments")
     kwargs = {key: variable.name for key, variable in value.kws}
     return Apply(name, where, value.func.name, tuple(v.name for v in value.args), kwargs)
 
@@ -188,6 +316,13 @@ _EXPRESSIONS: dict[str, Callable[[str, str, Any], Op]] = {
     "call": _call,
     "cast": lambda name, where, v: Copy(name, where, v.value.name),
     "getattr": lambda name, where, v: Attribute(name, where, v.value.name, v.attr),
+    "build_tuple": lambda name, where, v: Build(name, where, tuple(i.name for i in v.items)),
+    "static_getitem": lambda name, where, v: Item(name, where, v.value.name, v.index),
+    "exhaust_iter": lambda name, where, v: Unpack(name, where, v.value.name, v.count),
+    "getiter": lambda name, where, v: Iterate(name, where, v.value.name),
+    "iternext": lambda name, where, v: Next(name, where, v.value.name),
+    "pair_first": lambda name, where, v: First(name, where, v.value.name),
+    "pair_second": lambda name, where, v: Second(name, where, v.value.name),
     "unary": lambda name, where, v: Apply(name, where, v.fn, (v.value.name,)),
     "binop": lambda name, where, v: Apply(name, where, v.fn, (v.lhs.name, v.rhs.name)),
     "inplace_binop": lambda name, where, v: Apply(
@@ -196,12 +331,13 @@ _EXPRESSIONS: dict[str, Callable[[str, str, Any], Op]] = {
 }
 
 
-def _refused(what: str, where: str) -> NotInvertible:
+def refused(what: str, where: str) -> NotInvertible:
+    """The error for a statement that has no meaning here."""
     return NotInvertible(
         f"cannot invert a statement of this kind: {what}",
         where=where,
         notes=[("modes available", "none")],
-        help="write it with assignments, operators and calls of functions",
+        help="write it with assignments, operators, branches and calls of functions",
     )
 
 

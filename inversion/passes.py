@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from inversion.program import Constant, Operand, Program, Statement, Variable
-from primitives import NoSolution
+from primitives import NoSolution, Relation
 
-__all__ = ["PIPELINE", "fold", "prune", "share"]
+__all__ = ["SIMPLIFY", "fold", "prune", "share"]
 
 
 def fold(program: Program) -> Program:
@@ -17,12 +17,17 @@ def fold(program: Program) -> Program:
 
     def change(statement: Statement) -> Statement | Operand:
         values = [a.value for a in statement.arguments if isinstance(a, Constant)]
+        relation = statement.relation
         # a function that can only be run forward may not be a function of its arguments
-        if len(values) < len(statement.arguments) or len(statement.relation.modes) == 1:
+        if (
+            not isinstance(relation, Relation)
+            or len(values) < len(statement.arguments)
+            or len(relation.modes) == 1
+        ):
             return statement
         try:
             with np.errstate(all="ignore"):
-                return Constant(statement.relation(*values))
+                return Constant(relation(*values))
         except (NoSolution, ValueError, ArithmeticError):
             return statement
 
@@ -35,22 +40,22 @@ def share(program: Program) -> Program:
 
     def change(statement: Statement) -> Statement | Operand:
         key = id(statement.relation), statement.arguments
-        known = seen.setdefault(key, statement.result)
-        return statement if known == statement.result else known
+        known = seen.setdefault(key, statement.results[0])
+        return statement if known == statement.results[0] else known
 
     return program.rewritten(change)
 
 
 def prune(program: Program) -> Program:
-    """Statements that the result does not need are left out."""
-    needed: set[Operand] = {program.result}
+    """Statements that the results do not need are left out."""
+    needed = {*program.results.values(), *(value for value, _ in program.holds)}
     kept: list[Statement] = []
     for statement in reversed(program.statements):
-        if statement.result in needed:
+        if not needed.isdisjoint(statement.results):
             needed.update(statement.arguments)
             kept.append(statement)
     return program.replace(statements=tuple(reversed(kept)))
 
 
-PIPELINE: tuple[Callable[[Program], Program], ...] = (fold, share, prune)
-"""What every program goes through between lifting and planning."""
+SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, prune)
+"""What every program goes through before it is planned."""

@@ -11,11 +11,11 @@ from inversion.causality import Order, Solved, causalise
 from inversion.errors import NotInvertible
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
+from inversion.tearing import Guess, torn
 from primitives import Domain
 from primitives.domains import domain_of
-from primitives.relation import RETURN
 
-__all__ = ["Plan", "Step", "plan"]
+__all__ = ["Plan", "Root", "Step", "plan", "statement_of"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,38 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Root:
+    """One unknown, found as a root of an equation.
+
+    guess: the parameter where the search begins. check: the statement that is the equation.
+    steps: what is solved from a guess to see how far off the equation is.
+    """
+
+    variable: Variable
+    guess: Parameter
+    check: Statement
+    steps: tuple[Step | Root, ...]
+
+    @property
+    def needs(self) -> tuple[Variable, ...]:
+        """The variables that the equation is made of, the unknown apart."""
+        solved = {self.variable, *(v for step in self.steps for v in solved_by(step))}
+        mentioned = [v for step in self.steps for v in _mentioned(step)]
+        needed = dict.fromkeys([*mentioned, *self.check.variables])
+        return tuple(v for v in needed if v not in solved)
+
+    @property
+    def choices(self) -> tuple[Parameter, ...]:
+        """The parameters of its steps."""
+        return tuple(p for step in self.steps for p in choices_of(step))
+
+    def __str__(self) -> str:
+        inner = ", ".join(str(step) for step in self.steps)
+        through = f", through {inner}" if inner else ""
+        return f"{self.variable}   as a root of {self.check}{through}"
+
+
+@dataclass(frozen=True)
 class Plan:
     """How a program is solved. known, unknown: axes. free: variables that are chosen, each with
     its parameter. steps: the statements, in the order in which they are solved."""
@@ -40,49 +72,71 @@ class Plan:
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     free: Mapping[Variable, Parameter]
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Root, ...]
     parameters: ParameterSpace
 
     def operand(self, axis: str) -> Operand:
         """What an axis stands for in the program."""
-        return operand_of(self.program, axis)
+        return self.program.operand(axis)
 
     def __str__(self) -> str:
         lines = [f"known {', '.join(self.known)}; to find {', '.join(self.unknown)}"]
         lines += [f"  choose {p}" for p in self.free.values()]
-        rows = [(str(step), step.solved.statement.where) for step in self.steps]
+        rows = [(str(step), statement_of(step).where) for step in self.steps]
         width = max((len(row) for row, _ in rows), default=0)
         lines += [f"  {row:<{width}}   {where}" for row, where in rows]
         return "\n".join(lines)
 
 
-def operand_of(program: Program, axis: str) -> Operand:
-    """What an axis of a program stands for."""
-    if axis == RETURN:
-        return program.result
-    return next(v for v in program.inputs if v.name == axis)
+def solved_by(step: Step | Root) -> tuple[Variable, ...]:
+    """The variables that a step gives."""
+    return (step.variable,) if isinstance(step, Root) else step.solved.unknown
 
 
-def plan(program: Program, known: Sequence[str], domains: Mapping[str, Domain]) -> Plan:
+def own_choices(step: Step | Root) -> tuple[Parameter, ...]:
+    """The parameters that a step brings."""
+    return (step.guess,) if isinstance(step, Root) else tuple(step.chosen.values())
+
+
+def choices_of(step: Step | Root) -> tuple[Parameter, ...]:
+    """The parameters that a step takes, those of its own steps among them."""
+    return (*own_choices(step), *(step.choices if isinstance(step, Root) else ()))
+
+
+def _mentioned(step: Step | Root) -> tuple[Variable, ...]:
+    return step.needs if isinstance(step, Root) else step.solved.statement.variables
+
+
+def statement_of(step: Step | Root) -> Statement:
+    """The statement that a step solves."""
+    return step.check if isinstance(step, Root) else step.solved.statement
+
+
+def plan(
+    program: Program, known: Sequence[str], domains: Mapping[str, Domain], *, numeric: bool = True
+) -> Plan:
     """The plan that finds all other axes of a program from the known ones.
 
-    domains: declared for inputs. Raises NotInvertible where a loop of shared variables cannot
-    be closed, naming what would have to be known besides.
+    domains: declared for inputs. numeric: whether a loop of shared variables that algebra does
+    not close is closed by looking for a root.
+    Raises NotInvertible where such a loop cannot be closed, naming what would have to be known
+    besides.
     """
     program, order = _closed(program, known)
-    if order.core:
-        raise _not_invertible(program, known, order)
+    loop = torn(program, order) if order.core and numeric else None
+    if order.core and loop is None:
+        raise _not_invertible(program, known, order, numeric=numeric)
     space = _Space(program, domains)
-    free = {variable: space.free(variable) for variable in order.free}
-    steps = tuple(space.step(solved) for solved in order.solved)
-    axes = (*(v.name for v in program.inputs), RETURN)
+    free = {v: space.free(v) for v in (*order.free, *(loop.free if loop else ()))}
+    items = (*order.first, *(loop.items if loop else ()), *order.last)
+    steps = tuple(map(space.once, items))
     return Plan(
         program,
         tuple(known),
-        tuple(axis for axis in axes if axis not in known),
+        tuple(axis for axis in program.axes if axis not in known),
         free,
         steps,
-        ParameterSpace(space.parameters),
+        ParameterSpace([*free.values(), *(p for step in steps for p in own_choices(step))]),
     )
 
 
@@ -101,14 +155,19 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
 
 
 def _order(program: Program, known: Sequence[str]) -> Order:
-    given = (operand_of(program, axis) for axis in known)
-    return causalise(program, [v for v in given if isinstance(v, Variable)])
+    return causalise(program, _given(program, known))
+
+
+def _given(program: Program, known: Sequence[str]) -> list[Variable]:
+    """The variables that are known: those of the known axes, and the conditions that hold."""
+    operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
+    return [operand for operand in operands if isinstance(operand, Variable)]
 
 
 def _rewritten(
     program: Program, known: Sequence[str], order: Order
 ) -> Iterator[tuple[Program, Order]]:
-    given = {operand_of(program, axis) for axis in known}
+    given = set(_given(program, known))
     unknown = dict.fromkeys(v for s in order.core for v in s.variables if v not in given)
     inputs = [v for v in program.inputs if v in unknown]
     others = [v for v in unknown if v not in inputs]
@@ -122,8 +181,8 @@ class _Space:
     def __init__(self, program: Program, domains: Mapping[str, Domain]) -> None:
         self.program = program
         self.domains = domains
-        self.parameters: list[Parameter] = []
         self.names = {v.name for v in program.variables}
+        self.made: dict[int, Step | Root] = {}
 
     def free(self, variable: Variable) -> Parameter:
         """The parameter that chooses a variable, from where the statements that use it allow."""
@@ -138,8 +197,25 @@ class _Space:
             for axis, allowed in statement.relation.domain.items():
                 if axis in statement.axes_of(variable) and not allowed.total:
                     domain = domain.meet(allowed)
-        self.parameters.append(Parameter(variable.name, domain, self.program.where))
-        return self.parameters[-1]
+        return Parameter(variable.name, domain, self.program.where)
+
+    def item(self, item: Solved | Guess) -> Step | Root:
+        """A step, or a root with a parameter for where the search begins."""
+        made = self.root(item) if isinstance(item, Guess) else self.step(item)
+        self.made[id(item)] = made
+        return made
+
+    def root(self, guess: Guess) -> Root:
+        """A root, of whose inner steps those are not made again that are steps of the plan."""
+        parameter = self.free(guess.variable)
+        steps = tuple(map(self.once, guess.inner))
+        return Root(guess.variable, parameter, guess.check, steps)
+
+    def once(self, item: Solved | Guess) -> Step | Root:
+        """The step for an item, the same each time."""
+        if id(item) not in self.made:
+            self.item(item)
+        return self.made[id(item)]
 
     def step(self, solved: Solved) -> Step:
         """A step with a parameter for each coordinate, unless constants leave no choice."""
@@ -149,8 +225,8 @@ class _Space:
             for coordinate, domain in mode.coordinates.items():
                 name = renumbered(f"{coordinate}_{label}", self.names)
                 self.names.add(name)
-                chosen[coordinate] = Parameter(name, domain, solved.statement.where)
-        self.parameters += chosen.values()
+                where = mode.lines.get(coordinate, solved.statement.where)
+                chosen[coordinate] = Parameter(name, domain, where)
         return Step(solved, chosen)
 
 
@@ -163,32 +239,43 @@ def _spared(solved: Solved) -> bool:
     return len(constants) == len(values) and bool(mode.unless(*constants))
 
 
+BY_SEARCH = ", or allow numeric=True: a search for a root"
+
 # ---- refusals -----------------------------------------------------------------------------
 
 
-def _not_invertible(program: Program, known: Sequence[str], order: Order) -> NotInvertible:
+def _not_invertible(
+    program: Program, known: Sequence[str], order: Order, *, numeric: bool
+) -> NotInvertible:
+    by_search = not numeric and torn(program, order) is not None
     for statement, variable in order.stuck:
         if len(statement.axes_of(variable)) == 1:
-            return _no_mode(program, statement, variable, known)
+            return _no_mode(program, statement, variable, known, by_search=by_search)
     shared = _shared(order.core)
     return NotInvertible(
         f"cannot solve {program.name} for {{{', '.join(map(str, shared))}}}: "
         "no algebra here collects what is used more than once",
         where=order.core[-1].where,
         notes=[("statement", f"{s}   {s.where}") for s in order.core[:6]],
-        help=_remedy(program, known),
+        help=_remedy(program, known) + (BY_SEARCH if by_search else ""),
     )
 
 
 def _no_mode(
-    program: Program, statement: Statement, variable: Variable, known: Sequence[str]
+    program: Program,
+    statement: Statement,
+    variable: Variable,
+    known: Sequence[str],
+    *,
+    by_search: bool,
 ) -> NotInvertible:
     return NotInvertible(
         f"cannot solve `{statement}` for {{{variable}}}",
         where=statement.where,
         notes=[("modes available", statement.relation.shown_modes())],
         help=f"give {statement.relation.name} an inverse in a method table, or "
-        + _remedy(program, known),
+        + _remedy(program, known)
+        + (BY_SEARCH if by_search else ""),
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
-from primitives.relation import RETURN, Relation
+from primitives.domains import Domain
+from primitives.relation import Mode
 
-__all__ = ["Constant", "Operand", "Program", "Statement", "Variable", "renumbered"]
+__all__ = ["Constant", "Operand", "Program", "Rule", "Statement", "Variable", "renumbered"]
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,23 @@ Operand = Variable | Constant
 
 @dataclass(frozen=True)
 class Statement:
-    """``result = f(arguments)``, as the relation of f. where: ``file:line`` in the source."""
+    """``result = f(arguments)``, as the relation of f, which may give several results. where:
+    ``file:line`` in the source."""
 
-    relation: Relation
-    result: Variable
+    relation: Rule
+    results: tuple[Variable, ...]
     arguments: tuple[Operand, ...]
     where: str
 
+    @property
+    def result(self) -> Variable:
+        """Its only result."""
+        (result,) = self.results
+        return result
+
     def bindings(self) -> Iterable[tuple[str, Operand]]:
-        """Each axis with what it stands for; the result first."""
-        yield RETURN, self.result
+        """Each axis with what it stands for; the results first."""
+        yield from zip(self.relation.outputs, self.results, strict=True)
         yield from zip(self.relation.axes, self.arguments, strict=True)
 
     def axes_of(self, variable: Variable) -> tuple[str, ...]:
@@ -79,26 +87,86 @@ class Statement:
         return self.relation.shown({axis: str(operand) for axis, operand in self.bindings()})
 
 
+class Rule(Protocol):
+    """What a statement says of its variables: a relation, or a part of the program that is
+    planned as one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in generated code."""
+        ...
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Its inputs."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Its results."""
+        ...
+
+    @property
+    def domain(self) -> Mapping[str, Domain]:
+        """Where its inputs lie."""
+        ...
+
+    @property
+    def codomain(self) -> Domain | None:
+        """Where its result lies."""
+        ...
+
+    def mode(self, unknown: Iterable[str]) -> Mode | None:
+        """How it is solved for exactly these axes, or None."""
+        ...
+
+    def shown(self, names: Mapping[str, str]) -> str:
+        """Its equation with axes replaced by expressions."""
+        ...
+
+    def shown_modes(self) -> str:
+        """Its modes by the axes that they solve for."""
+        ...
+
+
 @dataclass(frozen=True)
 class Program:
     """A function as a list of relations.
 
-    name, where: of the function. inputs: in the order of its parameters. result: what it
-    returns, a Constant where the inputs do not matter. functions: the Python code it was read
-    from.
+    name, where: of the function. inputs: in the order of its parameters. results: by axis, what
+    it gives: a Constant where the inputs do not matter. holds: conditions without which it gives
+    nothing. functions: the Python code it was read from.
     """
 
     name: str
     inputs: tuple[Variable, ...]
     statements: tuple[Statement, ...]
-    result: Operand
+    results: Mapping[str, Operand]
     where: str
     functions: tuple[types.FunctionType, ...] = ()
+    holds: tuple[tuple[Operand, bool], ...] = ()
+
+    @property
+    def result(self) -> Operand:
+        """What it gives, where that is one number."""
+        (result,) = self.results.values()
+        return result
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """All its variables: the inputs, then the results."""
-        return (*self.inputs, *(statement.result for statement in self.statements))
+        """All its variables: the inputs, then the results of the statements."""
+        return (*self.inputs, *(v for statement in self.statements for v in statement.results))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the inputs and of what it gives."""
+        return (*(v.name for v in self.inputs), *self.results)
+
+    def operand(self, axis: str) -> Operand:
+        """What an axis stands for."""
+        if axis in self.results:
+            return self.results[axis]
+        return next(v for v in self.inputs if v.name == axis)
 
     def replace(self, **changes: Any) -> Program:
         """A changed copy."""
@@ -115,14 +183,19 @@ class Program:
                 kept.append(new)
             else:
                 known[statement.result] = new
-        return self.replace(statements=tuple(kept), result=known.get(self.result, self.result))
+        return self.replace(
+            statements=tuple(kept),
+            results={axis: known.get(value, value) for axis, value in self.results.items()},
+            holds=tuple((known.get(value, value), is_true) for value, is_true in self.holds),
+        )
 
     def __str__(self) -> str:
         width = max((len(str(s)) for s in self.statements), default=0)
         inputs = ", ".join(map(str, self.inputs))
         lines = [f"{self.name}({inputs})   {self.where}"]
         lines += [f"  {statement!s:<{width}}   {statement.where}" for statement in self.statements]
-        return "\n".join([*lines, f"  return {self.result}"])
+        lines += [f"  {value} is {is_true}" for value, is_true in self.holds]
+        return "\n".join([*lines, f"  return {', '.join(map(str, self.results.values()))}"])
 
 
 def renumbered(wanted: str, taken: Mapping[str, Any] | Iterable[str]) -> str:

@@ -16,7 +16,7 @@ import ast
 import inspect
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import OverlayError
@@ -68,6 +68,7 @@ class Mode:
     takes: what ``solver`` takes, in its order: known axes and coordinates.
     recovers, spared: the axes that ``recover`` and ``unless`` take.
     incomplete: why it cannot reach every solution, or None.
+    lines: ``file:line`` of coordinates, where it is not that of the statement.
     """
 
     unknown: tuple[str, ...]
@@ -79,6 +80,7 @@ class Mode:
     unless: Solver | None = None
     spared: tuple[str, ...] = ()
     incomplete: str | None = None
+    lines: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __repr__(self) -> str:
         return f"<Mode {', '.join(self.takes)} -> {', '.join(self.unknown)}>"
@@ -88,7 +90,7 @@ class Relation:
     """How one function's arguments and result determine each other, for one signature.
 
     Calling it runs the function forward. target: the function. types: of its arguments.
-    axes: the names of its inputs. returns: the type of its result. domain: of each input.
+    axes: the names of its inputs. outputs: of its result. returns: the type of its result. domain: of each input.
     codomain: of the result. where: ``file:line`` of its definition.
     """
 
@@ -109,6 +111,7 @@ class Relation:
         self.where = where
         self._expression = _right_side(equation, where)
         self.axes = _axes(self._expression)
+        self.outputs = (RETURN,)
         self.returns = returns
         self.domain = dict(domain)
         self.codomain = codomain

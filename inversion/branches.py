@@ -1,0 +1,228 @@
+"""Branches: an ``if`` as one statement, whose modes are plans of its two arms."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from inversion.errors import NotInvertible
+from inversion.passes import SIMPLIFY
+from inversion.plan import Plan, plan
+from inversion.program import Operand, Program, Statement, Variable, renumbered
+from primitives import Bool, Domain
+from primitives.relation import Mode
+
+__all__ = ["Arm", "Branch", "Ranked", "absorb", "branch"]
+
+THEN_FIRST = "then"  # the coordinate that ranks the arms
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What one arm adds: statements, conditions that must hold, and what it gives."""
+
+    statements: tuple[Statement, ...]
+    gives: tuple[Operand, ...]
+    holds: tuple[tuple[Operand, bool], ...] = ()
+
+    @property
+    def variables(self) -> Iterator[Variable]:
+        """The variables that it mentions."""
+        for statement in self.statements:
+            yield from statement.variables
+        for operand in (*self.gives, *(value for value, _ in self.holds)):
+            if isinstance(operand, Variable):
+                yield operand
+
+
+@dataclass(frozen=True)
+class Ranked(Mode):
+    """A branch solved for some axes: the arms' plans, tried in the order that a coordinate says.
+
+    chosen: for each arm, the coordinate that each of its parameters is.
+    """
+
+    plans: tuple[Plan, Plan] | None = None
+    chosen: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """``if condition: ... else: ...`` as an equation between what it reads and what it gives.
+
+    before: statements that come before the condition, or after it in both arms' place, and that
+    nothing else needs. inputs: the variables from outside. results: what both arms give.
+    """
+
+    name: str
+    before: tuple[Statement, ...]
+    condition: Operand
+    arms: tuple[Arm, Arm]
+    results: tuple[Variable, ...]
+    where: str
+    _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> tuple[Variable, ...]:
+        """The variables from outside, in the order in which they are met."""
+        inside = {v for s in self._statements for v in s.results}
+        mentioned = [v for s in self.before for v in s.variables]
+        mentioned += [self.condition] if isinstance(self.condition, Variable) else []
+        mentioned += [v for arm in self.arms for v in arm.variables]
+        return tuple(v for v in dict.fromkeys(mentioned) if v not in inside)
+
+    @property
+    def _statements(self) -> Iterator[Statement]:
+        yield from self.before
+        for arm in self.arms:
+            yield from arm.statements
+
+    # ---- as a rule ----
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the variables from outside."""
+        return tuple(v.name for v in self.inputs)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of what both arms give."""
+        return tuple(v.name for v in self.results)
+
+    @property
+    def domain(self) -> Mapping[str, Domain]:
+        """Nothing is known of where its inputs lie."""
+        return {}
+
+    @property
+    def codomain(self) -> Domain | None:
+        """Nothing is known of where its results lie."""
+        return None
+
+    def mode(self, unknown: Iterable[str]) -> Mode | None:
+        """The mode that solves for exactly these axes, where both arms can be solved for them."""
+        key = frozenset(unknown)
+        if key not in self._modes:
+            self._modes[key] = self._planned(key)
+        return self._modes[key]
+
+    def shown(self, names: Mapping[str, str]) -> str:
+        """As ``y = if c: (x)``, of what it reads."""
+        gives = ", ".join(names.get(axis, axis) for axis in self.outputs)
+        reads = ", ".join(names.get(axis, axis) for axis in self.axes)
+        return f"{gives} = {self.name}({reads})"
+
+    def shown_modes(self) -> str:
+        """What was asked for so far, and can be solved."""
+        found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
+        return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+
+    # ---- planning ----
+
+    def program(self, taken: int) -> Program:
+        """What runs where arm 0 or 1 is taken: the condition is known, the branch gone."""
+        arm = self.arms[taken]
+        return Program(
+            self.name,
+            self.inputs,
+            (*self.before, *arm.statements),
+            dict(zip(self.outputs, arm.gives, strict=True)),
+            self.where,
+            holds=((self.condition, not taken), *arm.holds),
+        )
+
+    def _planned(self, unknown: frozenset[str]) -> Mode | None:
+        axes = (*self.outputs, *self.axes)
+        known = tuple(axis for axis in axes if axis not in unknown)
+        order = tuple(axis for axis in axes if axis in unknown)
+        if unknown == frozenset(self.outputs):
+            return Ranked(order, _generated, known, {})
+        try:
+            plans = self._plan(0, known), self._plan(1, known)
+        except NotInvertible:
+            return None
+        coordinates: dict[str, Domain] = {THEN_FIRST: Bool}
+        lines = {THEN_FIRST: self.where}
+        chosen: list[dict[str, str]] = []
+        for arm in plans:
+            chosen.append({})
+            for parameter in arm.parameters:
+                name = renumbered(parameter.name, coordinates)
+                coordinates[name] = parameter.domain
+                lines[name] = parameter.line
+                chosen[-1][parameter.name] = name
+        takes = (*known, *coordinates)
+        return Ranked(
+            order, _generated, takes, coordinates, _generated, self.axes,
+            plans=plans, chosen=tuple(chosen), lines=lines,
+        )  # fmt: skip
+
+    def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
+        program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, self.program(taken))
+        return plan(absorb(program), known, {})
+
+    # ---- rewriting ----
+
+    def with_before(self, statements: Sequence[Statement]) -> Branch:
+        """The branch that computes more itself."""
+        return Branch(
+            self.name, (*statements, *self.before), self.condition, self.arms, self.results,
+            self.where,
+        )  # fmt: skip
+
+    def statement(self) -> Statement:
+        """The statement that it holds of its own variables."""
+        return Statement(self, self.results, self.inputs, self.where)
+
+
+def branch(
+    name: str, condition: Operand, arms: tuple[Arm, Arm], results: tuple[Variable, ...], where: str
+) -> Statement:
+    """The statement for an ``if``."""
+    return Branch(name, (), condition, arms, results, where).statement()
+
+
+def _generated(*args: Any) -> Any:
+    raise AssertionError("what solves a branch is generated")
+
+
+def absorb(program: Program) -> Program:
+    """What only a branch needs, such as its condition, is computed by the branch."""
+    kept: list[Statement] = []
+    needed = Counter[Operand](program.results.values())
+    needed.update(value for value, _ in program.holds)
+    for statement in program.statements:
+        needed.update(set(statement.arguments))
+    taken: set[Statement] = set()
+    for statement in reversed(program.statements):
+        if statement in taken:
+            continue
+        kept.append(_with_its_own(program, statement, needed, taken))
+    return program.replace(statements=tuple(reversed(kept)))
+
+
+def _with_its_own(
+    program: Program, statement: Statement, needed: Counter[Operand], taken: set[Statement]
+) -> Statement:
+    """A statement; of a branch, one with what only it needs taken into it."""
+    rule = statement.relation
+    if not isinstance(rule, Branch):
+        return statement
+    given = dict(zip(rule.inputs, statement.arguments, strict=True))
+    if any(formal != actual for formal, actual in given.items()):
+        return statement  # its variables have other names outside
+    before: list[Statement] = []
+    wanted: set[Operand] = set(statement.arguments)
+    for other in reversed(program.statements):
+        if wanted.isdisjoint(other.results) or isinstance(other.relation, Branch):
+            continue
+        if all(needed[result] == 1 for result in other.results):
+            taken.add(other)
+            before.append(other)
+            for argument in set(other.arguments) & wanted:
+                needed[argument] -= 1
+            wanted |= set(other.arguments)
+    return rule.with_before(before[::-1]).statement() if before else statement
