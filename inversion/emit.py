@@ -493,7 +493,10 @@ def _forward(module: _Module, rule: Branch | Loop) -> str:
     def write(name: str) -> list[_Row]:
         body = _Body(module)
         body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
-        (_run_branch if isinstance(rule, Branch) else _run_loop)(body, rule)
+        if isinstance(rule, Branch):
+            _run_branch(body, rule)
+        else:
+            _run_loop(body, rule)
         return [*body.rows, _Row("")]
 
     return module.part((id(rule), "forward"), rule.name, write)

@@ -14,7 +14,7 @@ from inversion.branches import absorb
 from inversion.emit import emit
 from inversion.errors import WrongArguments
 from inversion.inverse import Axes, Inverse
-from inversion.lift import lift
+from inversion.lifting import lift
 from inversion.passes import SIMPLIFY
 from inversion.plan import plan
 from inversion.program import Program

@@ -227,7 +227,7 @@ class Loop:
                 seen.add(one)
                 if isinstance(one, Variable) and one in made:
                     waiting += made[one].arguments
-        return seen & set(self.state)
+        return {v for v in self.state if v in seen}
 
     def slice_for(self, state: Sequence[Variable]) -> Iterator[Statement]:
         """The statements of a turn that some state needs."""

@@ -146,9 +146,7 @@ def _checks(loop: Order, order: Order, items: Sequence[Solved | Guess]) -> list[
     far off a guess is."""
     used = {id(s) for item in (items or order.solved) for s in _statements(item)}
     used |= {id(s) for s in order.core} if not items else set()
-    return [
-        s for s in loop.core if id(s) not in used and any(v.kind is float for v in s.results)
-    ]
+    return [s for s in loop.core if id(s) not in used and any(v.kind is float for v in s.results)]
 
 
 def _statements(item: Solved | Guess) -> Iterator[Statement]:

@@ -9,7 +9,7 @@ import pytest
 from inversion import NotInvertible, invert
 from inversion.causality import causalise
 from inversion.invert import PIPELINE
-from inversion.lift import lift
+from inversion.lifting import lift
 from inversion.passes import fold, prune, share
 from inversion.plan import plan
 from inversion.program import Constant, Variable

@@ -1,0 +1,265 @@
+"""From a function to a program of relations: calls are resolved, user functions inlined.
+
+A function's blocks are gone through as the interpreter would, with a variable of the program in
+the place of each number. Where the way depends on such a variable both ways are gone, and what
+they give becomes one statement, a branch.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting.functions import (
+    body_of,
+    bound,
+    forward_only,
+    no_relation,
+    promotions,
+    python_code,
+)
+from inversion.lifting.values import (
+    Named,
+    Object,
+    Site,
+    Tupled,
+    Value,
+    Values,
+    as_tree,
+    kinds_of,
+    numbers_of,
+    of_tree,
+    range_of,
+    record,
+    shown_kind,
+    value_of,
+)
+from inversion.lifting.ways import Found, Returned, Walk, Way
+from inversion.numba_ir import code_of, result_type
+from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
+from inversion.resolve import Resolver
+from inversion.trees import Tree, is_record, leaves, mapped
+from overlay import Context, Method, call_next, nonoverlay
+from overlay.dispatch import Chain
+from overlay.location import location_of
+from overlay.target import as_positional, describe, signature_of
+from primitives import Relation
+from primitives.relation import RETURN
+
+__all__ = ["Lifted", "Lifter", "lift"]
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A function as a program. axes: for each argument, and for ``"return"``, the tree of the
+    program's axes that it is made of."""
+
+    program: Program
+    axes: Mapping[str, Tree]
+
+
+def lift(
+    function: Callable[..., Any], inputs: Sequence[tuple[str, Tree]], context: Context | None
+) -> Lifted:
+    """The program of a function for inputs of these names and trees of types, as ``context``
+    sees it.
+
+    Raises NotInvertible, with the line, at a statement that is not a call of something that
+    has a relation, an overlay method, or Python code.
+    """
+    lifter = Lifter(Resolver(context))
+    given = {name: lifter.input(name, tree) for name, tree in inputs}
+    where = location_of(function)
+    site = Site("result", where, overlaid=context is not None)
+    result = lifter.call(site, (function,), [of_tree(tree) for tree in given.values()], {})
+    returned: dict[str, Operand] = {}
+
+    def leaf(path: str, value: Value) -> str:
+        if not isinstance(value, (Variable, Constant)):
+            shown = repr(value.value) if isinstance(value, Object) else f"a {shown_kind(value)}"
+            raise NotInvertible(
+                f"cannot invert {describe(function)}: it returns {shown}",
+                where=where,
+                help="return a number, or a tuple of numbers",
+            )
+        returned[RETURN + path] = value
+        return RETURN + path
+
+    axes: dict[str, Tree] = {
+        name: mapped(tree, lambda _, variable: variable.name) for name, tree in given.items()
+    }
+    axes[RETURN] = mapped(as_tree(result), leaf)
+    program = Program(
+        describe(function),
+        tuple(v for tree in given.values() for v in leaves(tree)),
+        tuple(lifter.statements),
+        returned,
+        where,
+        tuple(lifter.functions),
+        tuple(lifter.holds),
+    )
+    return Lifted(program, axes)
+
+
+class Lifter:
+    """Makes statements of calls."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.statements: list[Statement] = []
+        self.holds: list[tuple[Operand, bool]] = []
+        self.ways = 0
+        self.turns = 0
+        self.depth = 0
+        self.functions: dict[types.FunctionType, None] = {}
+        self.names: set[str] = set()
+
+    def fresh(self, wanted: str) -> str:
+        """A variable name that is not taken, after the name in the source where it has one."""
+        base = wanted.partition(".")[0]
+        base = base if base.isidentifier() else f"v{len(self.statements) + 1}"
+        name = renumbered(base, self.names)
+        self.names.add(name)
+        return name
+
+    def input(self, name: str, tree: Tree) -> Tree:
+        """The variables of an input, in a tree."""
+
+        def variable(path: str, kind: Any) -> Variable:
+            parts = path.replace("[", "_").replace("]", "").replace(".", "_")
+            return Variable(self.fresh(name + parts), kind)
+
+        return mapped(tree, variable)
+
+    def call(self, site: Site, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
+        """The value of a call. targets: the function, and what stands for it if it has no rule."""
+        target = targets[0]
+        if target is nonoverlay and len(args) == 1 and isinstance(args[0], Object):
+            return Object(nonoverlay(args[0].value))
+        if isinstance(target, nonoverlay):
+            return self.call(replace(site, overlaid=False), (target.function,), args, kwargs)
+        if target is call_next:
+            return self._call_next(site, args, kwargs)
+        if isinstance(target, types.MethodType):
+            return self.call(site, (target.__func__,), (Object(target.__self__), *args), kwargs)
+        args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
+        args = tuple(map(value_of, args))
+        if is_record(target):
+            return record(site, target, args, kwargs)
+        if target is range and not kwargs:
+            return range_of(site, args)
+        if target is len and len(args) == 1 and isinstance(args[0], Tupled):
+            return Constant(len(args[0].items))
+        if target is bool and len(args) == 1 and args[0].kind is bool:
+            return args[0]
+        if site.overlaid:
+            for one in targets:
+                found = self.resolver.overlaid(one, kinds_of(args, kwargs), tuple(kwargs))
+                if isinstance(found, Relation):
+                    return self.state(site, found, numbers_of(args))
+                if found is not None:
+                    return self._enter(site, one, (found,), args, kwargs)
+        return self._base(site, targets, args, kwargs)
+
+    def _call_next(self, site: Site, args: Values, kwargs: Named) -> Value:
+        if not site.chain:
+            raise NotInvertible(
+                "call_next() stands outside a method",
+                where=site.where,
+                help="call it directly in the body of an overlay method",
+            )
+        below = self.resolver.below(site.chain, site.target, kinds_of(args, kwargs), tuple(kwargs))
+        if below is None:
+            return self._base(site, (site.target,), args, kwargs)
+        return self._enter(site, site.target, (*site.chain, below), args, kwargs)
+
+    def _enter(self, site: Site, target: Any, chain: Chain, args: Values, kwargs: Named) -> Value:
+        """Inline the last method of a chain."""
+        method: Method = chain[-1]
+        body = method.implementation(kinds_of(args, kwargs))
+        return self._inline(replace(site, target=target, chain=chain), body, args, kwargs)
+
+    def _base(self, site: Site, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
+        """A call that no overlay method takes: its relation, its body, or a refusal."""
+        numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
+        plain = not kwargs and len(numbers) == len(args)
+        for target in targets if plain else ():
+            for kinds in promotions(numbers):
+                found = self.resolver.relation(target, kinds, base=not site.overlaid)
+                if found is not None:
+                    converted = [
+                        self.converted(site, value, kind)
+                        for value, kind in zip(numbers, kinds, strict=True)
+                    ]
+                    return self.state(site, found, converted)
+        target = targets[-1]
+        if body_of(target) is not None:
+            return self._inline(replace(site, target=None, chain=()), target, args, kwargs)
+        returns = result_type(target, kinds_of(args, kwargs)) if plain else None
+        if returns is None:
+            raise no_relation(site, target, args)
+        return self.state(site, forward_only(target, numbers, returns), numbers)
+
+    def converted(self, site: Site, value: Operand, kind: Any) -> Operand:
+        """A number in another type."""
+        if isinstance(value, Constant):
+            return Constant(kind(value.value))
+        if value.kind is kind:
+            return value
+        found = self.resolver.relation(kind, [value.kind], base=True)
+        if found is None:
+            raise no_relation(site, kind, [value])
+        return self.state(replace(site, name=f"{kind.__name__}_{value.name}"), found, [value])
+
+    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Variable:
+        """Add the statement that a relation holds between these arguments and a new variable."""
+        cast = tuple(
+            Constant(kind(value.value))
+            if isinstance(value, Constant) and kind in (int, float)
+            else value
+            for value, kind in zip(args, found.types, strict=True)
+        )
+        self.functions.update(dict.fromkeys(python_code(found.target)))
+        result = Variable(self.fresh(site.name), found.returns)
+        self.statements.append(Statement(found, (result,), cast, site.where))
+        return result
+
+    def _inline(self, site: Site, function: Any, args: Values, kwargs: Named) -> Value:
+        """The value of a function's body for these arguments."""
+        body = body_of(function)
+        if body is None:
+            raise no_relation(site, function, args)
+        if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
+            args = (Object(function), *args)
+        call = body.__code__, site.overlaid, len(site.chain), kinds_of(args, kwargs)
+        if call in site.active:
+            raise NotInvertible(
+                f"cannot invert {describe(function)}: it calls itself for ever",
+                where=site.where,
+                help="a method goes on to what lies below with call_next or nonoverlay",
+            )
+        self.functions[body] = None
+        given = bound(site, body, args, kwargs)
+        code = code_of(body)
+        walk = Walk(self, replace(site, active=(*site.active, call)), code, given)
+        found = walk.run(code.first, {}, None)
+        if isinstance(found, Returned):
+            return found.value
+        raise NotInvertible(
+            f"cannot invert {describe(function)}: it raises whatever its arguments are",
+            where=site.where,
+        )
+
+    def apart(self, go: Callable[[], Found]) -> Way:
+        """Go a way, with statements of its own."""
+        outer = self.statements, self.holds
+        self.statements, self.holds = [], []
+        self.depth += 1
+        try:
+            return Way(go(), self.statements, self.holds)
+        finally:
+            self.depth -= 1
+            self.statements, self.holds = outer

@@ -1,0 +1,313 @@
+"""What names stand for while a function is lifted: numbers of the program, and what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inversion.errors import NotInvertible
+from inversion.numba_ir import Op, refused
+from inversion.program import Constant, Operand, Variable
+from inversion.trees import Node, Tree, fields_of, is_record
+from overlay.dispatch import Chain
+from overlay.target import describe
+
+
+@dataclass(frozen=True, eq=False)
+class Object:
+    """A value known while lifting that is no number: a function, a module, an instance."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Object) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    @property
+    def kind(self) -> Any:
+        return type(self.value)
+
+
+@dataclass(frozen=True)
+class Tupled:
+    """A tuple of values, or a named one."""
+
+    kind: type
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """What cannot be given a meaning, where it is not used either."""
+
+    error: NotInvertible
+    kind: type = object
+
+
+@dataclass(frozen=True)
+class Range:
+    """A range, some of whose ends may be variables."""
+
+    start: Operand
+    stop: Operand
+    step: Operand
+    kind: type = range
+
+
+@dataclass(frozen=True)
+class Iterating:
+    """An iterator: over a range that is not written out, or over the items that are left."""
+
+    over: Range | None
+    items: tuple[Value, ...] = ()
+    kind: type = object
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What an iterator gives: an item, None where there was none; MORE, where that is not
+    known."""
+
+    item: Value | None
+    more: Value
+    kind: type = object
+
+
+Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair
+
+
+Values = Sequence[Value]
+
+
+Named = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Exit:
+    """The point of a turn where a loop may be left. leaves: for which value of the condition;
+    known: what the names stand for there."""
+
+    condition: Value
+    leaves: bool
+    known: dict[str, Value]
+    outside: int
+    inside: int
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a call stands: what it assigns, its line, and inside of what.
+
+    overlaid: whether the context is in force. chain: the methods of ``target`` that
+    ``call_next`` has gone through to get here. active: the calls being inlined.
+    """
+
+    name: str
+    where: str
+    overlaid: bool
+    target: Any = None
+    chain: Chain = ()
+    active: tuple[Any, ...] = ()
+
+
+MORE = object()
+"""Stands for the condition that a range goes on."""
+
+
+UNROLLED = 16
+"""A range of constants that is no longer than this is written out."""
+
+
+def value_of(value: Any) -> Value:
+    if isinstance(value, (Variable, Constant, Object, Tupled)):
+        return value
+    if isinstance(value, tuple):
+        return Tupled(type(value), tuple(map(value_of, value)))
+    if isinstance(value, np.float64):
+        return Constant(float(value))
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return Constant(value)
+    return Object(value)
+
+
+def kinds_of(args: Values, kwargs: Named) -> tuple[Any, ...]:
+    return tuple(value.kind for value in (*args, *kwargs.values()))
+
+
+def numbers_of(args: Values) -> list[Operand]:
+    return [arg if isinstance(arg, (Variable, Constant)) else Constant(plain(arg)) for arg in args]
+
+
+def plain(value: Value) -> Any:
+    """The Python object that a value without variables is."""
+    if isinstance(value, Tupled):
+        items = map(plain, value.items)
+        return value.kind(*items) if is_record(value.kind) else tuple(items)
+    if isinstance(value, (Object, Constant)):
+        return value.value
+    raise NotInvertible(
+        f"{value} stands where a relation needs what is known",
+        help="give the relation numbers, or what the program does not change",
+    )
+
+
+def is_true(value: Value) -> bool:
+    """Whether a value without variables counts as true."""
+    return bool(value.items) if isinstance(value, Tupled) else bool(plain(value))
+
+
+def numbers_in(value: Value) -> Iterator[Operand]:
+    if isinstance(value, Tupled):
+        for item in value.items:
+            yield from numbers_in(item)
+    elif isinstance(value, (Variable, Constant)):
+        yield value
+
+
+def variables_in(value: Value) -> list[Variable]:
+    return [v for v in numbers_in(value) if isinstance(v, Variable)]
+
+
+def same_kinds(one: Value, other: Value) -> bool:
+    return [v.kind for v in numbers_in(one)] == [v.kind for v in numbers_in(other)]
+
+
+def shown_kind(value: Value) -> str:
+    return getattr(value.kind, "__name__", str(value.kind))
+
+
+def of_tree(tree: Tree) -> Value:
+    if isinstance(tree, Node):
+        return Tupled(tree.cls, tuple(map(of_tree, tree.items)))
+    return tree
+
+
+def as_tree(value: Value) -> Tree:
+    if isinstance(value, Tupled):
+        return Node(value.kind, tuple(map(as_tree, value.items)))
+    return value
+
+
+def read(known: Named, name: str, where: str) -> Value:
+    """What a name stands for; numba drops one of the two that ``:=`` gives."""
+    if name not in known:
+        raise refused("assignment within an expression", where)
+    value = known[name]
+    if isinstance(value, Broken):
+        raise value.error
+    return value
+
+
+def item_at(op: Op, source: Value, index: Any) -> Value:
+    if isinstance(source, Object):
+        return value_of(source.value[index])
+    if not isinstance(source, Tupled):
+        raise refused(f"item of a {shown_kind(source)}", op.where)
+    found = source.items[index]
+    return Tupled(tuple, found) if isinstance(found, tuple) else found
+
+
+def unpacked(op: Op, source: Value, count: int) -> Value:
+    items = source.items if isinstance(source, Tupled) else None
+    if items is None or len(items) != count:
+        raise refused(f"a {shown_kind(source)} taken apart into {count}", op.where)
+    return source
+
+
+def attribute_of(op: Op, base: Value, attribute: str) -> Value:
+    if isinstance(base, Tupled) and attribute in fields_of(base.kind):
+        return base.items[fields_of(base.kind).index(attribute)]
+    if not isinstance(base, Object) or not hasattr(base.value, attribute):
+        raise NotInvertible(
+            f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
+            where=op.where,
+            help="attributes of modules and of objects that the function closes over are read",
+        )
+    return value_of(getattr(base.value, attribute))
+
+
+def function_in(op: Op, value: Value) -> Any:
+    if not isinstance(value, Object) or not callable(value.value):
+        raise NotInvertible(f"cannot invert a call of a {shown_kind(value)}", where=op.where)
+    return value.value
+
+
+def record(site: Site, cls: type, args: Values, kwargs: Named) -> Value:
+    """A named tuple of these values."""
+    given = dict(zip(fields_of(cls), args, strict=False)) | dict(kwargs)
+    defaults = getattr(cls, "_field_defaults", {})
+    items = [given.get(name, value_of(defaults.get(name, _MISSING))) for name in fields_of(cls)]
+    if len(given) != len(args) + len(kwargs) or any(_is_missing(item) for item in items):
+        raise NotInvertible(
+            f"cannot call {describe(cls)} like this: its fields are {', '.join(fields_of(cls))}",
+            where=site.where,
+        )
+    return Tupled(cls, tuple(items))
+
+
+_MISSING = object()
+
+
+def _is_missing(value: Value) -> bool:
+    return isinstance(value, Object) and value.value is _MISSING
+
+
+def range_of(site: Site, args: Values) -> Range:
+    numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
+    if len(numbers) != len(args) or not 1 <= len(args) <= 3:
+        raise refused("range of these arguments", site.where)
+    start, stop = (Constant(0), numbers[0]) if len(numbers) == 1 else numbers[:2]
+    return Range(start, stop, numbers[2] if len(numbers) == 3 else Constant(1))
+
+
+def iterator_over(op: Op, value: Value) -> Iterating:
+    """An iterator over a tuple or a range; a short range of constants is written out."""
+    if isinstance(value, Tupled):
+        return Iterating(None, value.items)
+    if isinstance(value, Range):
+        ends = [end.value for end in (value.start, value.stop, value.step)
+                if isinstance(end, Constant)]  # fmt: skip
+        if len(ends) == 3 and len(range(*ends)) <= UNROLLED:
+            return Iterating(None, tuple(map(Constant, range(*ends))))
+        return Iterating(value)
+    raise refused(f"loop over a {shown_kind(value)}", op.where)
+
+
+def next_of(op: Op, iterator: Value) -> Pair:
+    if not isinstance(iterator, Iterating):
+        raise refused(f"next item of a {shown_kind(iterator)}", op.where)
+    if iterator.over is not None:
+        return Pair(iterator.items[0], Object(MORE))
+    return Pair(next(iter(iterator.items), None), Constant(bool(iterator.items)))
+
+
+def advanced(iterator: Value) -> Value:
+    if isinstance(iterator, Iterating) and iterator.over is None:
+        return Iterating(None, iterator.items[1:])
+    return iterator
+
+
+def item_of_pair(op: Op, pair: Value) -> Value:
+    if not isinstance(pair, Pair):
+        raise refused(f"item of a {shown_kind(pair)}", op.where)
+    return Object(None) if pair.item is None else pair.item
+
+
+def more_of_pair(op: Op, pair: Value) -> Value:
+    if not isinstance(pair, Pair):
+        raise refused(f"item of a {shown_kind(pair)}", op.where)
+    return pair.more
+
+
+def two_exits(where: str) -> NotInvertible:
+    """The refusal of a loop that is left at two places."""
+    return NotInvertible(
+        "cannot invert a loop that may be left at two places",
+        where=where,
+        help="leave it by its condition alone, or by one break",
+    )
