@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.batch import columns, common_shape, loop_source, theta_columns
-from inversion.emit import Source
+from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace

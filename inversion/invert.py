@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from inversion.branches import absorb
-from inversion.emit import emit
+from inversion.emitting import emit
 from inversion.errors import WrongArguments
 from inversion.inverse import Axes, Inverse
 from inversion.lifting import lift

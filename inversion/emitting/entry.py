@@ -1,0 +1,202 @@
+"""The functions ``inverse`` and ``recover``: what goes in and out, and the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from inversion.branches import Branch
+from inversion.emitting.branches import BRANCHES
+from inversion.emitting.loops import LOOPS
+from inversion.emitting.writing import Body, Module, PartWriter, Row, Source, tuple_of
+from inversion.loops import Loop
+from inversion.plan import Plan, solved_by, statement_of
+from inversion.program import Constant, Variable
+from inversion.trees import Node, Tree, leaves, mapped
+from primitives import Domain, Real
+from primitives.relation import RETURN
+
+__all__ = ["emit"]
+
+WORDS = (np.int64, np.uint64)
+
+WRITERS: Mapping[type, PartWriter] = {Branch: BRANCHES, Loop: LOOPS}
+
+
+def emit(
+    plan: Plan,
+    axes: Mapping[str, Tree],
+    known: Sequence[str],
+    rtol: float,
+    atol: float,
+    domains: Mapping[str, Domain],
+) -> Source:
+    """The source for a plan.
+
+    axes: the function's, as trees of the plan's. known: those of them that are known. domains:
+    declared for axes of the plan; answers outside are refused.
+    """
+    module = Module(WRITERS)
+    writer = Entry(module, plan, axes, known)
+    rows = writer.inverse(rtol, atol, domains)
+    rows += writer.recover()
+    return module.source(rows)
+
+
+class Entry:
+    """The functions ``inverse`` and ``recover``."""
+
+    def __init__(
+        self, module: Module, plan: Plan, axes: Mapping[str, Tree], known: Sequence[str]
+    ) -> None:
+        self.module = module
+        self.plan = plan
+        self.axes = axes
+        self.known = tuple(known)
+        self.unknown = tuple(axis for axis in axes if axis not in known)
+        self.inputs = tuple(axis for axis in axes if axis != RETURN)
+
+    def body(self) -> Body:
+        body = Body(self.module)
+        body.names(self.plan.program, self.plan.parameters.names)
+        return body
+
+    def inverse(self, rtol: float, atol: float, domains: Mapping[str, Domain]) -> list[Row]:
+        plan, body = self.plan, self.body()
+        arguments, first = self.arguments(body, self.known)
+        if len(plan.parameters):
+            arguments.append("theta")
+        body.row(f"def inverse({', '.join(arguments)}):", depth=0)
+        body.row(f'"""{", ".join(self.unknown)} of {plan.program.name}."""')
+        if len(plan.parameters):
+            names = [body.name(parameter.name) for parameter in plan.parameters]
+            body.row(f"{tuple_of(names)} = theta")
+        for text in first:
+            body.row(text)
+        for parameter in plan.parameters:
+            body.refuse(body.name(parameter.name), parameter.domain, "OutsideDomain", None)
+        body.solve(plan)
+        self.finite(body)
+        for axis in (*plan.known, *plan.unknown):
+            if axis in domains:
+                error = "OutsideDomain" if axis in plan.known else "NoSolution"
+                body.refuse(body.shown(plan.operand(axis)), domains[axis], error, None)
+        self.check(body, rtol, atol)
+        body.row(f"return {tuple_of([self.answer(body, axis) for axis in self.unknown])}")
+        return [*body.rows, Row("")]
+
+    def recover(self) -> list[Row]:
+        plan, body = self.plan, self.body()
+        arguments, first = self.arguments(body, self.inputs)
+        body.row(f"def recover({', '.join(arguments)}):", depth=0)
+        body.row('"""The parameters for which the inverse finds these inputs."""')
+        for text in first:
+            body.row(text)
+        body.forward(plan.program.statements)
+        body.row(f"return {tuple_of(body.recovered(plan))}")
+        return body.rows
+
+    # ---- what goes in and out ----
+
+    def arguments(self, body: Body, axes: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The names of the arguments for some axes, and the assignments that they need."""
+        names: list[str] = []
+        first: list[str] = []
+        for axis in axes:
+            tree = self.axes[axis]
+            name = "ret" if axis == RETURN else body.name(axis)
+            names.append(name)
+            if isinstance(tree, Node):
+                first.append(f"{self.pattern(body, axis, name)} = {name}")
+        if RETURN in axes:
+            known = {self.plan.operand(leaf) for axis in self.inputs if axis in axes
+                     for leaf in leaves(self.axes[axis])}  # fmt: skip
+            for leaf in leaves(self.axes[RETURN]):
+                operand = self.plan.operand(leaf)
+                if isinstance(operand, Variable) and operand not in known:
+                    known.add(operand)
+                    first.append(f"{body.shown(operand)} = {self.part(body, leaf, 'ret')}")
+        return names, first
+
+    def pattern(self, body: Body, axis: str, name: str) -> str:
+        """The names of an axis's leaves, to be assigned to."""
+        if axis == RETURN:
+            return _written(mapped(self.axes[axis], lambda _, leaf: self.part(body, leaf, name)))
+        return _written(mapped(self.axes[axis], lambda _, leaf: body.name(leaf)))
+
+    def part(self, body: Body, leaf: str, whole: str) -> str:
+        """The name of one leaf of the result, as it is given or found again."""
+        path = leaf.removeprefix(RETURN)
+        if not path:
+            return whole
+        return body.name(f"{whole}{path}".replace("[", "_").replace("]", "").replace(".", "_"))
+
+    def answer(self, body: Body, axis: str) -> str:
+        """An answer as its axis has it."""
+
+        def leaf(_: str, name: str) -> str:
+            operand = self.plan.operand(name)
+            shown = body.shown(operand)
+            return f"bool({shown})" if operand.kind is bool else shown
+
+        return self.built(mapped(self.axes[axis], leaf))
+
+    def built(self, tree: Tree) -> str:
+        """A value of a tree of expressions."""
+        if not isinstance(tree, Node):
+            return tree
+        items = [self.built(item) for item in tree.items]
+        if tree.cls is tuple:
+            return tuple_of(items)
+        return f"{self.module.named(tree.cls.__name__, tree.cls)}({', '.join(items)})"
+
+    # ---- checks ----
+
+    def finite(self, body: Body) -> None:
+        """Refuse answers that are infinite or NaN."""
+        plan = self.plan
+        solved = {v: statement_of(step) for step in plan.steps for v in solved_by(step)}
+        for axis in plan.unknown:
+            operand = plan.operand(axis)
+            if isinstance(operand, Variable) and operand.kind is float and operand in solved:
+                body.refuse(body.shown(operand), Real, "NoSolution", solved[operand])
+
+    def check(self, body: Body, rtol: float, atol: float) -> None:
+        """Run the function itself on the answer."""
+        plan = self.plan
+
+        def leaf(_: str, name: str) -> str:
+            return body.shown(plan.operand(name))
+
+        inputs = ", ".join(self.built(mapped(self.axes[axis], leaf)) for axis in self.inputs)
+        tree = self.axes[RETURN]
+        again = f"forward({inputs})"
+        if isinstance(tree, Node):
+            body.row(f"{self.pattern(body, RETURN, 'again')} = {again}")
+        else:
+            kind = plan.operand(tree).kind
+            if kind in WORDS:  # compiled, words and literals together are signed
+                again = f"{self.module.named(kind.__name__, kind)}({again})"
+            body.row(f"again = {again}")
+        for name in leaves(tree):
+            operand = plan.operand(name)
+            known = RETURN in self.known
+            wanted = self.part(body, name, "ret") if known else body.shown(operand)
+            again, why = self.part(body, name, "again"), self.disagreement()
+            body.compare(again, wanted, operand.kind, repr(rtol), repr(atol), why)
+
+    def disagreement(self) -> str:
+        """Why the function may give another result than the known one."""
+        plan = self.plan
+        inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
+        results = list(plan.program.results.values())
+        more = len(plan.steps) < len(plan.program.statements)
+        more = more or any(result in inputs for result in results)
+        more = more or len(set(results)) < len(results)
+        disagree = more or any(isinstance(result, Constant) for result in results)
+        return "the known values disagree" if RETURN in self.known and disagree else "lost digits"
+
+
+def _written(tree: Tree) -> str:
+    return tuple_of([_written(item) for item in tree.items]) if isinstance(tree, Node) else tree

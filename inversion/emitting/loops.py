@@ -1,0 +1,172 @@
+"""Loops as generated functions: run forward, and undone turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from inversion.emitting.writing import Body, Module, PartWriter, Row, assign, conditions, tuple_of
+from inversion.loops import TRIPS, Backwards, Loop
+from inversion.plan import Plan
+from inversion.program import Operand, Variable
+
+ROUGHLY = "1e-06"
+
+
+ALMOST_NOTHING = "1e-09"
+
+
+MOST_TRIPS = 10_000_000
+
+
+def run(body: Body, rule: Loop) -> None:
+    """Run a loop and return what it gives."""
+    turns(body, rule)
+    body.depth += 1
+    body.forward(rule.before.statements)
+    if rule.condition is not None:
+        leave(body, rule, lambda: give(body, rule))
+    conditions(body, rule.before.holds)
+    body.forward(rule.after.statements)
+    conditions(body, rule.after.holds)
+    assign(body, rule.state, rule.following)
+    body.depth -= 1
+    if rule.condition is None:
+        give(body, rule)
+    else:
+        body.row(f'raise NoSolution("a loop goes on for more than {MOST_TRIPS} turns")')
+
+
+def turns(body: Body, rule: Loop) -> None:
+    """The head of a loop that runs forward."""
+    if rule.bounds is None:
+        body.row(f"for turn in range({MOST_TRIPS}):")
+    else:
+        index = body.shown(rule.bounds.index)
+        body.row(f"for {index} in range({', '.join(map(body.shown, rule.limits))}):")
+
+
+def leave(body: Body, rule: Loop, then: Callable[[], None]) -> None:
+    assert rule.condition is not None
+    body.row(f"if {'' if rule.leaves else 'not '}{body.shown(rule.condition)}:")
+    body.depth += 1
+    then()
+    body.depth -= 1
+
+
+def give(body: Body, rule: Loop) -> None:
+    body.row(f"return {', '.join(map(body.shown, rule.gives))}")
+
+
+def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+    """The function that undoes the turns of a loop, the last one first."""
+    assert mode.last is not None
+    assert mode.turn is not None
+    body = Body(module)
+    begun = [v for v in rule.state if v.name in mode.takes]
+    arguments = {axis: body.name(axis) for axis in mode.takes}
+    for v in begun:  # what it begins with stays, under a name of its own
+        if v not in mode.forwards:
+            arguments[v.name] = body.name(f"{v.name}_begun")
+    body.row(f"def {name}({', '.join(arguments.values())}):", depth=0)
+    trips = body.name(TRIPS)
+    if rule.bounds is not None:
+        body.row(f"{trips} = len(range({', '.join(map(body.shown, rule.limits))}))")
+    past = {v: body.name(f"{v.name}_past") for v in mode.forwards}
+    run_known(body, rule, mode, past, trips)
+    outputs = [r for r in rule.results if r.name in mode.takes]
+    given = {v for v in mode.last.program.inputs if v.name in mode.last.known}
+    for result in outputs:
+        operand = mode.last.operand(result.name)
+        if isinstance(operand, Variable) and operand not in given:
+            given.add(operand)
+            body.row(f"{body.shown(operand)} = {body.shown(result)}")
+    body.solve(mode.last)
+    body.row(f"for turn in range({trips} - 1, -1, -1):")
+    body.depth += 1
+    if rule.bounds is not None:
+        start, _, step = map(body.shown, rule.limits)
+        body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+    for v, kept in past.items():
+        body.row(f"{body.shown(v)} = {kept}[turn]")
+    undo(body, rule, mode, mode.turn)
+    body.depth -= 1
+    for v in begun:
+        if v not in mode.forwards:
+            why = "the loop does not begin with what is known"
+            wanted = arguments[v.name]
+            body.compare(body.shown(v), wanted, v.kind, ROUGHLY, ALMOST_NOTHING, why)
+    body.row(f"return {', '.join(map(body.name, mode.unknown))}")
+    return [*body.rows, Row("")]
+
+
+def run_known(
+    body: Body, rule: Loop, mode: Backwards, past: Mapping[Variable, str], trips: str
+) -> None:
+    """Run the state that does not depend on what is unknown, and keep it for each turn."""
+    if not past:
+        return
+    for v, kept in past.items():
+        body.row(f"{kept} = [{body.shown(v)}]")
+    body.row(f"for turn in range({trips}):")
+    body.depth += 1
+    if rule.bounds is not None:
+        start, _, step = map(body.shown, rule.limits)
+        body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+    body.forward(rule.slice_for(mode.forwards))
+    following = dict(zip(rule.state, rule.following, strict=True))
+    assign(body, mode.forwards, [following[v] for v in mode.forwards])
+    for v, kept in past.items():
+        body.row(f"{kept}.append({body.shown(v)})")
+    body.depth -= 1
+
+
+def undo(body: Body, rule: Loop, mode: Backwards, turn: Plan) -> None:
+    """Undo one turn."""
+    back = [v for v in rule.state if v not in mode.forwards]
+    names: dict[Operand, Operand] = {}
+    for v in back:
+        operand = turn.operand(f"{v.name} after")
+        if isinstance(operand, Variable) and operand not in names:
+            names[operand] = v
+    given = {v for v in turn.program.inputs if v.name in turn.known}
+    names = {operand: v for operand, v in names.items() if operand not in given}
+    assign(body, list(names), list(names.values()))
+    body.solve(turn)
+
+
+def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+    """The function that runs a loop to see how often, and with what at the end."""
+    assert mode.last is not None
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
+    trips = body.name(TRIPS)
+    if rule.bounds is None:
+        body.row(f"{trips} = 0")
+
+    def left() -> None:
+        assert mode.last is not None
+        body.forward(s for s in mode.last.program.statements if s not in rule.before.statements)
+        values = dict(
+            zip((p.name for p in mode.last.parameters), body.recovered(mode.last), strict=True)
+        )
+        values[TRIPS] = trips
+        body.row(f"return {tuple_of([values[name] for name in mode.coordinates])}")
+
+    turns(body, rule)
+    body.depth += 1
+    body.forward(rule.before.statements)
+    if rule.condition is not None:
+        leave(body, rule, left)
+    body.forward(rule.after.statements)
+    assign(body, rule.state, rule.following)
+    if rule.bounds is None:
+        body.row(f"{trips} += 1")
+    body.depth -= 1
+    if rule.condition is None:
+        left()
+    else:
+        body.row(f'raise NoSolution("a loop goes on for more than {MOST_TRIPS} turns")')
+    return [*body.rows, Row("")]
+
+
+LOOPS = PartWriter(run, solve, recover)
