@@ -11,7 +11,7 @@ from typing import Any
 from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
-from inversion.program import Operand, Program, Statement, Variable, renumbered
+from inversion.program import Operand, Program, Statement, Variable, listed, renumbered
 from primitives import Bool, Domain
 from primitives.relation import Mode
 
@@ -47,6 +47,10 @@ class Ranked(Mode):
 
     plans: tuple[Plan, Plan] | None = None
     chosen: tuple[Mapping[str, str], ...] = ()
+
+    def parts(self) -> list[tuple[str, Any]]:
+        """The plans of the arms."""
+        return list(zip(("then", "else"), self.plans or (), strict=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +123,15 @@ class Branch:
         """What was asked for so far, and can be solved."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
         return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+
+    def rows(self) -> list[str]:
+        """Both arms."""
+        rows = listed(self.before)
+        for word, arm in zip((f"if {self.condition}:", "else:"), self.arms, strict=True):
+            given = ", ".join(map(str, arm.gives))
+            inner = [*listed(arm.statements, arm.holds), f"  give {given}"]
+            rows += [f"  {word}", *(f"  {row}" for row in inner)]
+        return rows
 
     # ---- planning ----
 

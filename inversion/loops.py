@@ -11,7 +11,7 @@ from inversion.branches import absorb
 from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
-from inversion.program import Operand, Program, Statement, Variable
+from inversion.program import Operand, Program, Statement, Variable, listed
 from primitives import Domain, Integers
 from primitives.relation import Mode
 
@@ -51,6 +51,11 @@ class Backwards(Mode):
     forwards: tuple[Variable, ...] = ()
     last: Plan | None = None
     turn: Plan | None = None
+
+    def parts(self) -> list[tuple[str, Any]]:
+        """The plans for the end, where there is something to solve, and for each turn."""
+        named = [("at the end", self.last), ("each turn, the last one first", self.turn)]
+        return [(what, plan) for what, plan in named if plan is not None and plan.steps]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +145,16 @@ class Loop:
         """What was asked for so far, and can be solved."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
         return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+
+    def rows(self) -> list[str]:
+        """A turn."""
+        rows = listed(self.before.statements, self.before.holds)
+        if self.condition is not None:
+            rows.append(f"  leave if {self.condition} is {self.leaves}")
+        rows += listed(self.after.statements, self.after.holds)
+        pairs = zip(self.state, self.following, strict=True)
+        rows += [f"  then {v} = {operand}" for v, operand in pairs]
+        return [*rows, f"  give {', '.join(map(str, self.gives))}"]
 
     # ---- planning ----
 

@@ -82,10 +82,17 @@ class Plan:
     def __str__(self) -> str:
         lines = [f"known {', '.join(self.known)}; to find {', '.join(self.unknown)}"]
         lines += [f"  choose {p}" for p in self.free.values()]
-        rows = [(str(step), statement_of(step).where) for step in self.steps]
-        width = max((len(row) for row, _ in rows), default=0)
-        lines += [f"  {row:<{width}}   {where}" for row, where in rows]
+        width = max((len(str(step)) for step in self.steps), default=0)
+        for step in self.steps:
+            lines.append(f"  {step!s:<{width}}   {statement_of(step).where}")
+            lines += [f"    {row}" for row in plan_rows(step)]
         return "\n".join(lines)
+
+
+def plan_rows(step: Step | Root) -> list[str]:
+    """What a step consists of, to read: the plans of a branch's arms, of a loop's turns."""
+    parts = [] if isinstance(step, Root) else step.solved.mode.parts()
+    return [row for what, plan in parts for row in (f"{what}:", *str(plan).splitlines())]
 
 
 def solved_by(step: Step | Root) -> tuple[Variable, ...]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from primitives.domains import Domain
 from primitives.relation import Mode
 
-__all__ = ["Constant", "Operand", "Program", "Rule", "Statement", "Variable", "renumbered"]
+__all__ = [
+    "Constant",
+    "Operand",
+    "Program",
+    "Rule",
+    "Statement",
+    "Variable",
+    "listed",
+    "renumbered",
+]
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,10 @@ class Rule(Protocol):
         """Its modes by the axes that they solve for."""
         ...
 
+    def rows(self) -> Sequence[str]:
+        """What it consists of, to read; nothing for a relation."""
+        ...
+
 
 @dataclass(frozen=True)
 class Program:
@@ -190,12 +203,22 @@ class Program:
         )
 
     def __str__(self) -> str:
-        width = max((len(str(s)) for s in self.statements), default=0)
         inputs = ", ".join(map(str, self.inputs))
-        lines = [f"{self.name}({inputs})   {self.where}"]
-        lines += [f"  {statement!s:<{width}}   {statement.where}" for statement in self.statements]
-        lines += [f"  {value} is {is_true}" for value, is_true in self.holds]
+        lines = [f"{self.name}({inputs})   {self.where}", *listed(self.statements, self.holds)]
         return "\n".join([*lines, f"  return {', '.join(map(str, self.results.values()))}"])
+
+
+def listed(
+    statements: Sequence[Statement], holds: Sequence[tuple[Operand, bool]] = ()
+) -> list[str]:
+    """Statements to read, with their lines, what stands inside a branch or loop below it; then
+    the conditions that hold."""
+    width = max((len(str(s)) for s in statements), default=0)
+    rows: list[str] = []
+    for statement in statements:
+        rows.append(f"  {statement!s:<{width}}   {statement.where}")
+        rows += [f"  {row}" for row in statement.relation.rows()]
+    return rows + [f"  {value} is {is_true}" for value, is_true in holds]
 
 
 def renumbered(wanted: str, taken: Mapping[str, Any] | Iterable[str]) -> str:

@@ -82,6 +82,10 @@ class Mode:
     incomplete: str | None = None
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    def parts(self) -> list[tuple[str, Any]]:
+        """The plans that it consists of, each with what it is for: none."""
+        return []
+
     def __repr__(self) -> str:
         return f"<Mode {', '.join(self.takes)} -> {', '.join(self.unknown)}>"
 
@@ -90,8 +94,8 @@ class Relation:
     """How one function's arguments and result determine each other, for one signature.
 
     Calling it runs the function forward. target: the function. types: of its arguments.
-    axes: the names of its inputs. outputs: of its result. returns: the type of its result. domain: of each input.
-    codomain: of the result. where: ``file:line`` of its definition.
+    axes: the names of its inputs. outputs: of its result. returns: the type of its result.
+    domain: of each input. codomain: of the result. where: ``file:line`` of its definition.
     """
 
     def __init__(
@@ -139,6 +143,10 @@ class Relation:
         """Its equation with axes replaced by expressions, such as ``v = 2.0 * x``."""
         filled = _Fill(names).visit(ast.parse(self._expression, mode="eval"))
         return f"{names.get(RETURN, RETURN)} = {ast.unparse(filled)}"
+
+    def rows(self) -> tuple[str, ...]:
+        """What it consists of besides the equation: nothing."""
+        return ()
 
     def shown_modes(self) -> str:
         """Its modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
