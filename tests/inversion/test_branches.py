@@ -14,7 +14,7 @@ NUMBERS = st.floats(-50, 50).map(lambda x: round(x, 3))
 
 
 def two_arms(x):
-    if x > 0:
+    if x > 0:  # noqa: SIM108
         y = 2 * x + 1
     else:
         y = x - 3
@@ -48,7 +48,7 @@ def either(x, y):
 
 def nested(x, y):
     if x > y:
-        if x > 10:
+        if x > 10:  # noqa: SIM108
             t = x - y
         else:
             t = x + y
