@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inversion.errors import NotInvertible
@@ -163,7 +163,9 @@ class Branch:
         for arm in plans:
             chosen.append({})
             for parameter in arm.parameters:
-                name = renumbered(parameter.name, coordinates)
+                # a variable that is free in the arm is an axis here
+                wanted = f"free_{parameter.name}" if parameter.name in axes else parameter.name
+                name = renumbered(wanted, {*coordinates, *axes})
                 coordinates[name] = parameter.domain
                 lines[name] = parameter.line
                 chosen[-1][parameter.name] = name
@@ -178,6 +180,26 @@ class Branch:
         return plan(absorb(program), known, {})
 
     # ---- rewriting ----
+
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """The branch with what stands before it, and what stands after it in both arms."""
+        arms = [self._arm_with(arm, after, gives) for arm in self.arms]
+        wider = Branch(
+            self.name, (*before, *self.before), self.condition, (arms[0], arms[1]), tuple(gives),
+            self.where,
+        )  # fmt: skip
+        return wider.statement()
+
+    def _arm_with(self, arm: Arm, after: Sequence[Statement], gives: Sequence[Variable]) -> Arm:
+        known: dict[Operand, Operand] = dict(zip(self.results, arm.gives, strict=True))
+        added = [
+            replace(s, arguments=tuple(known.get(operand, operand) for operand in s.arguments))
+            for s in after
+        ]
+        given = tuple(known.get(v, v) for v in gives)
+        return Arm((*arm.statements, *added), given, arm.holds)
 
     def with_before(self, statements: Sequence[Statement]) -> Branch:
         """The branch that computes more itself."""

@@ -156,6 +156,12 @@ class Loop:
         rows += [f"  then {v} = {operand}" for v, operand in pairs]
         return [*rows, f"  give {', '.join(map(str, self.gives))}"]
 
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """A loop takes no other statements in."""
+        return None
+
     # ---- planning ----
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
@@ -174,6 +180,8 @@ class Loop:
         except NotInvertible:
             return None
         if len(turn.parameters) or (last.free and any(v.name in known for v in back)):
+            return None
+        if any(p.name in axes for p in last.parameters):
             return None
         coordinates = {} if self.bounds is not None else {TRIPS: Integers(0, None)}
         coordinates |= {p.name: p.domain for p in last.parameters}

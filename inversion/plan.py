@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inversion.algebra import collected
 from inversion.causality import Order, Solved, causalise
@@ -130,6 +130,8 @@ def plan(
     besides.
     """
     program, order = _closed(program, known)
+    if order.core:
+        program, order = _gathered(program, known, order)
     loop = torn(program, order) if order.core and numeric else None
     if order.core and loop is None:
         raise _not_invertible(program, known, order, numeric=numeric)
@@ -159,6 +161,39 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
             break
         order = better
     return program, order
+
+
+def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Program, Order]:
+    """The program with its loop of shared variables gathered into one of the loop's branches,
+    where each arm then has a loop of its own that can be closed."""
+    for statement in order.core:
+        gathered = _around(program, order.core, statement)
+        if gathered is not None:
+            better = _order(gathered, known)
+            if not better.core:
+                return gathered, better
+    return program, order
+
+
+def _around(program: Program, core: Sequence[Statement], at: Statement) -> Program | None:
+    if any(axis != str(operand) for axis, operand in at.bindings()):
+        return None  # its variables have other names outside
+    place = [s is at for s in core].index(True)
+    results = [v for s in core for v in s.results]
+    others = [s for s in program.statements if not any(s is c for c in core)]
+    needed = {v for s in others for v in s.variables}
+    needed |= {v for v in program.results.values() if isinstance(v, Variable)}
+    needed |= {value for value, _ in program.holds if isinstance(value, Variable)}
+    made = at.relation.around(core[:place], core[place + 1 :], [v for v in results if v in needed])
+    if made is None:
+        return None
+    later, after = set(results), list[Statement]()
+    for statement in others:
+        if not later.isdisjoint(statement.arguments):
+            later.update(statement.results)
+            after.append(statement)
+    before = [s for s in others if not any(s is a for a in after)]
+    return program.replace(statements=(*before, made, *after))
 
 
 def _order(program: Program, known: Sequence[str]) -> Order:
@@ -214,7 +249,9 @@ class _Space:
 
     def root(self, guess: Guess) -> Root:
         """A root, of whose inner steps those are not made again that are steps of the plan."""
-        parameter = self.free(guess.variable)
+        name = renumbered(f"near_{guess.variable}", self.names)
+        self.names.add(name)
+        parameter = replace(self.free(guess.variable), name=name)
         steps = tuple(map(self.once, guess.inner))
         return Root(guess.variable, parameter, guess.check, steps)
 
