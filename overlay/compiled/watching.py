@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from overlay.compiled import words
+from overlay.compiled.fingerprint import MENTIONED, Fingerprint, Untold
 from overlay.compiled.words import Word
 
 __all__ = ["Watch"]
@@ -14,6 +17,10 @@ __all__ = ["Watch"]
 MISSING: Final = object()
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
+# What can be changed in place, or hold what can, and is copied into compiled code.
+COPIED: Final = (np.ndarray, list, set, tuple)
+LARGEST_ARRAY: Final = 10**6  # bytes
+MOST_ITEMS: Final = 20_000
 
 
 class Watch:
@@ -24,6 +31,7 @@ class Watch:
         self._globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._cells: dict[int, tuple[CellType, Any]] = {}
+        self._contents: dict[int, tuple[Any, str | None]] = {}
 
     def add(self, function: FunctionType) -> None:
         """A function has been compiled."""
@@ -38,6 +46,8 @@ class Watch:
             read.append(content)
         while read:
             value = read.pop()
+            if type(value) in COPIED and id(value) not in self._contents:
+                self._contents[id(value)] = value, _digest(value)
             if type(value) is ModuleType and id(vars(value)) not in self._modules:
                 held = names & vars(value).keys()
                 read += self._read(self._modules, vars(value), held)
@@ -79,6 +89,26 @@ class Watch:
             )
             or any(not _same(_content(cell), value) for cell, value in self._cells.values())
         )
+
+    def altered(self) -> bool:
+        """Whether something that numba copies into code has other contents by now, or may have."""
+        return any(
+            digest is None or _digest(value) != digest for value, digest in self._contents.values()
+        )
+
+
+def _digest(value: Any) -> str | None:
+    """Of the contents; None where there are too many, or where they cannot be told."""
+    if type(value) is np.ndarray and value.nbytes > LARGEST_ARRAY:
+        return ""  # which numba does not copy
+    if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
+        return None
+    found = Fingerprint(lambda _function, _number: MENTIONED)
+    try:
+        found.value(value)
+    except Untold:
+        return ""  # which code that is kept cannot depend on
+    return found.digest()
 
 
 def _names(code: CodeType) -> Iterator[str]:
