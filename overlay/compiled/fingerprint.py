@@ -123,9 +123,7 @@ class Fingerprint:
                 self._enter(function)
         self._reading_deep = False
 
-    def function(
-        self, function: FunctionType, deep: bool = False, enters: bool = False
-    ) -> None:
+    def function(self, function: FunctionType, deep: bool = False, enters: bool = False) -> None:
         """Meet a function: it is read later."""
         key = id(function), deep or self._reading_deep, enters
         if key not in self._numbers:
@@ -233,16 +231,29 @@ class Fingerprint:
         if handler is None:
             bases = mro_of(kind)
             handler = next((self._bases[base] for base in self._bases if base in bases), None)
-        if handler is None:
+        if handler is not None:
+            handler(self, value)
+        elif not self.at_home(value):
             raise self.untold(value)
-        handler(self, value)
+
+    def at_home(self, value: Any) -> bool:
+        """Tell a function that has no code of its own by the name under which a module has it;
+        False where none does."""
+        if type(value).__module__.partition("_3")[0] not in ("_cython", "builtins", "numpy"):
+            return False
+        module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+        home = sys.modules.get(str(module))
+        if home is None or vars(home).get(str(name)) is not value:
+            return False
+        self.write("named", "function", str(module), str(name))
+        return True
 
     def untold(self, value: Any, reason: str = "") -> Untold:
         """The error for a value that cannot be told by content."""
         kind = type(value)
         return Untold(
-            f"{self._place} is of type {kind.__module__}.{kind.__qualname__}",
-            reason or "which says nothing of its content",
+            self._place,
+            reason or f"is a {kind.__module__}.{kind.__qualname__}, which cannot be compared",
             "use numbers, strings, tuples, arrays and functions for what compiled code reads",
         )
 
@@ -260,7 +271,7 @@ class Fingerprint:
     def container(self, kind: str, value: Any, values: Iterable[Any]) -> None:
         """The values in a container, which may not hold itself."""
         if id(value) in self._open:
-            raise self.untold(value, "and contains itself")
+            raise self.untold(value, "contains itself")
         self._open.add(id(value))
         self.items(kind, values)
         self._open.discard(id(value))
@@ -299,19 +310,24 @@ def _builtin(fp: Fingerprint, value: Any) -> None:
     # as random.random is, a method of an object
     home = sys.modules.get(type(owner).__module__)
     if home is None or vars(home).get(value.__name__) is not value:
-        raise fp.untold(value, "and bound to an object")
+        raise fp.untold(value, "is bound to an object")
     fp.write("named", "method", home.__name__, value.__name__)
+
+
+def _method(fp: Fingerprint, value: types.MethodType) -> None:
+    if not fp.at_home(value):
+        fp.items("method", (value.__func__, value.__self__))
 
 
 def _ufunc(fp: Fingerprint, value: Any) -> None:
     if getattr(np, value.__name__, None) is not value:
-        raise fp.untold(value, "and not numpy's own")
+        raise fp.untold(value, "is a ufunc that is not numpy's own")
     fp.write("ufunc", value.__name__)
 
 
 def _array(fp: Fingerprint, value: np.ndarray[Any, Any]) -> None:
     if value.dtype.hasobject or type(value) is not np.ndarray:
-        raise fp.untold(value, "and holds objects")
+        raise fp.untold(value, "is an array of objects")
     flags = value.flags
     states = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
     fp.write("array", repr(value.dtype), *value.shape, *map(int, states), value.tobytes())
@@ -319,7 +335,7 @@ def _array(fp: Fingerprint, value: np.ndarray[Any, Any]) -> None:
 
 def _scalar(fp: Fingerprint, value: np.generic) -> None:
     if value.dtype.hasobject:
-        raise fp.untold(value, "and holds objects")
+        raise fp.untold(value, "is an array of objects")
     fp.write("scalar", repr(value.dtype), value.tobytes())
 
 
@@ -373,8 +389,8 @@ _EXACT: Final[dict[type, Handler]] = {
     np.ufunc: _ufunc,
     **dict.fromkeys(NAMED, _name),
     types.BuiltinFunctionType: _builtin,
-    FunctionType: Fingerprint.function,
-    types.MethodType: lambda fp, v: fp.items("method", (v.__func__, v.__self__)),
+    FunctionType: lambda fp, v: fp.function(v),
+    types.MethodType: _method,
     staticmethod: lambda fp, v: fp.value(v.__func__),
     ModuleType: lambda fp, v: fp.write("module", v.__name__),
     CodeType: lambda fp, v: fp.code(v),

@@ -20,8 +20,8 @@ from overlay.cache_folder import Entry, Folder, warn
 from overlay.compiled.calls import GLUE
 from overlay.compiled.fingerprint import ENTERED, MENTIONED, Untold, code_of_file
 from overlay.compiled.numba_kinds import KINDS, surroundings
-from overlay.compiled.numba_objects import dumped, foreign_code, loaded
-from overlay.compiled.numba_types import Type, is_held
+from overlay.compiled.numba_objects import dumped, loaded
+from overlay.compiled.numba_types import Type, is_held, type_held
 from overlay.compiled.reads import Reads
 from overlay.compiled.traces import moved
 from overlay.errors import OverlayError
@@ -31,8 +31,10 @@ from overlay.target import lookup
 if TYPE_CHECKING:
     from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
     from overlay.compiled.world import World
+    from overlay.method import Method
 
 __all__ = ["Keeping", "reached"]
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -70,16 +72,17 @@ class Keeping:
     ) -> None:
         """Have ``inner``, which ``entry`` enters in ``world``, hold code for these types: from
         disk, or compiled and kept. sig: what numba is asked for."""
-        if args in inner.overloads:
+        if args in inner.overloads and args in inner.on_disk:
             return
         wanted = Wanted(entry, world, inner, args, further)
         safe = self.folder.is_safe()
-        if safe and self._found(wanted):
-            self.hits[wanted.args] += 1
+        if safe and args not in inner.overloads and self._found(wanted):
+            self.hits[args] += 1
             return
-        self.misses[wanted.args] += 1
-        wanted.inner.compile(sig)
+        self.misses[args] += 1
+        inner.compile(sig)
         if safe:
+            inner.on_disk.add(args)
             self._keep(wanted)
 
     def _found(self, wanted: Wanted) -> bool:
@@ -108,8 +111,7 @@ class Keeping:
             kept = wanted.kept()
             if kept is None:
                 return
-            key, manifest, code = kept
-            payload = dumped(code, _token(key, manifest), wanted.inner.enters_methods)
+            key, manifest, payload = kept
             written = _pickled(manifest)
         except Untold as error:
             function = wanted.entry.function
@@ -118,6 +120,9 @@ class Keeping:
                 f"on disk: {error}",
                 f"{error.help}, or leave cache=True out" if error.help else "leave cache=True out",
             )
+            return
+        except Exception as error:  # the program must not suffer from what is kept of it
+            warn(f"compiled code is not kept on disk: {type(error).__name__}: {error}", "")
             return
         self.folder.put(key, manifest.digest, written, payload)
 
@@ -162,7 +167,7 @@ class Wanted:
     # ---- what it depends on ----
 
     def _reads(self, how: Callable[[FunctionType, int], int]) -> Reads:
-        reads = Reads(how, KINDS, is_held)
+        reads = Reads(how, KINDS, is_held, type_held)
         reads.write(*surroundings())
         reads.value((self.args, self.further, sorted(self.entry.options.items())))
         reads.value(self.entry.function)
@@ -180,64 +185,66 @@ class Wanted:
             reads = self._reads(lambda _, n: steps[n] if n < len(steps) else MENTIONED)
             reads.read()
             for place, hints in manifest.generated:
-                made = reads.method_at(place).implementation(hints)
-                reads.generated(place, hints, made)
+                method = reads.method_at(place)
+                reads.generated(method, hints, method.implementation(hints))
             for name in manifest.chosen:
                 _read_chooser(reads, name)
         except (Untold, LookupError, OverlayError):
             return None
         return reads if reads.digest() == manifest.digest else None
 
-    def kept(self) -> tuple[str, Manifest, Any] | None:
+    def kept(self) -> tuple[str, Manifest, bytes] | None:
         """The key, the manifest and the code, once that is compiled; None where the program has
         changed since. Raises Untold where another process could not tell what it depends on."""
+        code = self.inner.overloads[self.args]
+        self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
         compiled = reached(self.inner)
-        originals = {id(each.original) for each in compiled}
-        reads = self._reads(
-            lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED
-        )
+        functions = _functions_of(compiled)
+        originals = {id(function) for function in functions}
+        reads = self._reads(lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED)
         reads.read()
-        generated = self._generated(reads)
-        for place, hints, made in generated:
-            reads.generated(place, hints, made)
-        chosen = dict.fromkeys(_chooser_of(each) for each in _not_met(compiled, reads))
+        for method, hints, made in self._generated(reads):
+            reads.generated(method, hints, made)
+        chosen = dict.fromkeys(_chooser_of(each) for each in _not_met(functions, reads))
         for name in chosen:
             _read_chooser(reads, name)
         digest = reads.digest()
-        code = self.inner.overloads[self.args]
-        foreign = foreign_code(self.world, code, compiled)
-        if foreign is not None:
-            raise Untold("the code", f"enters {foreign}", "")
         if self._is_past():
             return None
-        steps, places = tuple(reads.steps), tuple((p, h) for p, h, _ in generated)
-        manifest = Manifest(steps, places, tuple(chosen), _without_file(reads), digest)
-        return self.key(), manifest, code
+        asked = tuple((reads.place_of(method), hints) for method, hints, _ in reads.made)
+        files = _without_file(reads)
+        manifest = Manifest(tuple(reads.steps), asked, tuple(chosen), files, digest)
+        key = self.key()
+        payload = dumped(
+            code,
+            _token(key, manifest),
+            enters_methods=self.inner.enters_methods,
+            world=self.world,
+            compiled=compiled,
+        )
+        return key, manifest, payload
 
-    def _generated(self, reads: Reads) -> list[tuple[tuple[int, int], tuple[Any, ...], Any]]:
-        """The generated methods that were asked, in any world that the code may enter."""
-        found: dict[Any, Any] = {}
+    def _worlds(self) -> Iterator[World]:
+        """The worlds that the code may enter."""
         for engine in self.entry.engine._all_inside():
-            for world in engine._worlds.values():
-                for method, hints, made in world.generated:
-                    place = reads.place_of(method)
-                    if place is not None:
-                        found.setdefault((place, hints), made)
-        return [(place, hints, made) for (place, hints), made in found.items()]
+            yield from engine._worlds.values()
+
+    def _generated(self, reads: Reads) -> Iterator[tuple[Method, tuple[Any, ...], Any]]:
+        """The generated methods of tables that were met, as far as they were asked."""
+        found = [each for world in self._worlds() for each in world.generated]
+        yield from (each for each in found if reads.place_of(each[0]) is not None)
 
     def _is_past(self) -> bool:
         """Whether the program may have changed since the code was compiled."""
         engine = self.entry.engine
         if engine.rebound() or not engine.holds(self.world):
             return True
-        for inside in engine._all_inside():
-            for world in inside._worlds.values():
-                if world.watch.altered():
-                    raise Untold(
-                        "an array or a list that compiled code reads",
-                        "has changed since it was compiled",
-                        "change no constants of compiled code",
-                    )
+        if any(world.watch.altered() for world in self._worlds()):
+            raise Untold(
+                "an array or a list that compiled code reads",
+                "has changed since it was compiled",
+                "change no constants of compiled code",
+            )
         return False
 
     # ---- code from disk ----
@@ -247,6 +254,8 @@ class Wanted:
         namespace = self.inner.original.__globals__
         code, enters_methods = loaded(entry.payload, token, self.args, namespace)
         self.inner.enters_methods = self.inner.enters_methods or enters_methods
+        self.inner.read += reads.entered
+        self.world.generated += reads.made
         for function in reads.entered:
             self.world.watch.add(function)
         for table in reads.tables:
@@ -254,6 +263,7 @@ class Wanted:
         for old, new in zip(manifest.files, _without_file(reads), strict=True):
             moved(old, new)
         self.inner.add_overload(code)
+        self.inner.on_disk.add(self.args)
 
 
 # ---- what was compiled --------------------------------------------------------------------
@@ -271,14 +281,16 @@ def reached(inner: InnerDispatcher) -> list[InnerDispatcher]:
     return found
 
 
-def _not_met(compiled: list[InnerDispatcher], reads: Reads) -> list[FunctionType]:
-    """Functions of the program that were compiled, and were not met by reading it."""
+def _functions_of(compiled: list[InnerDispatcher]) -> list[FunctionType]:
+    """The functions of the program that were compiled, here or in another process."""
+    here = [each.original for each in compiled if each.is_of_program]
+    return here + [function for each in compiled for function in each.read]
+
+
+def _not_met(functions: list[FunctionType], reads: Reads) -> list[FunctionType]:
+    """Those that were not met by reading the program."""
     met = {id(function) for function in reads.entered}
-    return [
-        each.original
-        for each in compiled
-        if each.is_of_program and id(each.original) not in met and not _is_glue(each.original)
-    ]
+    return [each for each in functions if id(each) not in met and not _is_glue(each)]
 
 
 def _is_glue(function: FunctionType) -> bool:

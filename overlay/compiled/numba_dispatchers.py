@@ -109,6 +109,8 @@ class InnerDispatcher(Dispatcher):
         self.recursive: dict[Any, Any] = {}
         self.enters_methods = body is not None
         self.callees: list[InnerDispatcher] = []  # whose code is entered, linked or inlined
+        self.read: list[Any] = []  # functions that code from disk was compiled of
+        self.on_disk: set[Any] = set()  # the types for which the code is kept there
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
 
@@ -196,7 +198,10 @@ class InnerDispatcher(Dispatcher):
         # a function chosen when the program runs is called through its wrapper for C
         if self.is_entry:
             return super().get_compile_result(sig)
-        return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
+        wrapped = self.world.dispatcher(self.function, self.body, {})
+        if _compiling:
+            _compiling[-1].calls(wrapped)
+        return wrapped.get_compile_result(sig)
 
     def type_of_call(self, sig: Signature) -> Type:
         """The type of this function where it is called so, perhaps in its own body."""

@@ -17,6 +17,7 @@ from numba.core import config, types
 from numba.core.ccallback import CFunc
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
+from numba.core.withcontexts import WithContext
 from numba.experimental.jitclass.base import JitClassType
 from numba.extending import _Intrinsic
 from numba.np.ufunc.dufunc import DUFunc
@@ -24,7 +25,7 @@ from numba.np.ufunc.gufunc import GUFunc
 
 import overlay
 from overlay.compiled.fingerprint import Handler, Untold
-from overlay.compiled.numba_dispatchers import EntryDispatcher
+from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
 
 __all__ = ["KINDS", "surroundings"]
 
@@ -95,6 +96,9 @@ def _digest_of_ours() -> str:
 
 
 def _type(fp: Any, value: types.Type) -> None:
+    if isinstance(value, types.Dispatcher):
+        _function_type(fp, value.dispatcher)
+        return
     if isinstance(value, UNTOLD):
         raise Untold(
             f"the type {value}",
@@ -106,6 +110,17 @@ def _type(fp: Any, value: types.Type) -> None:
         fp.value(value.value)
     else:
         fp.value(value.key)
+
+
+def _function_type(fp: Any, value: Any) -> None:
+    """The type of a function that is an argument: the function itself."""
+    fp.write("type of a function")
+    if not isinstance(value, InnerDispatcher):
+        fp.value(value)
+    elif value.body is None:
+        fp.value(value.function)
+    else:
+        raise Untold("a method's body as an argument", "cannot be compared", "hand on its target")
 
 
 def _dispatcher(fp: Any, value: Dispatcher) -> None:
@@ -150,7 +165,7 @@ def _intrinsic(fp: Any, value: _Intrinsic) -> None:
 
 
 def _jitclass(fp: Any, value: type) -> None:
-    raise fp.untold(value, "a jitclass")
+    raise fp.untold(value, "is a jitclass")
 
 
 KINDS: Final[dict[type, Handler]] = {
@@ -161,5 +176,6 @@ KINDS: Final[dict[type, Handler]] = {
     CFunc: _callback,
     _Intrinsic: _intrinsic,
     JitClassType: _jitclass,
+    WithContext: lambda fp, v: fp.class_named(type(v)),
     types.Type: _type,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,19 +26,17 @@ from overlay.compiled.numba_kernels import compiled_of_kernel
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["dumped", "foreign_code", "loaded"]
+__all__ = ["dumped", "loaded"]
 
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 UNRESOLVED: Final = ".numba.unresolved$"
 # Addresses of this process; numbers below are no addresses.
 ADDRESS: Final = re.compile(r"\binttoptr \(?i64 (-?\d+)")
 LOWEST_ADDRESS: Final = 4096
-# What a function that numba compiled for itself may be called.
-OF_NUMBA: Final = re.compile(r"(cpython\.|cfunc\.)?_Z(N|NK)?(5numba|14?_3cdynamic_3e)|\.numba|numba_|NRT_|nrt_")
-
-
-# What a library of our own is, by its name.
-OURS: Final = {"_accessors.<locals>.<lambda>": "current_context().state, memory of this process"}
+# What a Python function of a module is called that is not numba's own.
+OF_OTHERS: Final = re.compile(
+    r"(cfunc\.|__gufunc__\.|\.kernel\.\d+_)*_ZN(7cpython)?(?!7cpython|5numba|13_3cdynamic_3e)"
+)
 
 
 @dataclass(frozen=True)
@@ -66,13 +64,16 @@ _read: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {}
 # ---- writing ------------------------------------------------------------------------------
 
 
-def dumped(code: Any, token: str, enters_methods: bool) -> bytes:
+def dumped(
+    code: Any, token: str, *, enters_methods: bool, world: World, compiled: Iterable[Any]
+) -> bytes:
     """The compiled code of one function.
 
-    token: what its names in LLVM are made of, different for different code. Raises Untold where
-    it cannot run in another process.
+    token: what its names in LLVM are made of, different for different code. compiled: the
+    dispatchers whose code it may enter, in ``world``. Raises Untold where it cannot run in
+    another process.
     """
-    _refuse_unwritable(code)
+    _refuse_unwritable(code, lambda: _foreign_code(world, code, compiled))
     environments = _environments(code)
     symbol = f"_ZN7overlay{len(token) + 1}t{token}Ev"
     renamed = {name: f"{ENVIRONMENT}_{token}_{i}" for i, name in enumerate(environments)}
@@ -115,18 +116,22 @@ def _names_of(symbol: str) -> tuple[str, str, str]:
     return symbol, desc.llvm_cpython_wrapper_name, desc.llvm_cfunc_wrapper_name
 
 
-def _refuse_unwritable(code: Any) -> None:
-    text = str(code.library._final_module)
-    what = None
+def _refuse_unwritable(code: Any, foreign: Callable[[], str | None]) -> None:
+    help = "hand it to the function as an argument, if it can be one"
     if code.lifted:
-        what = "a block that the interpreter runs"
-    elif code.library.has_dynamic_globals:
+        raise Untold("the code", "contains a block that the interpreter runs", "")
+    if code.library.has_dynamic_globals:
         what = "the address of an object, such as a function that is a value or a large array"
-    elif any(abs(int(n)) >= LOWEST_ADDRESS for n in ADDRESS.findall(text)):
-        what = "the address of memory of this process"
-    if what is not None:
+        raise Untold("the code", f"contains {what}", help)
+    entered = foreign()
+    if entered is not None:
+        raise Untold("the code", f"enters {entered}", help)
+    addresses = ADDRESS.findall(str(code.library._final_module))
+    if any(abs(int(number)) >= LOWEST_ADDRESS for number in addresses):
         raise Untold(
-            "the code", f"contains {what}", "hand it to the function as an argument, if it can be"
+            "the code",
+            "contains the address of memory of this process, as of current_context().state",
+            help,
         )
 
 
@@ -146,6 +151,7 @@ def _standing_alone(library: Any, renamed: dict[str, str], kept: set[str]) -> An
     """A copy of a library's LLVM module of which only the names ``kept`` can be seen, and the
     variables of constants; names are changed as ``renamed`` says."""
     module = binding.parse_bitcode(library._final_module.as_bitcode())
+    _link_recursive(module, library)
     text = _resolved(module)
     if text is not None:
         module = binding.parse_assembly(text)
@@ -162,6 +168,23 @@ def _standing_alone(library: Any, renamed: dict[str, str], kept: set[str]) -> An
     module.name = renamed[min(kept, key=len)]
     module.verify()
     return module
+
+
+def _link_recursive(module: Any, library: Any) -> None:
+    """Put functions into a module that recursive calls go to, and that were inlined."""
+    wanted = [v.name for v in module.global_variables if v.name.startswith(UNRESOLVED)]
+    linked = [library]
+    for each in linked:
+        linked.extend(other for other in each._linking_libraries if other not in linked)
+    for name in (name.removeprefix(UNRESOLVED) for name in wanted):
+        for each in linked[1:]:
+            defined = {f.name for f in module.functions if not f.is_declaration}
+            if name not in defined and any(f.name == name for f in each.get_defined_functions()):
+                other = binding.parse_bitcode(each._final_module.as_bitcode())
+                for function in other.functions:
+                    if not function.is_declaration and function.name != name:
+                        function.linkage = "linkonce_odr"
+                module.link_in(other)
 
 
 def _resolved(module: Any) -> str | None:
@@ -233,9 +256,7 @@ def loaded(payload: bytes, token: str, args: tuple[Any, ...], namespace: dict[st
     return code, written.enters_methods
 
 
-def _read_library(
-    written: _Written, namespace: dict[str, Any]
-) -> tuple[Any, Any, tuple[Any, ...]]:
+def _read_library(written: _Written, namespace: dict[str, Any]) -> tuple[Any, Any, tuple[Any, ...]]:
     codegen = cpu_target.target_context.codegen()
     for name in _missing(binding.parse_bitcode(written.bitcode)):
         raise Untold("the code", f"needs {name}, which this process has not", "")
@@ -294,7 +315,7 @@ def _descriptor(
 # ---- code of others -----------------------------------------------------------------------
 
 
-def foreign_code(world: World, code: Any, compiled: Iterable[Any]) -> str | None:
+def _foreign_code(world: World, code: Any, compiled: Iterable[Any]) -> str | None:
     """What is linked to compiled code and is neither of the dispatchers ``compiled`` nor numba's
     own, in words; None where there is nothing of the kind."""
     known = [code, *(each for d in compiled for each in d.overloads.values())]
@@ -306,6 +327,6 @@ def foreign_code(world: World, code: Any, compiled: Iterable[Any]) -> str | None
         if id(library) in ours:
             continue
         for function in library.get_defined_functions():
-            if function.linkage.name != "internal" and not OF_NUMBA.match(function.name):
-                return OURS.get(library.name, f"{library.name}, which numba compiles by itself")
+            if function.linkage.name != "internal" and OF_OTHERS.match(function.name):
+                return f"{library.name}, which numba compiles by itself"
     return None

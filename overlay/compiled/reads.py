@@ -22,23 +22,28 @@ __all__ = ["Reads"]
 
 
 class Reads(Fingerprint):
-    """The fingerprint of a program under contexts. tables: those that were met, in order."""
+    """The fingerprint of a program under contexts. tables: those that were met, in order;
+    made: what their generated methods gave.
+
+    type_of: gives the type that compiled code has for a value, or None.
+    """
 
     def __init__(
         self,
         how: Callable[[FunctionType, int], int],
         kinds: Mapping[type, Handler],
         holds: Callable[[Any], bool],
+        type_of: Callable[[Any], Any],
     ) -> None:
         plum: Any = sys.modules.get("plum")
         generic = {} if plum is None else {plum.Function: Reads._plum_function}
         super().__init__(how, {**_KINDS, **generic, **kinds}, holds)
+        self.type_of = type_of
         self.tables: list[MethodTable] = []
+        self.made: list[tuple[Method, tuple[Any, ...], Any]] = []
         self._methods: dict[int, list[Method]] = {}
 
-    def function(
-        self, function: FunctionType, deep: bool = False, enters: bool = False
-    ) -> None:
+    def function(self, function: FunctionType, deep: bool = False, enters: bool = False) -> None:
         """Meet a function; a generic one is its methods."""
         state = generic_state(function)
         if state is None:
@@ -59,7 +64,8 @@ class Reads(Fingerprint):
 
     def context(self, context: Context) -> None:
         """A context: its tables, metadata and plugins."""
-        self.write("context", int(context.state is None), len(context.tables))
+        self.write("context", len(context.tables))
+        self.value(None if context.state is None else self.type_of(context.state))
         for table in context.tables:
             self.table(table)
         self._metadata(context.metadata)
@@ -108,9 +114,10 @@ class Reads(Fingerprint):
         number, row = place
         return self._methods[id(self.tables[number])][row]
 
-    def generated(self, place: tuple[int, int], hints: tuple[Any, ...], made: Any) -> None:
-        """What the generated method at a place gives for these types."""
-        self.write("generated", *place, len(hints))
+    def generated(self, method: Method, hints: tuple[Any, ...], made: Any) -> None:
+        """What a generated method gives for these types."""
+        self.made.append((method, hints, made))
+        self.write("generated", str(self.place_of(method)), len(hints))
         for hint in hints:
             self._hint(hint)
         self.value(made)
