@@ -31,6 +31,8 @@ __all__ = [
     "Handler",
     "Untold",
     "code_of_file",
+    "is_below",
+    "is_copied",
     "tell_class",
 ]
 
@@ -46,6 +48,7 @@ NAMED: Final = (
     types.MemberDescriptorType,
     type(np.sum),  # numpy's functions, of a class of their own
 )
+COPIED: Final = (np.ndarray, list, set, tuple)
 MISSING: Final = object()
 
 Handler = Callable[["Fingerprint", Any], None]
@@ -81,8 +84,11 @@ class Fingerprint:
         self.steps: list[int] = []  # how each function was read
         self.entered: list[FunctionType] = []
         self.functions: list[FunctionType] = []
-        self._kinds = {**_EXACT, **kinds}
-        self._bases = {**kinds, **{b: h for b, h in _BASES.items() if b not in kinds}}
+        self.copied: dict[int, Any] = {}  # values with content that can change in place
+        # told apart by identity: classes may have hashes of their own
+        self._kinds = {id(kind): handler for kind, handler in {**_EXACT, **kinds}.items()}
+        self._bases = {id(kind): handler for kind, handler in kinds.items()}
+        self._bases.update({id(k): h for k, h in _BASES.items() if id(k) not in self._bases})
         self._hash = hashlib.sha256()
         self._numbers: dict[tuple[int, bool, bool], int] = {}
         self._deep: list[bool] = []
@@ -197,7 +203,7 @@ class Fingerprint:
                 member = members[name]
                 if is_module and _is_versioned(holder.__name__):
                     self.write("member", name)
-                elif is_module or type(member) in (staticmethod, FunctionType):
+                elif is_module or type(member) is staticmethod or type(member) is FunctionType:
                     holders.append(self._read("member", name, member))
 
     def _defaults(self, function: FunctionType) -> None:
@@ -227,10 +233,12 @@ class Fingerprint:
     def value(self, value: Any) -> None:
         """A value, by its content. Raises Untold for one that has none to tell."""
         kind = type(value)
-        handler = self._kinds.get(kind)
+        if is_copied(value):
+            self.copied[id(value)] = value
+        handler = self._kinds.get(id(kind))
         if handler is None:
-            bases = mro_of(kind)
-            handler = next((self._bases[base] for base in self._bases if base in bases), None)
+            bases = set(map(id, mro_of(kind)))
+            handler = next((h for base, h in self._bases.items() if base in bases), None)
         if handler is not None:
             handler(self, value)
         elif not self.at_home(value):
@@ -239,7 +247,7 @@ class Fingerprint:
     def at_home(self, value: Any) -> bool:
         """Tell a function that has no code of its own by the name under which a module has it;
         False where none does."""
-        if type(value).__module__.partition("_3")[0] not in ("_cython", "builtins", "numpy"):
+        if module_of(type(value)).partition("_3")[0] not in ("_cython", "builtins", "numpy"):
             return False
         module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
         home = sys.modules.get(str(module))
@@ -253,13 +261,13 @@ class Fingerprint:
         kind = type(value)
         return Untold(
             self._place,
-            reason or f"is a {kind.__module__}.{kind.__qualname__}, which cannot be compared",
+            reason or f"is a {module_of(kind)}.{_qualname_of(kind)}, which cannot be compared",
             "use numbers, strings, tuples, arrays and functions for what compiled code reads",
         )
 
-    def class_named(self, kind: type) -> None:
+    def class_named(self, kind: Any) -> None:
         """A class, by its name."""
-        self.write("class", str(kind.__module__), kind.__qualname__)
+        self.write("class", module_of(kind), _qualname_of(kind))
 
     def items(self, kind: str, values: Iterable[Any]) -> None:
         """Values in their order."""
@@ -292,6 +300,27 @@ class Fingerprint:
         self.write(kind, len(found), *sorted(found))
 
 
+# ---- classes, of which no code may run ----------------------------------------------------
+
+_qualname_of: Any = type.__dict__["__qualname__"].__get__
+_module_of: Any = type.__dict__["__module__"].__get__
+
+
+def module_of(kind: Any) -> str:
+    """The name of a class's module."""
+    return str(_module_of(kind))
+
+
+def is_below(kind: Any, base: type) -> bool:
+    """Whether a class is another, or derives from it."""
+    return any(each is base for each in mro_of(kind))
+
+
+def is_copied(value: Any) -> bool:
+    """Whether it can be changed in place, or hold what can, and is copied into compiled code."""
+    return any(type(value) is kind for kind in COPIED)
+
+
 # ---- how values are read ------------------------------------------------------------------
 
 
@@ -307,11 +336,12 @@ def _builtin(fp: Fingerprint, value: Any) -> None:
     if owner is None or type(owner) is ModuleType or issubclass(type(owner), type):
         _name(fp, value)
         return
-    # as random.random is, a method of an object
-    home = sys.modules.get(type(owner).__module__)
-    if home is None or vars(home).get(value.__name__) is not value:
-        raise fp.untold(value, "is bound to an object")
-    fp.write("named", "method", home.__name__, value.__name__)
+    home = sys.modules.get(module_of(type(owner)))
+    if home is not None and vars(home).get(value.__name__) is value:
+        fp.write("named", "method", home.__name__, value.__name__)  # as random.random is
+    else:
+        fp.write("bound", value.__name__)
+        fp.value(owner)
 
 
 def _method(fp: Fingerprint, value: types.MethodType) -> None:
@@ -344,14 +374,14 @@ def _tuple(fp: Fingerprint, value: tuple[Any, ...]) -> None:
     fp.items("tuple", tuple.__iter__(value))
 
 
-def tell_class(fp: Fingerprint, value: type) -> None:
+def tell_class(fp: Fingerprint, value: Any) -> None:
     """A class: its name, and the values that code takes from it."""
     fp.class_named(value)
     attributes = attributes_of(value)
-    if tuple in mro_of(value) and "_fields" in attributes:
+    if is_below(value, tuple) and "_fields" in attributes:
         fp.value(attributes["_fields"])
-    elif enum.Enum in mro_of(value):
-        for name, member in value.__members__.items():  # type: ignore[attr-defined]
+    elif is_below(value, enum.Enum):
+        for name, member in attributes["_member_map_"].items():
             fp.write(name)
             fp.value(vars(member)["_value_"])
 

@@ -209,9 +209,9 @@ class Wanted:
         for name in chosen:
             _read_chooser(reads, name)
         digest = reads.digest()
-        if self._is_past():
+        if self._is_past(reads):
             return None
-        asked = tuple((reads.place_of(method), hints) for method, hints, _ in reads.made)
+        asked = tuple(reads.asked)
         files = _without_file(reads)
         manifest = Manifest(tuple(reads.steps), asked, tuple(chosen), files, digest)
         key = self.key()
@@ -232,14 +232,14 @@ class Wanted:
     def _generated(self, reads: Reads) -> Iterator[tuple[Method, tuple[Any, ...], Any]]:
         """The generated methods of tables that were met, as far as they were asked."""
         found = [each for world in self._worlds() for each in world.generated]
-        yield from (each for each in found if reads.place_of(each[0]) is not None)
+        yield from (each for each in found if reads.holds_method(each[0]))
 
-    def _is_past(self) -> bool:
-        """Whether the program may have changed since the code was compiled."""
+    def _is_past(self, reads: Reads) -> bool:
+        """Whether what was read may have changed since the code was compiled."""
         engine = self.entry.engine
         if engine.rebound() or not engine.holds(self.world):
             return True
-        if any(world.watch.altered() for world in self._worlds()):
+        if any(world.watch.altered(reads.copied.values()) for world in self._worlds()):
             raise Untold(
                 "an array or a list that compiled code reads",
                 "has changed since it was compiled",

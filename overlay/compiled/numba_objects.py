@@ -33,6 +33,9 @@ UNRESOLVED: Final = ".numba.unresolved$"
 # Addresses of this process; numbers below are no addresses.
 ADDRESS: Final = re.compile(r"\binttoptr \(?i64 (-?\d+)")
 LOWEST_ADDRESS: Final = 4096
+# In the pickles that compiled code holds: of classes and functions that are no module's, and that
+# another process would make anew beside those that it has.
+BY_VALUE: Final = re.compile("_make_skeleton_(class|enum)|_make_function|_rebuild_function")
 # What a Python function of a module is called that is not numba's own.
 OF_OTHERS: Final = re.compile(
     r"(cfunc\.|__gufunc__\.|\.kernel\.\d+_)*_ZN(7cpython)?(?!7cpython|5numba|13_3cdynamic_3e)"
@@ -126,7 +129,14 @@ def _refuse_unwritable(code: Any, foreign: Callable[[], str | None]) -> None:
     entered = foreign()
     if entered is not None:
         raise Untold("the code", f"enters {entered}", help)
-    addresses = ADDRESS.findall(str(code.library._final_module))
+    text = str(code.library._final_module)
+    if BY_VALUE.search(text):
+        raise Untold(
+            "the code",
+            "makes objects of a class that no module has under its name, or the main script",
+            "define the class in a module",
+        )
+    addresses = ADDRESS.findall(text)
     if any(abs(int(number)) >= LOWEST_ADDRESS for number in addresses):
         raise Untold(
             "the code",
@@ -273,9 +283,9 @@ def _read_library(written: _Written, namespace: dict[str, Any]) -> tuple[Any, An
 def _missing(module: Any) -> Iterator[str]:
     """Names that the code refers to, and that are nowhere."""
     for value in (*module.functions, *module.global_variables):
-        if value.is_declaration and not value.name.startswith("llvm."):
-            if binding.address_of_symbol(value.name) is None:
-                yield value.name
+        is_needed = value.is_declaration and not value.name.startswith("llvm.")
+        if is_needed and binding.address_of_symbol(value.name) is None:
+            yield value.name
 
 
 def _environment(name: str, namespace: dict[str, Any], consts: list[Any]) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, Final
 
-from overlay.compiled.fingerprint import Fingerprint, Handler, Untold, tell_class
+from overlay.compiled.fingerprint import Fingerprint, Handler, Untold, is_below, tell_class
 from overlay.context import Context, nonoverlay, wrapped_in
 from overlay.errors import OverlayError
 from overlay.location import name_of
@@ -23,7 +23,8 @@ __all__ = ["Reads"]
 
 class Reads(Fingerprint):
     """The fingerprint of a program under contexts. tables: those that were met, in order;
-    made: what their generated methods gave.
+    asked: the places of their generated methods, and types; made: these methods, types, and what
+    they gave.
 
     type_of: gives the type that compiled code has for a value, or None.
     """
@@ -36,10 +37,13 @@ class Reads(Fingerprint):
         type_of: Callable[[Any], Any],
     ) -> None:
         plum: Any = sys.modules.get("plum")
-        generic = {} if plum is None else {plum.Function: Reads._plum_function}
+        generic: dict[type, Handler] = {}
+        if plum is not None:
+            generic[plum.Function] = lambda fp, v: typing.cast(Reads, fp)._plum_function(v)
         super().__init__(how, {**_KINDS, **generic, **kinds}, holds)
         self.type_of = type_of
         self.tables: list[MethodTable] = []
+        self.asked: list[tuple[tuple[int, int], tuple[Any, ...]]] = []
         self.made: list[tuple[Method, tuple[Any, ...], Any]] = []
         self._methods: dict[int, list[Method]] = {}
 
@@ -76,7 +80,7 @@ class Reads(Fingerprint):
         try:
             keys = stored_key(plugins)
         except OverlayError as error:
-            raise Untold(repr(plugins[0]), f"stands in the way: {error.asked}", str(error.help))
+            raise Untold("a plugin", f"stands in the way: {error.asked}", "") from error
         self._metadata(keys)
 
     def _metadata(self, value: Any) -> None:
@@ -101,13 +105,17 @@ class Reads(Fingerprint):
             self._parameters(method)
             self.value(method.function)
 
-    def place_of(self, method: Method) -> tuple[int, int] | None:
-        """Which method of which table it is, or None for one of a table that was not met."""
+    def holds_method(self, method: Method) -> bool:
+        """Whether a table that was met has this method."""
+        return any(method is each for rows in self._methods.values() for each in rows)
+
+    def place_of(self, method: Method) -> tuple[int, int]:
+        """Which method of which table it is."""
         for number, table in enumerate(self.tables):
             for place, each in enumerate(self._methods[id(table)]):
                 if each is method:
                     return number, place
-        return None
+        raise LookupError(method)
 
     def method_at(self, place: tuple[int, int]) -> Method:
         """The method of which ``place_of`` gave the place; a LookupError where there is none."""
@@ -116,8 +124,10 @@ class Reads(Fingerprint):
 
     def generated(self, method: Method, hints: tuple[Any, ...], made: Any) -> None:
         """What a generated method gives for these types."""
+        place = self.place_of(method)
         self.made.append((method, hints, made))
-        self.write("generated", str(self.place_of(method)), len(hints))
+        self.asked.append((place, hints))
+        self.write("generated", *place, len(hints))
         for hint in hints:
             self._hint(hint)
         self.value(made)
@@ -177,8 +187,8 @@ def _plugin(fp: Any, value: Plugin) -> None:
     fp.plugins((value,))
 
 
-def _class(fp: Any, value: type) -> None:
-    if Plugin in mro_of(value) and value is not Plugin:
+def _class(fp: Any, value: Any) -> None:
+    if is_below(value, Plugin) and value is not Plugin:
         raise Untold(
             f"the plugin {name_of(value)}",
             "is made where it is used, and only then has a token",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from overlay.compiled import words
-from overlay.compiled.fingerprint import MENTIONED, Fingerprint, Untold
+from overlay.compiled.fingerprint import MENTIONED, Fingerprint, Untold, is_copied
 from overlay.compiled.words import Word
 
 __all__ = ["Watch"]
@@ -17,8 +17,6 @@ __all__ = ["Watch"]
 MISSING: Final = object()
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
-# What can be changed in place, or hold what can, and is copied into compiled code.
-COPIED: Final = (np.ndarray, list, set, tuple)
 LARGEST_ARRAY: Final = 10**6  # bytes
 MOST_ITEMS: Final = 20_000
 
@@ -46,7 +44,7 @@ class Watch:
             read.append(content)
         while read:
             value = read.pop()
-            if type(value) in COPIED and id(value) not in self._contents:
+            if is_copied(value) and id(value) not in self._contents:
                 self._contents[id(value)] = value, _digest(value)
             if type(value) is ModuleType and id(vars(value)) not in self._modules:
                 held = names & vars(value).keys()
@@ -90,11 +88,11 @@ class Watch:
             or any(not _same(_content(cell), value) for cell, value in self._cells.values())
         )
 
-    def altered(self) -> bool:
-        """Whether something that numba copies into code has other contents by now, or may have."""
-        return any(
-            digest is None or _digest(value) != digest for value, digest in self._contents.values()
-        )
+    def altered(self, values: Iterable[Any]) -> bool:
+        """Whether one of these, copied into code when that was compiled, has other contents by
+        now, or may have."""
+        found = (self._contents[id(value)] for value in values if id(value) in self._contents)
+        return any(digest is None or _digest(value) != digest for value, digest in found)
 
 
 def _digest(value: Any) -> str | None:
