@@ -26,6 +26,7 @@ from overlay.target import attributes_of, mro_of
 __all__ = [
     "DEEP",
     "ENTERED",
+    "LARGEST_ARRAY",
     "MENTIONED",
     "Fingerprint",
     "Handler",
@@ -49,6 +50,8 @@ NAMED: Final = (
     type(np.sum),  # numpy's functions, of a class of their own
 )
 COPIED: Final = (np.ndarray, list, set, tuple)
+# In bytes: numba does not copy larger ones, but takes their address, and such code is not kept.
+LARGEST_ARRAY: Final = 10**6
 MISSING: Final = object()
 
 Handler = Callable[["Fingerprint", Any], None]
@@ -360,7 +363,9 @@ def _array(fp: Fingerprint, value: np.ndarray[Any, Any]) -> None:
         raise fp.untold(value, "is an array of objects")
     flags = value.flags
     states = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
-    fp.write("array", repr(value.dtype), *value.shape, *map(int, states), value.tobytes())
+    fp.write("array", repr(value.dtype), *value.shape, *map(int, states))
+    if value.nbytes <= LARGEST_ARRAY:
+        fp.write(value.tobytes())
 
 
 def _scalar(fp: Fingerprint, value: np.generic) -> None:

@@ -61,7 +61,7 @@ class _Written:
 
 
 # Code that was read, by its token: it stays in the process, and so does what it refers to.
-_read: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {}
+_read: dict[str, tuple[_Written, Any, Any, tuple[Any, ...]]] = {}
 
 
 # ---- writing ------------------------------------------------------------------------------
@@ -231,9 +231,9 @@ def loaded(payload: bytes, token: str, args: tuple[Any, ...], namespace: dict[st
     args: the types of its arguments. namespace: the globals of its function. Raises Untold
     where this process has not what it needs.
     """
-    written: _Written = pickle.loads(payload)
-    for initialise in written.reload:
-        initialise()
+    if token not in _read:
+        _read[token] = _read_library(pickle.loads(payload), namespace)
+    written, library, environment, referenced = _read[token]
     fndesc = _descriptor(
         written.symbol,
         written.environment[0],
@@ -244,10 +244,6 @@ def loaded(payload: bytes, token: str, args: tuple[Any, ...], namespace: dict[st
         written.returned,
     )
     context = cpu_target.target_context
-    context.refresh()
-    if token not in _read:
-        _read[token] = _read_library(written, namespace)
-    library, environment, referenced = _read[token]
     code = compile_result(
         typing_context=context.typing_context,
         target_context=context,
@@ -266,7 +262,12 @@ def loaded(payload: bytes, token: str, args: tuple[Any, ...], namespace: dict[st
     return code, written.enters_methods
 
 
-def _read_library(written: _Written, namespace: dict[str, Any]) -> tuple[Any, Any, tuple[Any, ...]]:
+def _read_library(
+    written: _Written, namespace: dict[str, Any]
+) -> tuple[_Written, Any, Any, tuple[Any, ...]]:
+    cpu_target.target_context.refresh()
+    for initialise in written.reload:
+        initialise()
     codegen = cpu_target.target_context.codegen()
     for name in _missing(binding.parse_bitcode(written.bitcode)):
         raise Untold("the code", f"needs {name}, which this process has not", "")
@@ -277,7 +278,7 @@ def _read_library(written: _Written, namespace: dict[str, Any]) -> tuple[Any, An
     environment = made.get(name) or _environment(name, namespace, consts)
     for each in made.values():
         codegen.set_env(each.env_name, each)
-    return library, environment, tuple(made.values())
+    return written, library, environment, tuple(made.values())
 
 
 def _missing(module: Any) -> Iterator[str]:

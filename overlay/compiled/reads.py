@@ -15,7 +15,7 @@ from overlay.location import name_of
 from overlay.method import Method
 from overlay.plugin import Plugin, stored_key
 from overlay.table import MethodTable
-from overlay.target import describe, generic_state, mro_of
+from overlay.target import describe, generic_state, mro_of, type_attribute
 from overlay.wrapping import Wrapped
 
 __all__ = ["Reads"]
@@ -45,6 +45,7 @@ class Reads(Fingerprint):
         self.tables: list[MethodTable] = []
         self.asked: list[tuple[tuple[int, int], tuple[Any, ...]]] = []
         self.made: list[tuple[Method, tuple[Any, ...], Any]] = []
+        self._identities: dict[int, tuple[int, Any]] = {}
         self._methods: dict[int, list[Method]] = {}
 
     def function(self, function: FunctionType, deep: bool = False, enters: bool = False) -> None:
@@ -109,6 +110,17 @@ class Reads(Fingerprint):
         """Whether a table that was met has this method."""
         return any(method is each for rows in self._methods.values() for each in rows)
 
+    def value(self, value: Any) -> None:
+        """A value; of what can be a target it counts whether it is the same as one met before."""
+        kind = type(value)
+        if kind is not FunctionType and type_attribute(kind, "__call__") is not None:
+            self._identity(value)
+        super().value(value)
+
+    def _identity(self, value: Any) -> None:
+        number, _ = self._identities.setdefault(id(value), (len(self._identities), value))
+        self.write("identity", number)
+
     def place_of(self, method: Method) -> tuple[int, int]:
         """Which method of which table it is."""
         for number, table in enumerate(self.tables):
@@ -138,6 +150,8 @@ class Reads(Fingerprint):
         self.write("target", str(getattr(target, "__module__", None)), describe(target))
         if type(target) is FunctionType:
             self.function(target)
+        else:
+            self._identity(target)
 
     def _parameters(self, method: Method) -> None:
         parameters = method.parameters

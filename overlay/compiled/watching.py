@@ -17,7 +17,6 @@ __all__ = ["Watch"]
 MISSING: Final = object()
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
-LARGEST_ARRAY: Final = 10**6  # bytes
 MOST_ITEMS: Final = 20_000
 
 
@@ -97,8 +96,6 @@ class Watch:
 
 def _digest(value: Any) -> str | None:
     """Of the contents; None where there are too many, or where they cannot be told."""
-    if type(value) is np.ndarray and value.nbytes > LARGEST_ARRAY:
-        return ""  # which numba does not copy
     if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
         return None
     found = Fingerprint(lambda _function, _number: MENTIONED)

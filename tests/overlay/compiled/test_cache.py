@@ -215,6 +215,17 @@ def test_code_of_cells_and_strings_is_found_under_another_name_of_its_file(folde
     assert [f[0] for f in chains[0]] == ["program", "helper", "sin"]
 
 
+def test_a_target_that_only_looks_like_the_one_that_is_mentioned_is_another(folder):
+    source = PROGRAM.replace("def helper", "@njit\ndef helper")
+    source = source.replace("import math", "import math; from numba import njit")
+    source = source.replace("math.sin)", "helper)").replace("* 10", "* 100")
+    reloaded = source + "target = helper\nhelper = njit(helper.py_func)\n"
+    one, other = fresh(source), fresh(reloaded)
+    assert run(one, 1.0) == (300.5, 0, 1)
+    assert run(other, 1.0) == (pytest.approx(3 * math.sin(1) + 6.5), 0, 1)
+    assert run(fresh(source), 1.0)[1:] == run(fresh(reloaded), 1.0)[1:] == (1, 0)
+
+
 def test_functions_given_as_arguments_are_told_by_content(folder):
     source = "from overlay import Context\nimport math\ndef program(f, x): return f(x)\n"
     source += "def {name}(x): return x {operator} 2\ncontext = Context()"
@@ -344,6 +355,12 @@ UNKEPT = {
     "exception": (
         "class Bad(Exception): pass",
         "if x > 1: raise Bad\n    return x",
+    ),
+    "library": (
+        "from numba import types\nfrom numba.extending import overload_method\n"
+        "@overload_method(types.Array, 'byteswap')\n"
+        "def swapped(a): return lambda a: a.copy()\n",
+        "return (x + np.zeros(1)).byteswap()[0]",
     ),
     "ctypes": (
         "import ctypes\ncos = ctypes.CDLL(None).cos\ncos.restype = ctypes.c_double\n"
