@@ -7,6 +7,7 @@ from overlay.callbacks import declare_callbacks
 from overlay.context import Context, call_next, current_context, nonoverlay, recurse
 from overlay.errors import (
     AmbiguousMethod,
+    CacheWarning,
     CheckFailed,
     MethodNotFound,
     NotCompilable,
@@ -21,6 +22,7 @@ from overlay.table import Method, MethodTable
 
 __all__ = [
     "AmbiguousMethod",
+    "CacheWarning",
     "CheckFailed",
     "Context",
     "Method",

@@ -1,4 +1,4 @@
-"""The command line: ``python -m overlay run`` and ``python -m overlay explain``."""
+"""The command line: ``python -m overlay run``, ``explain`` and ``cache``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import atexit
 import sys
 from collections.abc import Sequence
 
+from overlay.cache_folder import Folder
 from overlay.context import Context
 from overlay.errors import OverlayError
 from overlay.named import named, named_context, named_type
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m overlay", description="Run or explain a program under a context."
     )
-    commands = parser.add_subparsers(required=True, metavar="run | explain")
+    commands = parser.add_subparsers(required=True, metavar="run | explain | cache")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument(
         "--context", required=True, metavar="package.module:name", help="the Context to use"
@@ -60,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("--depth", type=int, help="how many calls deep to look")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
+    cache = commands.add_parser("cache", help="what compiled code is kept on disk")
+    cache.add_argument("--clear", action="store_true", help="remove it")
+    cache.set_defaults(command=_cache)
     return parser
 
 
@@ -108,3 +112,15 @@ def _explain(asked: argparse.Namespace) -> object:
         return 0
 
     return explain
+
+
+def _cache(asked: argparse.Namespace) -> object:
+    def cache() -> int:
+        folder = Folder.of()
+        if asked.clear:
+            print(f"{folder.path}: removed {folder.clear()} functions")
+        else:
+            print(f"{folder.path}: {len(folder.files())} functions, {folder.size()} bytes")
+        return 0
+
+    return cache

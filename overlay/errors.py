@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "AmbiguousMethod",
+    "CacheWarning",
     "CheckFailed",
     "MethodNotFound",
     "NotCompilable",
@@ -59,6 +60,11 @@ class CheckFailed(OverlayError):
 
 class OverlayWarning(UserWarning):
     """Something was asked that is done in part only; the message says what is left out."""
+
+
+class CacheWarning(OverlayWarning):
+    """Compiled code could not be read from disk, or is not kept there; the program goes on with
+    code compiled now. The message says what stands in the way, and what to do."""
 
 
 class NotCompilable(OverlayError):

@@ -6,7 +6,7 @@ import inspect
 import types as python_types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures
 from overlay.compiled.numba_types import CalleeType, Native, StandIn, Type, type_of_constant
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "GLUE",
     "Body",
     "Callee",
     "Outcome",
@@ -29,6 +30,10 @@ __all__ = [
     "refuse_keywords_after_rest",
     "type_of",
 ]
+
+
+# The file of functions that the engine writes around others.
+GLUE: Final = "<overlay>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,5 +152,5 @@ def calling(target: Any, given: int | None = None, count: int = 0) -> Any:
     names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
     source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
     namespace: dict[str, Any] = {"target": target}
-    exec(source, namespace)
+    exec(compile(source, GLUE, "exec"), namespace)
     return namespace["entry"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numba import types
 
 from overlay.checking import annotations_of
+from overlay.compiled.calls import GLUE
 from overlay.compiled.types import alternatives, hint_of, is_literal
 from overlay.errors import CheckFailed, NotCompilable
 from overlay.location import location_of
@@ -56,7 +57,7 @@ def failing(run: Callable[..., Any], message: str, count: int, *, at_once: bool)
         "    return result\n"
     )
     namespace: dict[str, Any] = {"run": run, "CheckFailed": CheckFailed}
-    exec(source, namespace)
+    exec(compile(source, GLUE, "exec"), namespace)
     return namespace["checked"]
 
 

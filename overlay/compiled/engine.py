@@ -8,7 +8,9 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
+from overlay.cache_folder import Folder
 from overlay.compiled.calls import Body
+from overlay.compiled.keeping import Keeping
 from overlay.compiled.numba_callers import retire_callers
 from overlay.compiled.numba_dispatchers import EntryDispatcher
 from overlay.compiled.numba_state import Box
@@ -97,13 +99,14 @@ class CompiledContext:
         options: numba's own, for this function; of these ``fastmath``, ``error_model`` and
         ``boundscheck`` also hold for the functions below it that bring no options.
         ``enter_numba=True``: numba's own implementations in Python of builtins and numpy
-        functions are entered too.
+        functions are entered too. ``cache=True``, or a folder: compiled code is kept on disk.
         Raises NotCompilable for what cannot be compiled at all; the first call with new types
         raises it where a body cannot be compiled for these.
         """
         if isinstance(function, EntryDispatcher):
             return self.inside(function.engine).jit(
-                function.function, **{**function.options, **options}
+                function.function,
+                **{**function.options, "cache": function.cache, **options},
             )
         own = options_of(function) if is_dispatcher(function) else {}
         return self._entry(function, _checked(function, {**own, **options}), None)
@@ -130,6 +133,8 @@ class CompiledContext:
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
         entry = EntryDispatcher(self, _with_code(function), options, body)
+        if entry.cache:
+            entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:
             self._entries.add(entry)
         return entry
@@ -257,7 +262,6 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
     target = options.pop("target", "cpu")
     for asked, plain in (
         (f"target={target!r}", target == "cpu"),
-        ("cache=True", not options.pop("cache", False)),
         ("nopython=False", options.pop("nopython", True)),
         ("forceobj=True", not options.pop("forceobj", False)),
     ):

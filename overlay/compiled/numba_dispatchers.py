@@ -35,6 +35,7 @@ from overlay.table import LOCK
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body
     from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.keeping import Keeping
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "InnerDispatcher", "innermost"]
@@ -107,6 +108,9 @@ class InnerDispatcher(Dispatcher):
         self.is_entry = is_entry
         self.recursive: dict[Any, Any] = {}
         self.enters_methods = body is not None
+        self.callees: list[InnerDispatcher] = []  # whose code is entered, linked or inlined
+        self.read: list[Any] = []  # functions that code from disk was compiled of
+        self.on_disk: set[Any] = set()  # the types for which the code is kept there
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
 
@@ -114,6 +118,8 @@ class InnerDispatcher(Dispatcher):
     def compile(self, sig: Any) -> Any:
         if self.is_of_program:
             self.world.watch.add(self.original)
+        if _compiling:
+            _compiling[-1].calls(self)
         _compiling.append(self)
         try:
             return self._compiled_or_taken_over(sig)
@@ -132,6 +138,11 @@ class InnerDispatcher(Dispatcher):
         finally:
             _compiling.pop()
 
+    def calls(self, callee: InnerDispatcher) -> None:
+        """Note that this function's code may enter that of another."""
+        if not any(callee is each for each in self.callees):
+            self.callees.append(callee)
+
     def share(self, native: InnerDispatcher) -> None:
         """What one of the two has compiled serves for the other."""
         self.native = native
@@ -147,6 +158,7 @@ class InnerDispatcher(Dispatcher):
         if native is not None and args not in native.overloads:
             native.world.watch.add(self.original)
             native.add_overload(self.overloads[args])
+            native.calls(self)
         return entry_point
 
     def _compiled_by_numba(self, sig: Any) -> Any:
@@ -186,7 +198,10 @@ class InnerDispatcher(Dispatcher):
         # a function chosen when the program runs is called through its wrapper for C
         if self.is_entry:
             return super().get_compile_result(sig)
-        return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
+        wrapped = self.world.dispatcher(self.function, self.body, {})
+        if _compiling:
+            _compiling[-1].calls(wrapped)
+        return wrapped.get_compile_result(sig)
 
     def type_of_call(self, sig: Signature) -> Type:
         """The type of this function where it is called so, perhaps in its own body."""
@@ -263,13 +278,15 @@ class EntryDispatcher(CPUDispatcher):
     def __init__(
         self, engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
     ) -> None:
-        own = {name: value for name, value in options.items() if name != "enter_numba"}
+        own = {n: v for n, v in options.items() if n not in ("cache", "enter_numba")}
         super().__init__(
             getattr(function, "py_func", function), targetoptions={**own, "nopython": True}
         )
         self.engine = engine
         self.function = function
+        self.cache = options.pop("cache", False)
         self.options = options
+        self.keeping: Keeping | None = None  # where code is kept on disk
         self.body = body
         self.called_by_numba = False
         self.is_entered = False  # whether plugins have been asked, and methods looked up
@@ -316,7 +333,12 @@ class EntryDispatcher(CPUDispatcher):
             given -= 1
         inner = world.entry(self, given, args)
         local = tuple(localised(world, a) for a in args)
-        inner.compile(local if return_type is None else signature(return_type, *local))
+        sig = local if return_type is None else signature(return_type, *local)
+        if self.keeping is None:
+            inner.compile(sig)
+        else:
+            further = given, len(args), return_type
+            self.keeping.compile(self, world, inner, local, further, sig)
         return inner.overloads[local]
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
@@ -333,7 +355,15 @@ class EntryDispatcher(CPUDispatcher):
         return functools.partial(_forget, [])  # the code belongs to the world's dispatcher
 
     def __reduce__(self) -> Any:
-        return _compiled_again, (self.engine.context, self.function, self.options)
+        options = {**self.options, "cache": self.cache}
+        return _compiled_again, (self.engine.context, self.function, options)
+
+    @property
+    def stats(self) -> Any:
+        """What was read from disk, as numba has it: where, and hits and misses by types."""
+        if self.keeping is None:
+            return super().stats
+        return type(super().stats)(self.keeping.folder.path, self.keeping.hits, self.keeping.misses)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         self.called_by_numba = True

@@ -18,6 +18,7 @@ from numba.core.typing.templates import _OverloadFunctionTemplate
 from numba.experimental.jitclass.base import imp_dtor
 from numba.extending import intrinsic
 
+from overlay.compiled.calls import GLUE
 from overlay.compiled.numba_types import Type, numba_typing
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def constructor(instance: types.ClassInstanceType) -> Any:
         "    return made_\n"
     )
     namespace: dict[str, Any] = {"allocate_": _allocator(instance), "init_": init, **defaults}
-    exec(source, namespace)
+    exec(compile(source, GLUE, "exec"), namespace)
     return njit(namespace["make"])
 
 

@@ -13,10 +13,12 @@ from numba.core.ccallback import CFunc
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
+from overlay.compiled.calls import GLUE
+
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["function_of_callback", "is_kernel", "kernel_in"]
+__all__ = ["compiled_of_kernel", "function_of_callback", "is_kernel", "kernel_in"]
 
 # What decides the results of the function that a kernel applies.
 OPTIONS = ("fastmath", "boundscheck")
@@ -26,6 +28,12 @@ def is_kernel(value: Any) -> bool:
     """Whether it is what ``@vectorize`` or ``@guvectorize`` made, to run on one core."""
     mro = type(value).__mro__  # isinstance would run code of the value
     return DUFunc in mro or GUFunc in mro
+
+
+def compiled_of_kernel(kernel: Any) -> list[Any]:
+    """The compiled code of a kernel's function."""
+    found = getattr(kernel, "_dispatcher", None)
+    return [] if found is None else list(found.overloads.values())
 
 
 def function_of_callback(value: Any) -> Any | None:
@@ -65,7 +73,8 @@ def _around(world: World, function: Any, options: Any) -> Any:
     world.keep(inner)
     names = ", ".join(inspect.signature(function).parameters)
     namespace: dict[str, Any] = {"inner": inner, "__name__": function.__module__}
-    exec(f"def kernel({names}): return inner({names})", namespace)
+    source = f"def kernel({names}): return inner({names})"
+    exec(compile(source, GLUE, "exec"), namespace)
     made = namespace["kernel"]
     made.__name__ = made.__qualname__ = function.__name__
     return made

@@ -23,7 +23,7 @@ from overlay.compiled.numba_contexts import (
     MakesBaseType,
     attribute_of,
 )
-from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_tracing import DivisionType, is_division, name_places
 from overlay.compiled.numba_types import (
@@ -299,8 +299,11 @@ class _Resolution:
     def _note(self, ty: Type) -> None:
         """A function of the program is called."""
         dispatcher = getattr(ty, "dispatcher", None)
+        if isinstance(ty, types.RecursiveCall):
+            innermost().calls(ty.dispatcher_type.dispatcher)
         if isinstance(dispatcher, InnerDispatcher):
             self.entered.append(dispatcher)
+            innermost().calls(dispatcher)
 
     def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
         given = tuple(self.typemap[var.name] for var in args)

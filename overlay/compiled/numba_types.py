@@ -44,6 +44,7 @@ __all__ = [
     "options_of",
     "refused",
     "shown_types",
+    "type_held",
     "type_of_constant",
 ]
 
@@ -76,11 +77,15 @@ def knows(function: Any) -> bool:
 
 def is_held(value: Any) -> bool:
     """Whether compiled code can hold a value."""
+    return type_held(value) is not None
+
+
+def type_held(value: Any) -> Type | None:
+    """The type that compiled code has for a value, or None where it cannot hold it."""
     try:
-        numba_typing().resolve_value_type(value)
+        return numba_typing().resolve_value_type(value)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def body_registered_as_jitable(function: Any) -> Any | None:

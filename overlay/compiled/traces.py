@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numba
 
-__all__ = ["Place", "explain", "note", "raised_by_numba"]
+__all__ = ["Place", "explain", "moved", "note", "raised_by_numba"]
 
 SEPARATOR: Final = "\x1f"
 LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
@@ -56,6 +56,14 @@ class _Noted(threading.local):
 
 
 _noted = _Noted()
+# By the name of a file that was none, when code was compiled: its name in this process.
+_moved: dict[str, str] = {}
+
+
+def moved(old: str, new: str) -> None:
+    """Code that was compiled in another process names a file ``old`` which is ``new`` here."""
+    if old != new:
+        _moved[old] = new
 
 
 def note(call: bytes) -> None:
@@ -71,6 +79,9 @@ def explain(error: BaseException, entry: Place) -> None:
     calls = [Place.parted(text.decode()) for text in _noted.calls]
     _noted.calls.clear()
     raised = error.__traceback__
+    if _moved:
+        calls = [(_in_this_process(one), _in_this_process(other)) for one, other in calls]
+        raised = _with_files_of_this_process(raised)
     chain = _last_chain(calls)
     in_library = raised is not None and _is_library(raised)
     if raised is not None and chain and not (in_library or _raised_in(raised, chain[0][1])):
@@ -81,6 +92,21 @@ def explain(error: BaseException, entry: Place) -> None:
     for caller, _ in chain:
         raised = _trace(raised, caller)
     error.__traceback__ = raised
+
+
+def _in_this_process(place: Place) -> Place:
+    return place._replace(path=_moved.get(place.path, place.path))
+
+
+def _with_files_of_this_process(trace: TracebackType | None) -> TracebackType | None:
+    if trace is None:
+        return None
+    inner = _with_files_of_this_process(trace.tb_next)
+    code = trace.tb_frame.f_code
+    if code.co_filename not in _moved:
+        return TracebackType(inner, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+    frame = _frame(code.co_name, _moved[code.co_filename])
+    return TracebackType(inner, frame, -1, trace.tb_lineno)
 
 
 def _last_chain(calls: list[tuple[Place, Place]]) -> list[tuple[Place, Place]]:

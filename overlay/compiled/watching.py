@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from overlay.compiled import words
+from overlay.compiled.fingerprint import MENTIONED, Fingerprint, Untold, is_copied
 from overlay.compiled.words import Word
 
 __all__ = ["Watch"]
@@ -14,6 +17,7 @@ __all__ = ["Watch"]
 MISSING: Final = object()
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
+MOST_ITEMS: Final = 20_000
 
 
 class Watch:
@@ -24,6 +28,7 @@ class Watch:
         self._globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._cells: dict[int, tuple[CellType, Any]] = {}
+        self._contents: dict[int, tuple[Any, str | None]] = {}
 
     def add(self, function: FunctionType) -> None:
         """A function has been compiled."""
@@ -38,6 +43,8 @@ class Watch:
             read.append(content)
         while read:
             value = read.pop()
+            if is_copied(value) and id(value) not in self._contents:
+                self._contents[id(value)] = value, _digest(value)
             if type(value) is ModuleType and id(vars(value)) not in self._modules:
                 held = names & vars(value).keys()
                 read += self._read(self._modules, vars(value), held)
@@ -79,6 +86,24 @@ class Watch:
             )
             or any(not _same(_content(cell), value) for cell, value in self._cells.values())
         )
+
+    def altered(self, values: Iterable[Any]) -> bool:
+        """Whether one of these, copied into code when that was compiled, has other contents by
+        now, or may have."""
+        found = (self._contents[id(value)] for value in values if id(value) in self._contents)
+        return any(digest is None or _digest(value) != digest for value, digest in found)
+
+
+def _digest(value: Any) -> str | None:
+    """Of the contents; None where there are too many, or where they cannot be told."""
+    if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
+        return None
+    found = Fingerprint(lambda _function, _number: MENTIONED)
+    try:
+        found.value(value)
+    except Untold:
+        return ""  # which code that is kept cannot depend on
+    return found.digest()
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures, plum_functions
 from overlay.compiled.calls import (
+    GLUE,
     Body,
     Callee,
     Outcome,
@@ -89,6 +90,8 @@ class World:
         self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
         self._kernels: dict[int, tuple[Any, Any]] = {}
         self._kept: list[Any] = []
+        # the generated methods that were asked, with the types, and what they gave
+        self.generated: list[tuple[Method, tuple[Any, ...], Any]] = []
         self._asked: dict[Any, Any] = {}
 
     @property
@@ -221,6 +224,10 @@ class World:
             found = self._kernels[id(value)] = value, kernel_in(self, value)
         return found[1]
 
+    def kernels(self) -> list[Any]:
+        """The kernels that were made again in this world."""
+        return [made for _, made in self._kernels.values()]
+
     def implementation(
         self, function: Any, args: Sequence[Type], kws: Mapping[str, Type]
     ) -> InnerDispatcher | None:
@@ -240,7 +247,8 @@ class World:
         """A function that calls a method that is written in C, of its first argument."""
         if name not in self._calls:
             namespace: dict[str, Any] = {}
-            exec(f"def call(receiver, *args): return receiver.{name}(*args)", namespace)
+            source = f"def call(receiver, *args): return receiver.{name}(*args)"
+            exec(compile(source, GLUE, "exec"), namespace)
             self._calls[name] = namespace["call"]
         return self._calls[name]
 
@@ -349,13 +357,15 @@ class World:
         body = Body(callee.target, (*callee.after, method))
         return Outcome(self.dispatcher(implementation, body), method)
 
-    @staticmethod
-    def _implementation(method: Method, args: Sequence[Type], names: tuple[str, ...]) -> Any:
+    def _implementation(self, method: Method, args: Sequence[Type], names: tuple[str, ...]) -> Any:
         if not method.generated:
             return method.function
         plain, _ = readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
-        return method.implementation([hint_of(t, numpy=not is_plain) for t in args])
+        hints = tuple(hint_of(t, numpy=not is_plain) for t in args)
+        made = method.implementation(hints)
+        self.generated.append((method, hints, made))
+        return made
 
     def _method(
         self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
