@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -153,13 +152,12 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
     """The program, with as many loops closed by algebra as can be, and its order."""
     order = _order(program, known)
     while order.core:
-        program, better = min(
-            itertools.chain([(program, order)], _rewritten(program, known, order)),
-            key=lambda pair: len(pair[1].core),
-        )
-        if better is order:
+        for candidate, better in _rewritten(program, known, order):
+            if len(better.core) < len(order.core):
+                program, order = candidate, better
+                break
+        else:
             break
-        order = better
     return program, order
 
 
@@ -178,22 +176,41 @@ def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Pro
 def _around(program: Program, core: Sequence[Statement], at: Statement) -> Program | None:
     if any(axis != str(operand) for axis, operand in at.bindings()):
         return None  # its variables have other names outside
-    place = [s is at for s in core].index(True)
-    results = [v for s in core for v in s.results]
-    others = [s for s in program.statements if not any(s is c for c in core)]
-    needed = {v for s in others for v in s.variables}
+    before, inside, after = _split(program, core)
+    place = [s is at for s in inside].index(True)
+    results = [v for s in inside for v in s.results]
+    needed = {v for s in (*before, *after) for v in s.variables}
     needed |= {v for v in program.results.values() if isinstance(v, Variable)}
     needed |= {value for value, _ in program.holds if isinstance(value, Variable)}
-    made = at.relation.around(core[:place], core[place + 1 :], [v for v in results if v in needed])
-    if made is None:
-        return None
-    later, after = set(results), list[Statement]()
-    for statement in others:
-        if not later.isdisjoint(statement.arguments):
-            later.update(statement.results)
-            after.append(statement)
-    before = [s for s in others if not any(s is a for a in after)]
-    return program.replace(statements=(*before, made, *after))
+    gives = [v for v in results if v in needed]
+    made = at.relation.around(inside[:place], inside[place + 1 :], gives)
+    return None if made is None else program.replace(statements=(*before, made, *after))
+
+
+def _split(
+    program: Program, core: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement], list[Statement]]:
+    """The statements before a loop of shared variables, those in it and between, those after."""
+    chosen = {id(s) for s in core}
+    needs: set[Operand] = {a for s in core for a in s.arguments}
+    used = set[int]()  # what the loop needs
+    for s in reversed(program.statements):
+        if not needs.isdisjoint(s.results):
+            used.add(id(s))
+            needs.update(s.arguments)
+    made: set[Operand] = {v for s in core for v in s.results}
+    before, inside, after = list[Statement](), list[Statement](), list[Statement]()
+    for s in program.statements:
+        follows = not made.isdisjoint(s.arguments)
+        if id(s) in chosen or (follows and id(s) in used):
+            inside.append(s)
+            made.update(s.results)
+        elif follows:
+            after.append(s)
+            made.update(s.results)
+        else:
+            before.append(s)
+    return before, inside, after
 
 
 def _order(program: Program, known: Sequence[str]) -> Order:
