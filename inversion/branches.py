@@ -59,6 +59,7 @@ class Branch:
 
     before: statements that come before the condition, or after it in both arms' place, and that
     nothing else needs. inputs: the variables from outside. results: what both arms give.
+    numeric: whether roots are looked for in the arms.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Branch:
     arms: tuple[Arm, Arm]
     results: tuple[Variable, ...]
     where: str
+    numeric: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
 
     @property
@@ -177,7 +179,7 @@ class Branch:
 
     def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
         program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, self.program(taken))
-        return plan(absorb(program), known, {})
+        return plan(absorb(program), known, {}, numeric=self.numeric)
 
     # ---- rewriting ----
 
@@ -188,7 +190,7 @@ class Branch:
         arms = [self._arm_with(arm, after, gives) for arm in self.arms]
         wider = Branch(
             self.name, (*before, *self.before), self.condition, (arms[0], arms[1]), tuple(gives),
-            self.where,
+            self.where, self.numeric,
         )  # fmt: skip
         return wider.statement()
 
@@ -205,7 +207,7 @@ class Branch:
         """The branch that computes more itself."""
         return Branch(
             self.name, (*statements, *self.before), self.condition, self.arms, self.results,
-            self.where,
+            self.where, self.numeric,
         )  # fmt: skip
 
     def statement(self) -> Statement:
@@ -214,10 +216,16 @@ class Branch:
 
 
 def branch(
-    name: str, condition: Operand, arms: tuple[Arm, Arm], results: tuple[Variable, ...], where: str
+    name: str,
+    condition: Operand,
+    arms: tuple[Arm, Arm],
+    results: tuple[Variable, ...],
+    where: str,
+    *,
+    numeric: bool,
 ) -> Statement:
     """The statement for an ``if``."""
-    return Branch(name, (), condition, arms, results, where).statement()
+    return Branch(name, (), condition, arms, results, where, numeric).statement()
 
 
 def _generated(*args: Any) -> Any:

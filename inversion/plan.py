@@ -341,7 +341,7 @@ def _no_mode(
 
 
 def _shared(core: Sequence[Statement]) -> list[Variable]:
-    results = {statement.result for statement in core}
+    results = {v for statement in core for v in statement.results}
     variables = list(dict.fromkeys(v for statement in core for v in statement.variables))
     return [v for v in variables if v not in results] or variables[:1]
 

@@ -213,7 +213,14 @@ class Walk:
             name = f"if_{fork.where.rpartition(':')[2]}"
             name = self.lifter.fresh(name)
             self.lifter.statements.append(
-                branch(name, condition, (arms[0], arms[1]), tuple(joined.results), fork.where)
+                branch(
+                    name,
+                    condition,
+                    (arms[0], arms[1]),
+                    tuple(joined.results),
+                    fork.where,
+                    numeric=self.lifter.numeric,
+                )
             )
         if isinstance(first, Returned):
             return Returned(read(after, self.site.name, fork.where))
