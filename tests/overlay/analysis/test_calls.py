@@ -110,8 +110,35 @@ def handles(x: Any) -> Any:
     try:
         return x + 1
     except TypeError:
+        return area(x)
+
+
+def does_not_handle(x: Any) -> Any:
+    try:
+        return x + 1
+    except (KeyError, OSError):
         return 0
 
 
-def test_what_was_not_read_is_told() -> None:
-    assert check_calls(Context(), lambda x: handles(x), str).unread == (handles,)
+def cleans_up(x: Any) -> Any:
+    try:
+        return direct(x)
+    finally:
+        print("done")
+
+
+def calls_guarded(x: Any) -> Any:
+    try:
+        return direct(x)
+    except Exception:
+        return None
+
+
+def test_errors_that_the_program_handles_are_none() -> None:
+    assert asked(Context(), handles, str) == ["area(str) has no method"]
+    assert asked(Context(), calls_guarded, str) == []
+    assert asked(Context(), lambda x: (calls_guarded(x), direct(x)), str) == [
+        "area(str) has no method"
+    ]
+    assert asked(Context(), does_not_handle, str) == ["add(str, int) has no method"]
+    assert asked(Context(), cleans_up, str) == ["area(str) has no method"]
