@@ -68,7 +68,7 @@ class Reader:
 
     def _block(self, start: int, depth: int) -> None:
         steps = self.steps
-        steps.begin([f"{SLOT}{i}" for i in range(depth)])
+        steps.begin([f"{SLOT}{i}" for i in range(depth)], is_first=start == 0)
         k = start
         while True:
             end = self._ended(k)

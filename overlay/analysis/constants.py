@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import weakref
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -17,6 +18,9 @@ _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _CELLS = ("STORE_DEREF", "DELETE_DEREF")
 # by the identity of a module's namespace: that, how many names it had, and those that are rebound
 _rebound: dict[int, tuple[Any, int, frozenset[str]]] = {}
+
+# by class: the names of the attributes that its methods set
+_attributes: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
 
 
 class Captured:
@@ -70,10 +74,15 @@ def captured_by(function: FunctionType) -> dict[str, Any]:
 
 
 def stored_attributes(cls: type) -> set[str]:
-    """The names of the attributes that the methods of a class set, of whatever object."""
-    functions = (f for base in mro_of(cls) for f in list(attributes_of(base).values()))
-    codes = (code for function in functions for code in _codes_of(function))
-    return {name for code in codes for name in stored_in(code, ("STORE_ATTR", "DELETE_ATTR"))}
+    """The names of the attributes that the methods of a class set, of whatever object. The
+    class's own class is ``type``."""
+    found = _attributes.get(cls)
+    if found is None:
+        functions = (f for base in mro_of(cls) for f in list(attributes_of(base).values()))
+        codes = (code for function in functions for code in _codes_of(function))
+        found = {n for code in codes for n in stored_in(code, ("STORE_ATTR", "DELETE_ATTR"))}
+        _attributes[cls] = found
+    return found
 
 
 def stored_in(code: CodeType, instructions: tuple[str, ...] = _CELLS) -> set[str]:

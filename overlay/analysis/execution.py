@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Execution"]
 
-_MARKS = frozenset(id(getattr(marks, name)) for name in marks.__all__)
+_MARKS = frozenset(id(each) for each in vars(marks).values() if callable(each))
 _NATIVE = (
     BuiltinFunctionType,
     ClassMethodDescriptorType,

@@ -17,6 +17,7 @@ from typing import Any
 
 from overlay.analysis import marks
 from overlay.analysis.body import Apply, Constant, Copy, Make, Name, Statement
+from overlay.analysis.marks import Pattern
 from overlay.analysis.constants import captured_by, global_constant, nested, stored_in
 from overlay.location import shown
 from overlay.python.emit.decoding import Instruction, call_slots, operator_of, take_call
@@ -59,9 +60,10 @@ class Instructions:
         self._lines: dict[int | None, str] = {}
         self._where = ""
 
-    def begin(self, stack: list[str]) -> None:
+    def begin(self, stack: list[str], *, is_first: bool = False) -> None:
         """A new block, with these variables on the stack."""
-        self.statements, self.stack = [], stack
+        free = self.free.items() if is_first else ()
+        self.statements, self.stack = [Constant(name, value) for name, value in free], stack
 
     def step(self, ins: Instruction) -> None:
         """Do what an instruction does where it does not jump."""
@@ -175,9 +177,7 @@ class Instructions:
         self._push(self.fresh() if found is None else self.constant(found[0]), ins)
 
     def _load_cell(self, ins: Instruction) -> None:
-        if ins.value in self.free:
-            self.stack.append(self.constant(self.free[ins.value]))
-        elif ins.value in self.cells:
+        if ins.value in self.free or ins.value in self.cells:
             self.stack.append(ins.value)
         else:
             self.stack.append(self.fresh())
@@ -229,9 +229,7 @@ class Instructions:
 
     def _captured(self, name: str) -> str | None:
         """The variable that holds what a free variable of a function defined here does."""
-        if name in self.cells:
-            return name
-        return self.constant(self.free[name]) if name in self.free else None
+        return name if name in self.cells or name in self.free else None
 
     def _set_function_attribute(self, ins: Instruction) -> None:
         function, value = self.stack.pop(), self.stack.pop()
@@ -336,6 +334,15 @@ class Instructions:
         if all(name in self.constants for name in names):
             self.matches[self.stack[-1]] = tuple(self.constants[name] for name in names)
 
+    def _match_class(self, ins: Instruction) -> None:
+        subject, cls, names = self._take(3)
+        plain = ins.arg == 0 and self.constants.get(names) == ()
+        pattern = self.constant(Pattern.PLAIN if plain else Pattern.WITH_PARTS)
+        self.stack.append(self.apply(marks.matched, subject, cls, pattern))
+
+    def _match_kind(self, ins: Instruction) -> None:
+        self.stack.append(self.apply(marks.holds_items, self.stack[-1]))
+
     def _yield(self, ins: Instruction) -> None:
         self.stack.append(self.apply(marks.give, self.stack.pop()))
 
@@ -379,6 +386,9 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "UNPACK_SEQUENCE": Instructions._unpack,
     "GET_LEN": Instructions._length,
     "CHECK_EXC_MATCH": Instructions._match_exception,
+    "MATCH_CLASS": Instructions._match_class,
+    "MATCH_SEQUENCE": Instructions._match_kind,
+    "MATCH_MAPPING": Instructions._match_kind,
     "YIELD_VALUE": Instructions._yield,
     "BEFORE_WITH": Instructions._enter_block,
     "BEFORE_ASYNC_WITH": Instructions._enter_block,

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.analysis.constants import stored_attributes
-from overlay.analysis.marks import new, pack, pick, succeeds, unpack
+from overlay.analysis.marks import holds_items, matched, new, pack, succeeds
 from overlay.analysis.values import BOTTOM, TOP, Items, Known
 from overlay.signature import shown_hint
 from overlay.table import MethodTable
 from overlay.target import type_attribute
 
-__all__ = ["NONE", "SAMPLES", "Bound", "ClassOf", "Kinds", "one", "result_of", "table"]
+__all__ = ["NONE", "SAMPLES", "Bound", "SCALARS", "ClassOf", "Kinds", "one", "result_of", "table"]
 
 # a value of each builtin class; what operators make of their classes is asked of these
 SAMPLES: dict[Any, Callable[[], Any]] = {
@@ -32,14 +32,14 @@ SAMPLES: dict[Any, Callable[[], Any]] = {
     dict: dict,
     set: set,
 }
-_SCALARS = (int, float, complex, bool, str, bytes, types.NoneType)
+SCALARS = (int, float, complex, bool, str, bytes, types.NoneType)
 _NAMES = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "and_", "or_", "xor"),
     *("lshift", "rshift", "lt", "le", "gt", "ge", "eq", "ne"),
     *("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "iand", "ior", "ixor"),
 )
 _MATH = [f for f in vars(math).values() if isinstance(f, types.BuiltinFunctionType)]
-_OF_SCALARS = frozenset(map(id, _MATH))
+_OFSCALARS = frozenset(map(id, _MATH))
 _APPLIED = (
     *(getattr(operator, name) for name in _NAMES),
     *(operator.neg, operator.pos, operator.invert, operator.not_, abs, len, bool),
@@ -90,7 +90,7 @@ def result_of(function: Any, classes: tuple[Any, ...]) -> Any:
         (held, *_) = classes
         missing = held in SAMPLES and type_attribute(held, _ITEMS[id(function)]) is None
         return BOTTOM if missing else TOP
-    allowed = _SCALARS if id(function) in _OF_SCALARS else tuple(SAMPLES)
+    allowed = SCALARS if id(function) in _OFSCALARS else tuple(SAMPLES)
     if id(function) not in _KNOWN or not classes or any(c not in allowed for c in classes):
         return TOP
     if any(function is each for each in _FORMATS) and classes[0] in (str, bytes):
@@ -131,9 +131,9 @@ def _made(cls: type) -> Callable[..., Any]:
 
 for _each in (int, float, complex, str, bytes, tuple, list, dict, set, range, slice):
     table.overlay(_each)(_made(_each))
-for _each in (isinstance, issubclass, callable, hasattr, succeeds, operator.contains):
+for _each in (isinstance, issubclass, callable, hasattr, succeeds, holds_items):
     table.overlay(_each)(_made(bool))
-for _each in (operator.is_, operator.is_not, all, any):
+for _each in (operator.contains, operator.is_, operator.is_not, all, any):
     table.overlay(_each)(_made(bool))
 for _each in (repr, ascii, chr, format, hex, oct, bin):
     table.overlay(_each)(_made(str))
@@ -149,22 +149,17 @@ def class_of(x: Kinds) -> Any:
     return Known(next(iter(x.types))) if len(x.types) == 1 else TOP
 
 
+@table.overlay(matched)
+def taken(x: object, cls: object, pattern: object) -> Any:
+    return Kinds(frozenset({types.NoneType, tuple}))
+
+
 # ---- tuples -------------------------------------------------------------------------------
 
 
 @table.overlay(pack)
 def packed(*items: object) -> Any:
     return Items(items)
-
-
-@table.overlay(unpack)
-def unpacked(x: Items, count: object) -> Any:
-    return x
-
-
-@table.overlay(pick)
-def picked(x: Items, place: Known) -> Any:
-    return x.items[place.value] if place.value < len(x.items) else BOTTOM
 
 
 # ---- attributes ---------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from overlay.analysis.constants import Captured
 from overlay.analysis.kind_functions import (
     NONE,
     SAMPLES,
+    SCALARS,
     Bound,
     ClassOf,
     Kinds,
@@ -23,6 +24,7 @@ from overlay.analysis.kind_functions import (
     table,
 )
 from overlay.analysis.lattice import Domain
+from overlay.analysis.marks import Pattern, holds_items, matched
 from overlay.analysis.reading import signature_of_code
 from overlay.analysis.values import BOTTOM, TOP, Items, Known
 from overlay.errors import MethodNotFound
@@ -146,6 +148,8 @@ class Types(Domain):
             return _compared(args, truth)
         if function is operator.is_not or function is operator.ne:
             return _compared(args, not truth)
+        if function is holds_items:
+            return _kept(args, lambda c: c not in SCALARS) if truth else args
         if function is bool:
             return _kept(args, lambda c: c is not types.NoneType) if truth else args
         if any(function is each for each in _ORDERS):
@@ -153,6 +157,8 @@ class Types(Domain):
         return tuple(TOP if isinstance(v, Kinds) and len(v.types) > 1 else v for v in args)
 
     def backwards(self, function: Callable[..., Any], args: Sequence[Any], result: Any) -> Any:
+        if function is matched and isinstance(result, Kinds) and len(result.types) == 1:
+            return _matched(tuple(args), result != NONE)
         classes = _classes_in(result)
         if function is not type or len(args) != 1 or classes is None:
             return tuple(args)
@@ -212,6 +218,15 @@ def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:
         known = kind is not None and issubclass(kind, classes)
         return None if kind is not None and known is not truth else args
     return _kept(args, lambda c: issubclass(c, classes) is truth)
+
+
+def _matched(args: tuple[Any, ...], truth: bool) -> Any:
+    """The arguments of a pattern ``cls(...)`` that matched, or did not."""
+    value, cls, pattern = args
+    if not truth and pattern != Known(Pattern.PLAIN):
+        return args
+    found = _narrowed((value, cls), truth)
+    return (BOTTOM, cls, pattern) if found is None else (*found, pattern)
 
 
 def _classes(value: Any) -> tuple[Any, ...] | None:

@@ -5,9 +5,22 @@ Transfer functions of a domain take them like any other target. They do not run.
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
-__all__ = ["advance", "first", "give", "new", "pack", "pick", "succeeds", "unpack"]
+__all__ = [
+    "Pattern",
+    "advance",
+    "first",
+    "give",
+    "holds_items",
+    "matched",
+    "new",
+    "pack",
+    "pick",
+    "succeeds",
+    "unpack",
+]
 
 
 def pack(*items: Any) -> Any:
@@ -42,6 +55,23 @@ def succeeds(advanced: Any) -> bool:
 
 def first(advanced: Any) -> Any:
     """Stands for the item, where there was one."""
+    raise _never_runs()
+
+
+class Pattern(enum.Enum):
+    """A pattern ``cls(...)``: one that asks for the class alone, or for attributes too."""
+
+    PLAIN = enum.auto()
+    WITH_PARTS = enum.auto()
+
+
+def matched(subject: Any, cls: Any, pattern: Pattern) -> Any:
+    """Stands for what a pattern takes of an object: a tuple, or None where it does not match."""
+    raise _never_runs()
+
+
+def holds_items(subject: Any) -> bool:
+    """Stands for whether an object is a sequence, or a mapping, to a pattern."""
     raise _never_runs()
 
 

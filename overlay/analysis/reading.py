@@ -17,6 +17,8 @@ __all__ = ["body_of", "signature_of_code"]
 
 _AWAITED = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _EMPTY = inspect.Parameter.empty
+# the parameter of a comprehension that is a function: its outermost iterator
+_OUTERMOST = ".0"
 _EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
@@ -33,14 +35,13 @@ def body_of(function: Callable[..., Any]) -> Body:
     code = plain.__code__
     kind = "generator" if code.co_flags & inspect.CO_GENERATOR else "function"
     kind = "coroutine" if code.co_flags & _AWAITED else kind
-    count = len(signature_of_code(plain).parameters)
-    blocks = Reader(plain).read()
-    return Body(plain, code.co_varnames[:count], blocks, 0, kind, signature_of_code(plain))
+    signature = signature_of_code(plain)
+    names = tuple(_OUTERMOST if name == "implicit0" else name for name in signature.parameters)
+    return Body(plain, names, Reader(plain).read(), 0, kind, signature)
 
 
 def signature_of_code(function: FunctionType) -> inspect.Signature:
-    """How calls are bound to parameters, whatever the function says of itself; these come in the
-    order in which its code has them."""
+    """How calls are bound to parameters, whatever the function says of itself."""
     code, defaults = function.__code__, function.__defaults__ or ()
     named = function.__kwdefaults__ or {}
     count, only, names = code.co_argcount, code.co_kwonlyargcount, code.co_varnames
