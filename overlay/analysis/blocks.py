@@ -17,7 +17,8 @@ from overlay.analysis.body import (
     Statement,
 )
 from overlay.analysis.handling import caught
-from overlay.analysis.instructions import SLOT, Instructions
+from overlay.analysis.instructions import Instructions
+from overlay.analysis.statements import NULL, SLOT
 from overlay.python.assembly import Listing, Region
 from overlay.python.emit.decoding import Instruction, decoded
 from overlay.python.emit.effects import FINAL, jumped
@@ -41,15 +42,16 @@ class Reader:
             span = range(region.start, region.end)
             self._regions[region.start : region.end] = [region] * len(span)
         self._starts = self._find_starts()
-        self._todo: list[tuple[int, int]] = []
+        # where to go on, with what is on the stack there
+        self._todo: list[tuple[int, list[str]]] = []
 
     def read(self) -> dict[int, Block]:
         """All blocks that can be reached from the first, which is 0."""
-        self._reach(0, 0)
+        self._reach(0, [])
         while self._todo:
-            start, depth = self._todo.pop()
+            start, stack = self._todo.pop()
             if start not in self.blocks:
-                self._block(start, depth)
+                self._block(start, stack)
         self._forget_what_changes()
         return caught(self.blocks, self.steps.matches)
 
@@ -61,14 +63,16 @@ class Reader:
             found |= {region.start, region.end, region.target}
         return frozenset(found)
 
-    def _reach(self, k: int, depth: int) -> None:
-        self._todo.append((k, depth))
+    def _reach(self, k: int, stack: Sequence[str]) -> None:
+        """Go on at an instruction, with as many values on the stack as there are here."""
+        held = [NULL if name == NULL else f"{SLOT}{i}" for i, name in enumerate(stack)]
+        self._todo.append((k, held))
 
     # ---- one block ----
 
-    def _block(self, start: int, depth: int) -> None:
+    def _block(self, start: int, stack: list[str]) -> None:
         steps = self.steps
-        steps.begin([f"{SLOT}{i}" for i in range(depth)], is_first=start == 0)
+        steps.begin(stack, is_first=start == 0)
         k = start
         while True:
             end = self._ended(k)
@@ -78,7 +82,7 @@ class Reader:
             k += 1
             if k in self._starts:
                 self._pass(steps.stack, steps.statements)
-                self._reach(k, len(steps.stack))
+                self._reach(k, steps.stack)
                 end = Branch(None, k, k)
                 break
         self.blocks[start] = Block(tuple(steps.statements), end, self._handler(start))
@@ -87,12 +91,9 @@ class Reader:
         region = self._regions[start]
         if region is None:
             return None
-        depth = region.depth + 1 + region.lasti
-        self._reach(region.target, depth)
+        self._reach(region.target, [SLOT] * (region.depth + 1 + region.lasti))
         deepest = self.listing.code.co_stacksize + 1
-        return Handler(
-            region.target, frozenset(f"{SLOT}{i}" for i in range(region.depth, deepest))
-        )
+        return Handler(region.target, frozenset(f"{SLOT}{i}" for i in range(region.depth, deepest)))
 
     def _ended(self, k: int) -> Branch | Return | None:
         """How a block ends, where an instruction ends it."""
@@ -110,7 +111,7 @@ class Reader:
         target, stack = self.listing.targets[k], self.steps.stack
         if self.listing.ops[k] in FINAL:
             self._pass(stack, self.steps.statements)
-            self._reach(target, len(stack))
+            self._reach(target, stack)
             return Branch(None, target, target)
         condition, jumps_if, taken = self._tested(k, ins)
         stack = self.steps.stack
@@ -146,7 +147,7 @@ class Reader:
     def _way(self, target: int, stack: list[str], other: list[str]) -> int:
         """Where to go on to reach an instruction with a stack: there, if the other way leaves the
         same on the stack as far as it is as high, else a block that moves it."""
-        self._reach(target, len(stack))
+        self._reach(target, stack)
         if stack[: len(other)] == other[: len(stack)]:
             return target
         moved: list[Statement] = []
@@ -159,7 +160,8 @@ class Reader:
 
     def _pass(self, stack: Sequence[str], statements: list[Statement]) -> None:
         """Put what is on the stack where the next block has it from."""
-        wanted = {f"{SLOT}{i}": name for i, name in enumerate(stack) if name != f"{SLOT}{i}"}
+        slots = [(f"{SLOT}{i}", name) for i, name in enumerate(stack)]
+        wanted = {slot: name for slot, name in slots if name not in (slot, NULL)}
         for slot in [name for name in wanted.values() if name in wanted]:
             kept = self.steps.fresh()  # a slot that is overwritten before it is read
             statements.append(Copy(kept, slot))

@@ -117,7 +117,8 @@ class Handler:
 @dataclass(frozen=True)
 class Block:
     """Statements one after another, how they end, and where an exception in them goes, if not
-    out of the function. catches: whether errors about arguments end there, or in one further out."""
+    out of the function. catches: whether errors about arguments do not leave the function.
+    """
 
     statements: tuple[Statement, ...]
     end: Branch | Return

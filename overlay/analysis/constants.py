@@ -12,7 +12,15 @@ from typing import Any
 from overlay.python.values import Known, global_value
 from overlay.target import attributes_of, mro_of
 
-__all__ = ["Captured", "attribute", "captured_by", "global_constant", "nested", "stored_attributes", "stored_in"]
+__all__ = [
+    "Captured",
+    "attribute",
+    "captured_by",
+    "global_constant",
+    "nested",
+    "stored_attributes",
+    "stored_in",
+]
 
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _CELLS = ("STORE_DEREF", "DELETE_DEREF")

@@ -18,8 +18,10 @@ __all__ = ["element_written", "is_limited", "writes_unseen"]
 _DOMAIN = Intervals()
 # methods of arrays that write nothing to them
 _READING = frozenset(
-    ("sum", "min", "max", "mean", "prod", "all", "any", "argmin", "argmax", "std", "var")
-    + ("copy", "item", "tolist", "astype", "cumsum", "dot")
+    (
+        *("sum", "min", "max", "mean", "prod", "all", "any", "argmin", "argmax", "std", "var"),
+        *("copy", "item", "tolist", "astype", "cumsum", "dot"),
+    )
 )
 # where functions written in C come from that write to no array which they are given
 _HARMLESS = ("builtins", "math", "cmath", "_operator")

@@ -44,5 +44,5 @@ def analysis_of(
             if place < len(types):
                 values[place] = domain.parameter(place, types[place])
             elif parameter.default is not inspect.Parameter.empty:
-                values[place] = domain.constant(parameter.default)
+                values[place] = domain.constant(parameter.default.value)
     return interpreter.run_body(body, values, Setting(tables, target, after))

@@ -20,6 +20,7 @@ from overlay.analysis.constants import Captured
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
 from overlay.analysis.state import CONSTANT, Fact, State
+from overlay.context import nonoverlay
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
@@ -132,11 +133,10 @@ class Execution:
         function = step.function
         if isinstance(function, str):
             function = self._function(state, function)
-        if function is getattr:
-            known = self._attribute(step, state)
-            if known is not None:
-                self._set_constant(step.target, known[0], state)
-                return
+        known = self._computed(function, step, state)
+        if known is not None:
+            self._set_constant(step.target, known[0], state)
+            return
         args = tuple(self._value(state, name) for name in step.args)
         kwargs = {key: self._value(state, name) for key, name in step.kwargs}
         outcome = self.outcome(function, args, kwargs)
@@ -173,17 +173,20 @@ class Execution:
         known = state.constant(name) or self.domain.known(self._value(state, name))
         return None if known is None else known[0]
 
-    def _attribute(self, step: Apply, state: State) -> tuple[Any] | None:
-        """An attribute of a module or class, where that does not change."""
-        known = [state.constant(name) for name in step.args]
-        if len(known) != 2 or known[0] is None or known[1] is None:
+    def _computed(self, function: Any, step: Apply, state: State) -> tuple[Any] | None:
+        """What a step gives that computes with the program's own objects, alone in a tuple: an
+        attribute of a module or class that does not change, a function without overlays."""
+        if function is not getattr and function is not nonoverlay:
             return None
-        (owner,), (name,) = known
-        return constants.attribute(owner, name) if type(name) is Name else None
+        known = [state.constant(name) for name in step.args]
+        held = [each[0] for each in known if each is not None]
+        if len(held) != len(known):
+            return None
+        if function is nonoverlay:
+            return (self.interpreter.without_overlays(held[0]),) if len(held) == 1 else None
+        return constants.attribute(*held) if type(held[-1]) is Name else None
 
-    def outcome(
-        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Outcome:
+    def outcome(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
         """What a call comes to."""
         domain = self.domain
         found = Outcome(domain.bottom)
@@ -284,7 +287,7 @@ class Execution:
             elif name in given:
                 values.append(given[name])
             else:
-                values.append(self._default(parameter.default))
+                values.append(self._default(parameter.default.value))
         return tuple(values)
 
     def _default(self, value: Any) -> Any:

@@ -12,9 +12,7 @@ from overlay.errors import OverlayError
 __all__ = ["caught"]
 
 
-def caught(
-    blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]]
-) -> dict[int, Block]:
+def caught(blocks: Mapping[int, Block], matches: Mapping[str, tuple[Any, ...]]) -> dict[int, Block]:
     """The blocks, those marked in which an error about arguments does not leave the function.
 
     matches: for a condition, the classes of which it says whether an exception is one.
@@ -53,10 +51,10 @@ def _goes_on(
         if isinstance(end, Return):
             if end.value is not None:
                 return True
-        elif end.condition in matches and not any(map(_is_meant, matches[end.condition])):
-            todo.append(end.no)
         else:
-            todo += [end.yes, end.no]
+            asked = matches.get(end.condition or "")
+            is_meant = asked is None or any(map(_is_meant, asked))
+            todo += [end.yes, end.no] if is_meant else [end.no]
     return False
 
 
@@ -67,4 +65,6 @@ def _is_meant(cls: Any) -> bool:
     if type(cls) is not type or not issubclass(cls, BaseException):
         return True
     known = (TypeError, LookupError, OverlayError)
-    return any(issubclass(each, cls) for each in known) or issubclass(cls, (TypeError, OverlayError))
+    return any(issubclass(each, cls) for each in known) or issubclass(
+        cls, (TypeError, OverlayError)
+    )

@@ -1,8 +1,4 @@
-"""What single instructions do, as assignments to variables.
-
-The slots of the stack hold names: those of the program's variables, and names that begin with
-``$`` for steps of expressions, each set once in its block.
-"""
+"""What single instructions do, as assignments to variables."""
 
 from __future__ import annotations
 
@@ -10,25 +6,20 @@ import builtins
 import dis
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
 from overlay.analysis import marks
-from overlay.analysis.body import Apply, Constant, Copy, Make, Name, Statement
+from overlay.analysis.body import Copy, Make, Name
+from overlay.analysis.constants import global_constant
 from overlay.analysis.marks import Pattern
-from overlay.analysis.constants import captured_by, global_constant, nested, stored_in
-from overlay.location import shown
-from overlay.python.emit.decoding import Instruction, call_slots, operator_of, take_call
-from overlay.python.emit.effects import follow
+from overlay.analysis.statements import NULL, Statements
+from overlay.python.emit.decoding import Instruction, operator_of, take_call
 
-__all__ = ["SLOT", "Instructions"]
+__all__ = ["Instructions"]
 
-# what a block is given on the stack: $s0, $s1, ...
-SLOT = "$s"
-_NULL = "$null"
-_UNKNOWN = "$?"
 
 _MADE = {
     **{"BUILD_LIST": list, "BUILD_SET": set, "BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict},
@@ -37,33 +28,8 @@ _MADE = {
 _SLICES = ("BINARY_SLICE", "STORE_SLICE")
 
 
-class Instructions:
-    """Turns the instructions of one function into statements, block by block.
-
-    constants, packs: what steps hold, and of which others they are tuples. matches: the steps that tell whether an exception is one of these classes.
-    """
-
-    def __init__(self, function: FunctionType) -> None:
-        self.function = function
-        self.code = function.__code__
-        self.namespace = function.__globals__
-        self.free = captured_by(function)
-        changing = {name for code in nested(self.code) for name in stored_in(code)}
-        self.cells = set(self.code.co_cellvars) - changing
-        self.changing = set(self.code.co_cellvars) & changing
-        self.statements: list[Statement] = []
-        self.stack: list[str] = []
-        self.constants: dict[str, Any] = {}
-        self.packs: dict[str, tuple[str, ...]] = {}
-        self.matches: dict[str, tuple[Any, ...]] = {}
-        self._count = 0
-        self._lines: dict[int | None, str] = {}
-        self._where = ""
-
-    def begin(self, stack: list[str], *, is_first: bool = False) -> None:
-        """A new block, with these variables on the stack."""
-        free = self.free.items() if is_first else ()
-        self.statements, self.stack = [Constant(name, value) for name, value in free], stack
+class Instructions(Statements):
+    """Turns the instructions of one function into statements."""
 
     def step(self, ins: Instruction) -> None:
         """Do what an instruction does where it does not jump."""
@@ -72,61 +38,10 @@ class Instructions:
         if step is not None:
             step(self, ins)
         elif ins.name in _MADE:
-            self._follow(ins)
+            self.follow(ins)
             self.stack[-1] = self.apply(marks.new, self.constant(_MADE[ins.name]))
         elif not self._operate(ins):
-            self._follow(ins)
-
-    def at(self, ins: Instruction) -> None:
-        """What follows stands where this instruction does."""
-        line = ins.at.lineno
-        if line not in self._lines:
-            self._lines[line] = shown(self.code.co_filename, line)
-        self._where = self._lines[line]
-
-    # ---- statements ----
-
-    def fresh(self) -> str:
-        """The name of a new step."""
-        self._count += 1
-        return f"${self._count}"
-
-    def constant(self, value: Any) -> str:
-        """A step that holds a value of the program."""
-        name = self.fresh()
-        self.statements.append(Constant(name, value))
-        self.constants[name] = value
-        return name
-
-    def apply(self, function: Any, *args: str, kwargs: Sequence[tuple[str, str]] = ()) -> str:
-        """A step that holds what a call gives."""
-        name = self.fresh()
-        self.statements.append(Apply(name, function, args, tuple(kwargs), self._where))
-        return name
-
-    def _store(self, name: str) -> None:
-        value = self.stack.pop()
-        if value == name:
-            return
-        if name in self.stack:  # what was loaded of it is as it was
-            kept = self.fresh()
-            self.statements.append(Copy(kept, name))
-            self.stack = [kept if each == name else each for each in self.stack]
-        self.statements.append(Copy(name, value))
-
-    def _push(self, value: str, ins: Instruction) -> None:
-        self.stack += call_slots(value, _NULL) if ins.for_call else [value]
-
-    def _follow(self, ins: Instruction) -> None:
-        op = dis.opmap[ins.name]
-        follow(op, ins.arg, self.stack, _UNKNOWN)
-        self.stack = [self.fresh() if each == _UNKNOWN else each for each in self.stack]
-
-    def _take(self, count: int) -> tuple[str, ...]:
-        first = len(self.stack) - count
-        taken = tuple(self.stack[first:])
-        del self.stack[first:]
-        return taken
+            self.follow(ins)
 
     # ---- constants, and the stack itself ----
 
@@ -143,7 +58,7 @@ class Instructions:
         self.stack.append(self.constant(AssertionError))
 
     def _null(self, ins: Instruction) -> None:
-        self.stack.append(_NULL)
+        self.stack.append(NULL)
 
     def _swap(self, ins: Instruction) -> None:
         stack = self.stack
@@ -162,7 +77,7 @@ class Instructions:
             if part == "LOAD":
                 self._load(name)
             else:
-                self._store(name)
+                self.store(name)
 
     def _load(self, name: str) -> None:
         self.stack.append(self.fresh() if name in self.changing else name)
@@ -174,7 +89,7 @@ class Instructions:
 
     def _load_global(self, ins: Instruction) -> None:
         found = global_constant(self.namespace, ins.value)
-        self._push(self.fresh() if found is None else self.constant(found[0]), ins)
+        self.push(self.fresh() if found is None else self.constant(found[0]), ins)
 
     def _load_cell(self, ins: Instruction) -> None:
         if ins.value in self.free or ins.value in self.cells:
@@ -184,7 +99,7 @@ class Instructions:
 
     def _store_cell(self, ins: Instruction) -> None:
         if ins.value in self.code.co_cellvars:
-            self._store(ins.value)
+            self.store(ins.value)
         else:
             self.stack.pop()
 
@@ -203,15 +118,15 @@ class Instructions:
 
     def _load_attribute(self, ins: Instruction) -> None:
         owner = self.stack.pop()
-        self._push(self.apply(getattr, owner, self.constant(Name(ins.value))), ins)
+        self.push(self.apply(getattr, owner, self.constant(Name(ins.value))), ins)
 
     def _store_attribute(self, ins: Instruction) -> None:
-        value, owner = self._take(2)
+        value, owner = self.take(2)
         self.apply(setattr, owner, self.constant(Name(ins.value)), value)
 
     def _load_of_super(self, ins: Instruction) -> None:
-        self._take(3)
-        self._push(self.fresh(), ins)
+        self.take(3)
+        self.push(self.fresh(), ins)
 
     # ---- functions and calls ----
 
@@ -266,8 +181,8 @@ class Instructions:
     def _call(self, ins: Instruction) -> None:
         spread = self.stack[-1 - (ins.arg & 1) :]
         first, second, args, named = take_call(ins, self.stack)
-        callee = second if first == _NULL else first
-        receiver = [] if _NULL in (first, second) else [second]
+        callee = second if first == NULL else first
+        receiver = [] if NULL in (first, second) else [second]
         names = ins.value or () if named is None else self.constants.get(named)
         if args is None and len(spread) == 1 and None not in self._items(spread[0]):
             args = [name for name in self._items(spread[0]) if name is not None]
@@ -280,13 +195,13 @@ class Instructions:
         self.stack.append(self.apply(callee, *given[:count], kwargs=kwargs))
 
     def _build_tuple(self, ins: Instruction) -> None:
-        items = self._take(ins.arg)
+        items = self.take(ins.arg)
         made = self.apply(marks.pack, *items)
         self.packs[made] = items
         self.stack.append(made)
 
     def _build_slice(self, ins: Instruction) -> None:
-        self.stack.append(self.apply(slice, *self._take(ins.arg)))
+        self.stack.append(self.apply(slice, *self.take(ins.arg)))
 
     # ---- operators ----
 
@@ -297,7 +212,7 @@ class Instructions:
             return False
         function, order = found
         args = [self.stack[-1 - place] for place in order]
-        self._take(len(order))
+        self.take(len(order))
         if ins.name in _SLICES:
             args[1:3] = [self.apply(slice, *args[1:3])]
         result = self.apply(function, *args)
@@ -335,7 +250,7 @@ class Instructions:
             self.matches[self.stack[-1]] = tuple(self.constants[name] for name in names)
 
     def _match_class(self, ins: Instruction) -> None:
-        subject, cls, names = self._take(3)
+        subject, cls, names = self.take(3)
         plain = ins.arg == 0 and self.constants.get(names) == ()
         pattern = self.constant(Pattern.PLAIN if plain else Pattern.WITH_PARTS)
         self.stack.append(self.apply(marks.matched, subject, cls, pattern))
@@ -359,7 +274,7 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "LOAD_CONST": Instructions._constant,
     "LOAD_BUILD_CLASS": Instructions._build_class,
     "LOAD_ASSERTION_ERROR": Instructions._assertion_error,
-    "PUSH_NULL": Instructions._null,
+    "PUSHNULL": Instructions._null,
     "SWAP": Instructions._swap,
     "COPY": Instructions._copy,
     "PRECALL": Instructions._stay,

@@ -15,6 +15,7 @@ from overlay.analysis.reading import body_of
 from overlay.analysis.resolution import Setting, setting_of
 from overlay.analysis.runs import Run
 from overlay.analysis.state import State
+from overlay.context import nonoverlay
 from overlay.dispatch import by_values, reachable, resolve
 from overlay.errors import NotCompilable, OverlayError
 from overlay.location import is_ours, location_of, name_of
@@ -53,6 +54,7 @@ class Interpreter:
         self._runs: dict[Key, Run] = {}
         self._open: list[tuple[Key, Run]] = []
         self._begun = 0
+        self._bare: dict[int, Any] = {}
         self._made: dict[Any, tuple[Make, list[Any], Any]] = {}
         self._transfers: dict[Any, tuple[Any, Callable[..., Any] | None]] = {}
 
@@ -70,8 +72,9 @@ class Interpreter:
         run = Run(function, self.domain.bottom)
         given = Execution(self, body, run, self.setting).bound(body, args, kwargs)
         if given is None:
+            count = len(args) + len(kwargs)
             raise OverlayError(
-                f"{name_of(function)} was given {len(args) + len(kwargs)} abstract values, and takes "
+                f"{name_of(function)} was given {count} abstract values, and takes "
                 f"{len(body.parameters)}: {', '.join(body.parameters)}",
                 where=location_of(function),
                 help="give one for each parameter",
@@ -147,6 +150,13 @@ class Interpreter:
             names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
             made.__kwdefaults__ = {name: Captured(self.domain.top) for name in names}
         return made
+
+    def without_overlays(self, function: Any) -> Any:
+        """``nonoverlay(function)``, the same one each time."""
+        known = self._bare.get(id(function))
+        if known is None:
+            known = self._bare[id(function)] = nonoverlay(function)
+        return known
 
     def transfer(
         self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -18,7 +17,6 @@ from overlay.analysis.values import (
     FLOAT,
     INF,
     INT,
-    NUMBER,
     TOP,
     Array,
     Bound,
@@ -59,7 +57,6 @@ class Intervals(Domain):
     def __init__(self, bits: int | None = None) -> None:
         self.bits = bits
 
-    @functools.cached_property
     def in_compiled_code(self) -> Intervals:
         return Intervals(64) if self.bits is None else self
 

@@ -16,7 +16,7 @@ from overlay.signature import shown_hint
 from overlay.table import MethodTable
 from overlay.target import type_attribute
 
-__all__ = ["NONE", "SAMPLES", "Bound", "SCALARS", "ClassOf", "Kinds", "one", "result_of", "table"]
+__all__ = ["NONE", "SAMPLES", "SCALARS", "Bound", "ClassOf", "Kinds", "one", "result_of", "table"]
 
 # a value of each builtin class; what operators make of their classes is asked of these
 SAMPLES: dict[Any, Callable[[], Any]] = {

@@ -67,14 +67,12 @@ class Types(Domain):
             return one
         if one == BOTTOM:
             return other
-        if isinstance(one, Items) and isinstance(other, Items):
-            if len(one.items) == len(other.items):
-                pairs = zip(one.items, other.items, strict=True)
-                return Items(tuple(self.join(a, b) for a, b in pairs))
-        classes = _classes_in(one), _classes_in(other)
-        if None not in classes:
-            found = frozenset().union(*classes)
-            return ClassOf(found) if len(found) <= _MOST else TOP
+        if _alike(one, other):
+            pairs = zip(one.items, other.items, strict=True)
+            return Items(tuple(self.join(a, b) for a, b in pairs))
+        left, right = _classes_in(one), _classes_in(other)
+        if left is not None and right is not None:
+            return ClassOf(left | right) if len(left | right) <= _MOST else TOP
         one, other = _plain(one), _plain(other)
         if isinstance(one, Kinds) and isinstance(other, Kinds):
             both = one.types | other.types
@@ -163,6 +161,12 @@ class Types(Domain):
         if function is not type or len(args) != 1 or classes is None:
             return tuple(args)
         return _kept(tuple(args), lambda c: c in classes) or (BOTTOM,)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether both are tuples of one length."""
+    both = isinstance(one, Items) and isinstance(other, Items)
+    return both and len(one.items) == len(other.items)
 
 
 def _classes_in(value: Any) -> frozenset[Any] | None:

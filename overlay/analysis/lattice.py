@@ -44,7 +44,6 @@ class Domain(Lattice):
 
     table: MethodTable
 
-    @property
     def in_compiled_code(self) -> Domain:
         """The same domain for code that is compiled, where integers wrap around."""
         return self

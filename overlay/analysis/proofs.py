@@ -67,9 +67,7 @@ class Proofs:
         return "\n".join(map(str, self.sites))
 
 
-def prove(
-    function: Callable[..., Any], *arguments: Any, context: Context | None = None
-) -> Proofs:
+def prove(function: Callable[..., Any], *arguments: Any, context: Context | None = None) -> Proofs:
     """Prove that each index below a call is in bounds, and that no divisor is zero.
 
     arguments: for each parameter an abstract value (``integers(0, 9)``, ``floats(...)``,

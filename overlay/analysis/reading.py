@@ -13,13 +13,22 @@ from overlay.errors import NotCompilable
 from overlay.location import location_of, name_of
 from overlay.python.supported import require_supported
 
-__all__ = ["body_of", "signature_of_code"]
+__all__ = ["Default", "body_of", "signature_of_code"]
 
 _AWAITED = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _EMPTY = inspect.Parameter.empty
 # the parameter of a comprehension that is a function: its outermost iterator
 _OUTERMOST = ".0"
 _EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+class Default:
+    """A parameter's default, which may be what stands for none in signatures."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 def body_of(function: Callable[..., Any]) -> Body:
@@ -41,7 +50,8 @@ def body_of(function: Callable[..., Any]) -> Body:
 
 
 def signature_of_code(function: FunctionType) -> inspect.Signature:
-    """How calls are bound to parameters, whatever the function says of itself."""
+    """How calls are bound to parameters, whatever the function says of itself. Its defaults are
+    each a ``Default``."""
     code, defaults = function.__code__, function.__defaults__ or ()
     named = function.__kwdefaults__ or {}
     count, only, names = code.co_argcount, code.co_kwonlyargcount, code.co_varnames
@@ -49,13 +59,14 @@ def signature_of_code(function: FunctionType) -> inspect.Signature:
     for i, name in enumerate(names[:count]):
         kind = inspect.Parameter.POSITIONAL_ONLY if i < code.co_posonlyargcount else _EITHER
         place = i - count + len(defaults)
-        made.append(inspect.Parameter(name, kind, default=defaults[place] if place >= 0 else _EMPTY))
+        default = Default(defaults[place]) if place >= 0 else _EMPTY
+        made.append(inspect.Parameter(name, kind, default=default))
     rest = names[count + only :]
     if code.co_flags & inspect.CO_VARARGS:
         made.append(inspect.Parameter(rest[0], inspect.Parameter.VAR_POSITIONAL))
         rest = rest[1:]
     for name in names[count : count + only]:
-        default = named.get(name, _EMPTY)
+        default = Default(named[name]) if name in named else _EMPTY
         made.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
     if code.co_flags & inspect.CO_VARKEYWORDS:
         made.append(inspect.Parameter(rest[0], inspect.Parameter.VAR_KEYWORD))

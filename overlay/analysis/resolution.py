@@ -97,13 +97,10 @@ def callees(
 def _recursed(
     domain: Domain, args: Args, kwargs: Mapping[str, Any], setting: Setting
 ) -> list[Callee] | None:
-    known = [domain.known(value) for value in args[:2]]
-    if len(known) < 2 or known[0] is None or known[1] is None:
+    known = [each[0] for each in map(domain.known, args[:2]) if each is not None]
+    if len(known) < 2 or not issubclass(type(known[0]), Context):
         return None
-    (context,), (function,) = known
-    if not issubclass(type(context), Context):
-        return None
-    return _base(domain, function, args[2:], kwargs, setting_of(context, setting))
+    return _base(domain, known[1], args[2:], kwargs, setting_of(known[0], setting))
 
 
 class _Held:

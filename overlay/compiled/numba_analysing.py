@@ -57,7 +57,7 @@ def _interpreter(interpretation: Domain, world: World) -> Interpreter:
     """One for a world. What a function gives is known by its code only where every plugin that
     may edit it preserves values."""
     keeps = all("values" in plugin.preserves for plugin in world.plugins)
-    domain = interpretation.in_compiled_code
+    domain = interpretation.in_compiled_code()
     return Interpreter(domain) if keeps else Interpreter(domain, most=1)
 
 

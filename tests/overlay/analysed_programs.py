@@ -13,8 +13,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from overlay.analysis import Interval
+from overlay.analysis.values import TOP, Object
+
 NAMES = ("a", "b", "c")
-PRELUDE = '''\
+PRELUDE = """\
 def helper(x):
     return x - 1 if x > 2 else x * 2
 def generate(n):
@@ -28,7 +31,7 @@ class quiet:
     def __exit__(self, kind, error, trace):
         return kind is not None and issubclass(kind, ArithmeticError)
 def f(a, b, c, v):
-'''
+"""
 
 names = st.sampled_from(NAMES)
 leaves = names | st.integers(-7, 7).map(str) | st.sampled_from(["0.5", "-2.25", "3.0"])
@@ -245,7 +248,7 @@ _DIVISIONS = {ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod"}
 class _Checking(ast.NodeTransformer):
     """Has functions do divisions and look up indices."""
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         name = _DIVISIONS.get(type(node.op))
         if name is None:
@@ -253,15 +256,20 @@ class _Checking(ast.NodeTransformer):
         args = [ast.Constant(name), node.left, node.right]
         return ast.copy_location(ast.Call(ast.Name("check_division", ast.Load()), args, []), node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         args = [node.value, node.slice]
         return ast.copy_location(ast.Call(ast.Name("check_index", ast.Load()), args, []), node)
 
 
-def is_large(value: Any) -> bool:
-    """Whether it is a number so large that running on with it takes long."""
-    return isinstance(value, int) and abs(value) > 2**1000 or value != value or value in (
-        math.inf,
-        -math.inf,
-    )
+def contains(found: Any, value: Any) -> bool:
+    """Whether an abstract value of the intervals stands for a number."""
+    if found == TOP:
+        return True
+    if not isinstance(found, Interval):
+        return isinstance(found, Object) and type(value) is found.cls
+    if isinstance(value, float) and math.isnan(value):
+        return found.nan
+    of_kind = found.kind == "number" or (found.kind == "float") == isinstance(value, float)
+    is_zero_barred = found.nonzero and value == 0
+    return of_kind and found.low <= value <= found.high and not is_zero_barred
