@@ -274,7 +274,7 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "LOAD_CONST": Instructions._constant,
     "LOAD_BUILD_CLASS": Instructions._build_class,
     "LOAD_ASSERTION_ERROR": Instructions._assertion_error,
-    "PUSHNULL": Instructions._null,
+    "PUSH_NULL": Instructions._null,
     "SWAP": Instructions._swap,
     "COPY": Instructions._copy,
     "PRECALL": Instructions._stay,

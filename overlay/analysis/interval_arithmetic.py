@@ -174,25 +174,22 @@ def absolute(x: Interval) -> Any:
 
 @table.overlay(min)
 def minimum(x: Interval, y: Interval) -> Any:
-    nan = x.nan or y.nan
     limits = dict(x.ceilings)
     for key, k in y.ceilings:
         limits[key] = min(k, limits.get(key, k))
-    # the smaller of a number and a NaN is whichever comes first
-    high = max(x.high, y.high) if nan else min(x.high, y.high)
-    found = made(min(x.low, y.low), high, _either(x, y), nan, x.nonzero and y.nonzero)
-    return found if nan or not isinstance(found, Interval) else limited(found, limits)
+    # beside a NaN, the smaller of two numbers is the first
+    high = x.high if y.nan else min(x.high, y.high)
+    found = made(min(x.low, y.low), high, _either(x, y), x.nan, x.nonzero and y.nonzero)
+    return limited(found, limits) if x.kind == y.kind == "int" else found
 
 
 @table.overlay(max)
 def maximum(x: Interval, y: Interval) -> Any:
-    nan = x.nan or y.nan
-    common = {
-        key: max(k, dict(y.ceilings)[key]) for key, k in x.ceilings if y.ceiling(key) is not None
-    }
-    low = min(x.low, y.low) if nan else max(x.low, y.low)
-    found = made(low, max(x.high, y.high), _either(x, y), nan, x.nonzero and y.nonzero)
-    return found if nan or not isinstance(found, Interval) else limited(found, common)
+    known = dict(y.ceilings)
+    common = {key: max(k, known[key]) for key, k in x.ceilings if key in known}
+    low = x.low if y.nan else max(x.low, y.low)
+    found = made(low, max(x.high, y.high), _either(x, y), x.nan, x.nonzero and y.nonzero)
+    return limited(found, common) if x.kind == y.kind == "int" else found
 
 
 def _either(x: Interval, y: Interval) -> Kind:

@@ -83,11 +83,14 @@ class State:
         return name
 
     def keep(self, names: frozenset[str]) -> None:
-        """Forget all but these variables."""
-        self.values = {k: v for k, v in self.values.items() if k in names}
-        self.facts = {
-            k: f for k, f in self.facts.items() if k in names and names.issuperset(f.names)
-        }
+        """Forget all but these variables, and the constants that they were computed with."""
+        facts = {k: f for k, f in self.facts.items() if k in names}
+        used = {name for f in facts.values() for name in f.names}
+        constants = {k for k in used if (f := self.facts.get(k)) and f.function is CONSTANT}
+        kept = names | constants
+        self.values = {k: v for k, v in self.values.items() if k in kept}
+        facts |= {k: self.facts[k] for k in constants}
+        self.facts = {k: f for k, f in facts.items() if kept.issuperset(f.names)}
 
 
 def joined(old: State, new: State, join: Callable[[Any, Any], Any]) -> State:

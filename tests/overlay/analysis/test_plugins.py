@@ -406,7 +406,9 @@ def test_a_domain_of_ones_own_in_both_engines():
         assert run(plugin) == 19
         results = {r.function.__name__: r.result for r in plugin.runs}
         assert results["successor_times_itself"] == Parities.top
-        even = [step.result for r in plugin.runs for step in r.steps if step.function is operator.mul]
+        even = [
+            step.result for r in plugin.runs for step in r.steps if step.function is operator.mul
+        ]
         assert Parity(frozenset({0})) in even
 
 

@@ -75,6 +75,15 @@ def test_runs_lie_in_what_was_found(
             ["try:", "    b = 1", "    a // c", "except ValueError:", "    b = 0", "a % b"],
             [False] * 2,
         ),
+        (
+            [
+                *("b = 3", "try:", "    b = 0", "    a // c", "    b = 2"),
+                *("except ArithmeticError:", "    pass", "a % b"),
+            ],
+            [False, False],
+        ),
+        (["c = b != 0", "b = 0 if a else b", "if c:", "    a // b"], [False]),
+        (["c = b != 0", "a = 1 if a else 2", "if c:", "    a // b"], [True]),
         (["try:", "    b = 1", "finally:", "    b = 2", "a % b"], [True]),
         (["with quiet() as b:", "    b = 1", "    b = 2 % a", "b = 2", "a % b"], [False, True]),
         (["with quiet():", "    b = 1", "a % b"], [False]),
