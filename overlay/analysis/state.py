@@ -141,10 +141,13 @@ def assume(domain: Domain, state: State, name: str, truth: bool) -> bool:
 
 
 def _refine(domain: Domain, state: State, name: str, value: Any) -> None:
-    """A variable is known to be within a value; so is what it is a copy of, or made from."""
+    """A variable is known to be within a value; so is what it is a copy of, or made from, and
+    what is a copy of it."""
     if state.values.get(name, domain.top) == value:
         return
     state.values[name] = value
+    for copy in [k for k, f in state.facts.items() if f.function is COPY and f.names[0] == name]:
+        _refine(domain, state, copy, value)
     fact = state.facts.get(name)
     if fact is None or fact.function is CONSTANT:
         return

@@ -151,6 +151,14 @@ def test_integers_wrap_around_in_compiled_code():
     assert plugin.left == [("quarter", operator.floordiv)]
 
 
+def larger(x):
+    return x - 1.0 if x > 3.0 else 2.0
+
+
+def one_if(n):
+    return 1 if n else 0
+
+
 @pytest.mark.parametrize(
     ("function", "argument", "removed"),
     [
@@ -158,8 +166,8 @@ def test_integers_wrap_around_in_compiled_code():
         (lambda n: 7 // (n % 5 + 1), 9, 1),
         (lambda n: 7 // (n - 5), 9, 0),
         (lambda x: 7 // int(math.sqrt(x)), 4.0, 0),
-        (lambda x: 1.0 / (x - 1.0 if x > 3.0 else 2.0), 4.0, 1),
-        (lambda n: 7 // (1 if n else 0), 9, 0),
+        (lambda x: 1.0 / larger(x), 4.0, 1),
+        (lambda n: 7 // one_if(n), 9, 0),
     ],
 )
 def test_what_is_removed(function, argument, removed):
