@@ -96,7 +96,7 @@ def with_pattern(x: Any) -> Any:
             found = x
         case None:
             found = ""
-        case [first, *_]:
+        case [_, *_]:
             found = "" + str(len(x))
         case _:
             found = str(x)
