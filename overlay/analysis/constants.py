@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.python.values import Known, global_value
+from overlay.python.values import Known, attribute_of, global_value
 from overlay.target import attributes_of, mro_of
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
 
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _CELLS = ("STORE_DEREF", "DELETE_DEREF")
+# how many modules' names are kept
+_MOST = 200
 # by the identity of a module's namespace: that, how many names it had, and those that are rebound
 _rebound: dict[int, tuple[Any, int, frozenset[str]]] = {}
 
@@ -60,8 +62,6 @@ def attribute(owner: Any, name: str) -> tuple[Any] | None:
         return (namespace[name],)
     if not issubclass(type(owner), type):
         return None
-    from overlay.python.values import attribute_of
-
     found = attribute_of(Known(owner), name)
     return (found.object,) if isinstance(found, Known) and callable(found.object) else None
 
@@ -116,8 +116,11 @@ def _rebound_in(namespace: dict[str, Any]) -> frozenset[str]:
     if known is not None and known[0] is namespace and known[1] == len(namespace):
         return known[2]
     names = {name for code in _codes(namespace) for name in stored_in(code, _STORES)}
-    _rebound[id(namespace)] = namespace, len(namespace), frozenset(names)
-    return _rebound[id(namespace)][2]
+    if len(_rebound) >= _MOST:
+        _rebound.clear()
+    found = frozenset(names)
+    _rebound[id(namespace)] = namespace, len(namespace), found
+    return found
 
 
 def _codes(namespace: Mapping[str, Any]) -> Iterator[CodeType]:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Entering", "asking", "entering", "is_asked_about"]
 
 
+# how many functions below one that is entered are analysed for it at most
+_ANALYSES = 500
 _LOOKING_MODULES = ("_warnings", "sys")
 _LOOKERS = (
     *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
@@ -103,8 +105,6 @@ class Entering:
         # by identities, what these belong to, held weakly, and what was found
         self._known: dict[Any, tuple[tuple[weakref.ref[Any], ...], Any]] = {}
         self._stacks: dict[Any, Stack] = {}
-        # by the identity of an interpretation: what it knows of functions that were analysed
-        self._interpreters: dict[int, tuple[Any, Any]] = {}
 
     def found(
         self, stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
@@ -149,8 +149,9 @@ class Entering:
             ask_analysed(plugins, self._analysis(inside, function, link, types), function)
         return None if inside is stack else _Elsewhere(inside, function, link)
 
+    @staticmethod
     def _analysis(
-        self, stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+        stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
     ) -> Run | None:
         """A function analysed in the interpretation in force, if that is a domain."""
         from overlay.analysis.entering import analysis_of
@@ -160,10 +161,10 @@ class Entering:
         domain = stack.interpretation
         if not isinstance(domain, Domain):
             return None
-        with LOCK:
-            found = self._interpreters.setdefault(id(domain), (domain, Interpreter(domain)))
         after = (None, ()) if link is None else (link.target, link.methods)
-        return analysis_of(found[1], function, types, stack.tables, *after)
+        # a new one, since what an older one has read may have changed
+        interpreter = Interpreter(domain, most=_ANALYSES)
+        return analysis_of(interpreter, function, types, stack.tables, *after)
 
     def _stack_of(self, stack: Stack, plugins: tuple[Plugin, ...], current: Any) -> Stack:
         """The stack with these plugins in place of its own."""
