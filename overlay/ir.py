@@ -21,7 +21,10 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from overlay.analysis.runs import Run, Step
 
 __all__ = ["IR", "UNKNOWN", "Call", "Unknown", "Variable", "read"]
 
@@ -85,6 +88,20 @@ class IR(ABC):
     function: Callable[..., Any]
     # what ``Plugin.interpreter`` of the active plugins gave
     interpretation: Any = None
+
+    # ---- the interpretation in force ----
+
+    @property
+    def analysis(self) -> Run | None:
+        """This function analysed in the interpretation in force, a ``Domain`` of
+        ``overlay.analysis``, with what the types of its arguments say: the result, and each call.
+        None where no such interpretation is in force, and where its code cannot be analysed."""
+        return None
+
+    def analysed(self, call: Call) -> Step | None:
+        """One call in that analysis, with abstract arguments and result. None as there, and for
+        a call that is never reached."""
+        return None
 
     # ---- the function ----
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from overlay.compiled.numba_analysing import analysis_of
 from overlay.compiled.numba_ir import NumbaIR
 from overlay.compiled.numba_types import refused
 from overlay.errors import OverlayError
@@ -46,4 +47,5 @@ def shown_ir(state: Any) -> NumbaIR:
         typemap=state.typemap,
         calltypes=state.calltypes,
         interpretation=world.engine.interpretation,
+        analyse=lambda shown: analysis_of(shown, world, body, state.args),
     )

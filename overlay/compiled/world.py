@@ -10,7 +10,8 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay.compiled import failures, plum_functions
+from overlay import plum_methods
+from overlay.compiled import failures
 from overlay.compiled.calls import (
     GLUE,
     Body,
@@ -164,7 +165,7 @@ class World:
 
     def _has_methods(self, value: Any) -> bool:
         """Whether what a call of this callable enters is a matter of its arguments."""
-        return self.overlays(value) or plum_functions.is_function(value)
+        return self.overlays(value) or plum_methods.is_function(value)
 
     def overlays(self, value: Any) -> bool:
         """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
@@ -382,13 +383,13 @@ class World:
 
     def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         count = len(args) - len(names)
-        if not plum_functions.is_function(callee.target):
+        if not plum_methods.is_function(callee.target):
             found = self.base(callee.target)
             if isinstance(found, Native):
                 named = dict(zip(names, args[count:], strict=True))
                 found = self.implementation(type_of(found), args[:count], named) or found
             return Outcome(found)
-        method, result = plum_functions.resolved(
+        method, result = plum_methods.resolved(
             callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
         )
         return Outcome(self.base(method), None, result)
@@ -416,7 +417,7 @@ class World:
 
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
-        return outcome.result is Any or plum_functions.is_result(hint_of(returned), outcome.result)
+        return outcome.result is Any or plum_methods.is_result(hint_of(returned), outcome.result)
 
 
 def _key_of_options(options: Mapping[str, Any] | None) -> Any:
