@@ -33,6 +33,10 @@ _PAIRS = {  # whether each of the two loads its slot
 }
 
 
+_LOAD_TWO = OP.get("LOAD_FAST_LOAD_FAST")
+_LOADED_BELOW = -1  # the first of two that are loaded at once is not what is called
+
+
 @dataclass(frozen=True)
 class LocalFunction:
     """One such function: its code, the instruction that loads that, and those that load the
@@ -70,7 +74,8 @@ def local_functions(w: Writer) -> Iterator[LocalFunction]:
 
 
 def _uses(w: Writer) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-    """Instructions that store or delete each local variable, and those that load it."""
+    """Instructions that store or delete each local variable, and those that load it; among
+    these, for one that also loads another variable on top, ``_LOADED_BELOW``."""
     stores, loads = dict[int, list[int]](), dict[int, list[int]]()
     for k, op in enumerate(w.listing.ops):
         if op in _SLOTS:
@@ -78,6 +83,8 @@ def _uses(w: Writer) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
             slots = (arg >> 4, arg & 15) if op in _PAIRS else (arg,)
             for slot, loaded in zip(slots, _PAIRS.get(op, (op in _LOADS,)), strict=True):
                 (loads if loaded else stores).setdefault(slot, []).append(k)
+            if op == _LOAD_TWO:
+                loads[slots[0]].append(_LOADED_BELOW)
     return stores, loads
 
 

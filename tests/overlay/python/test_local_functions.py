@@ -60,6 +60,31 @@ def given_away(x):
     return f(x), f.__code__.co_consts
 
 
+def handed_over(f, x):
+    return f(x), f.__code__.co_consts
+
+
+def given_to_another(x):
+    def f(y):
+        return math.sin(y)
+
+    def g(function):
+        return handed_over(function, x)
+
+    return [f, g(f)][1]
+
+
+def below_a_callee(x):
+    def f(y):
+        return math.sin(y)
+
+    def g():
+        return x
+
+    pair = f, g()
+    return handed_over(*pair)
+
+
 def bound_twice(x):
     f = math.cos
     if x:
@@ -74,6 +99,7 @@ def seen(x):
 
 MADE = [once, beside_another, stored_beside_a_load, in_a_loop, with_itself]
 LEFT = [deleted, given_away, bound_twice, seen]
+PASSED_ON = [given_to_another, below_a_callee]
 
 
 @pytest.fixture
@@ -86,7 +112,7 @@ def written(monkeypatch):
     return codes
 
 
-@pytest.mark.parametrize("function", MADE + LEFT)
+@pytest.mark.parametrize("function", MADE + LEFT + PASSED_ON)
 def test_what_a_local_function_calls_resolves(function, monkeypatch):
     inside = Context(table)(function, 2.0)
     monkeypatch.setattr(math, "sin", ten)
@@ -98,6 +124,12 @@ def test_a_function_that_is_only_called_is_made_rewritten(function, written):
     Context(table)(function, 2.0)
     made = [c for c in function.__code__.co_consts if type(c) is type(function.__code__)]
     assert written == made
+
+
+@pytest.mark.parametrize("function", PASSED_ON)
+def test_one_that_is_passed_on_is_the_programs_own(function, written):
+    Context(table)(function, 2.0)
+    assert "f" not in {code.co_name for code in written}
 
 
 @pytest.mark.parametrize("function", LEFT)
