@@ -281,10 +281,11 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
     return dict(zip(mode.unknown, answers, strict=True))
 
 
-def _size(value: Any) -> Any:
+def _size(value: Any) -> float:
+    """The absolute value; of an integer beyond all floats the largest of them."""
     if isinstance(value, complex):
         return math.hypot(value.real, value.imag)  # abs raises where this overflows
-    return float(abs(value)) if isinstance(value, float) else abs(int(value))
+    return float(min(abs(value if isinstance(value, float) else int(value)), LARGEST))
 
 
 def _gap(one: Any, other: Any) -> Any:
