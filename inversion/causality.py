@@ -183,4 +183,4 @@ class _Causality:
 
 
 def _discrete(statement: Statement) -> bool:
-    return not any(v.kind is float for v in statement.variables)
+    return not any(v.kind in (float, complex) for v in statement.variables)
