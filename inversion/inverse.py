@@ -213,8 +213,8 @@ class Inverse:
 
         Arrays of known values and θ are broadcast against one another. theta: a structured
         array of ``parameters.dtype``, or one θ for all rows; left out where there are no
-        parameters, or only spare ones. on_error: raise for the first row without a solution, or leave NaN there
-        (where the answers are floats).
+        parameters, or only spare ones. on_error: raise for the first row without a solution, or
+        leave NaN there (where the answers are floats).
         Raises what a call raises, and NotCompilable.
         """
         known_axes, unknown_axes = self._axes.known, self._axes.unknown

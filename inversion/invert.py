@@ -180,8 +180,8 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         raise WrongArguments(
             f"{name} of {describe(f)} has no plain type: {hint!r}",
             where=location_of(f),
-            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64; and tuples of "
-            "them, tuple[float, float]",
+            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64; and "
+            "tuples of them, tuple[float, float]",
         )
     kind = EQUAL.get(kind, kind)
     if domain_of(kind) is not None and kind not in KINDS:

@@ -89,11 +89,13 @@ def test_both_roots_of_a_square_are_reached():
 
 
 def test_every_branch_of_the_gamma_function_that_has_the_value_is_reached():
-    found = {round(x, 6) for (x,) in reached(invert(math.gamma, F), 6.0)}
-    # Γ(4) = 3! = 6; the others by an independent calculation
-    assert {4.0, 0.157092} <= found
-    assert all(math.isclose(math.gamma(x), 6.0, rel_tol=1e-4) for x in found)
-    assert any(x < -1 for x in found)
+    found = {x for (x,) in reached(invert(math.gamma, F), 6.0)}
+    assert all(math.isclose(math.gamma(x), 6.0, rel_tol=1e-9) for x in found)
+    assert any(math.isclose(x, 4.0) for x in found)  # 3! is 6
+    assert any(0 < x < 1 for x in found)
+    # between -2 and -1, and between -4 and -3, the function is positive: two branches each
+    for pole in (-2, -4):
+        assert len({round(x, 9) for x in found if pole < x < pole + 1}) == 2
 
 
 def test_an_integer_result_leaves_the_fraction_open():
@@ -110,7 +112,7 @@ def test_comparisons_hold_whichever_excess_is_chosen():
 
 def test_choices_that_only_rounding_leaves_may_be_left_out():
     inverse = invert(lambda x: math.tanh(2 * x + 1), F)
-    assert inverse.parameters.names == ("near_v2",) or len(inverse.parameters) == 1
+    assert len(inverse.parameters) == 1
     assert inverse.parameters.optional
     assert inverse(math.tanh(2.0)) == pytest.approx((0.5,))
     (column,) = inverse.batch(np.tanh([1.0, 3.0]))
