@@ -19,6 +19,13 @@ NOT_CHECKED = (
     "primitives.exponential",
     "primitives.modular",
     "primitives.trigonometric",
+    "primitives.bits",
+    "primitives.integer",
+    "primitives.logical",
+    "primitives.number_theory",
+    "primitives.ordering",
+    "primitives.word_division",
+    "primitives.words",
 )
 typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
 # names imported under TYPE_CHECKING cannot be looked up at run time

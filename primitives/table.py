@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -12,9 +13,19 @@ import numpy as np
 from overlay import MethodTable, OverlayError
 from overlay.location import caller
 from overlay.target import canonical, describe, key_of_target
-from primitives import arithmetic, exponential, trigonometric
+from primitives import (
+    arithmetic,
+    bits,
+    exponential,
+    integer,
+    logical,
+    number_theory,
+    ordering,
+    trigonometric,
+)
 from primitives.modular import wrapping
 from primitives.relation import Relation
+from primitives.words import words_of
 
 __all__ = ["RelationOf", "relation_of", "relations"]
 
@@ -74,8 +85,25 @@ RELATIONS: tuple[Relation, ...] = (
     exponential.sqrt,
     trigonometric.sin,
     trigonometric.cos,
+    # integers, words and truth values
+    integer.floordiv_int,
+    integer.mod_int,
+    integer.power_int,
+    integer.abs_int,
+    integer.int_of_int,
+    integer.int_of_bool,
+    number_theory.gcd,
+    number_theory.comb,
+    number_theory.factorial,
+    number_theory.isqrt,
+    *ordering.integers_compared,
+    *bits.integers_bitwise,
+    *logical.booleans,
+    *logical.numbers,
     *wrapping(np.int64),
     *wrapping(np.uint64),
+    *words_of(np.int64),
+    *words_of(np.uint64),
 )
 
 # other spellings of the same function
@@ -86,6 +114,29 @@ ALIASES: tuple[tuple[Any, Any], ...] = (
     (math.sin, np.sin),
     (math.cos, np.cos),
     (arithmetic.squared, np.square),
+    # integers, words and truth values
+    (operator.and_, np.bitwise_and),
+    (operator.or_, np.bitwise_or),
+    (operator.xor, np.bitwise_xor),
+    (operator.invert, np.invert),
+    (operator.lshift, np.left_shift),
+    (operator.rshift, np.right_shift),
+    (operator.floordiv, np.floor_divide),
+    (operator.mod, np.remainder),
+    (operator.pow, np.power),
+    (abs, np.absolute),
+    (operator.lt, np.less),
+    (operator.le, np.less_equal),
+    (operator.gt, np.greater),
+    (operator.ge, np.greater_equal),
+    (operator.eq, np.equal),
+    (operator.ne, np.not_equal),
+    (min, np.minimum),
+    (max, np.maximum),
+    (ordering.clip, np.clip),
+    (math.gcd, np.gcd),
+    (operator.not_, np.logical_not),
+    (bool, operator.truth),
 )
 
 

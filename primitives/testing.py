@@ -273,8 +273,9 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
     return dict(zip(mode.unknown, answers, strict=True))
 
 
-def _size(value: Any) -> Any:
-    return float(abs(value)) if isinstance(value, float) else abs(int(value))
+def _size(value: Any) -> float:
+    """The absolute value; of an integer beyond all floats the largest of them."""
+    return float(min(abs(value if isinstance(value, float) else int(value)), LARGEST))
 
 
 def _gap(one: Any, other: Any) -> Any:
