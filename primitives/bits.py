@@ -67,31 +67,35 @@ def bit_count(x: Any) -> int:
 # ---- bit by bit ---------------------------------------------------------------------------
 
 
+# x & ~y is written x ^ (x & y), which means the same for truth values, where ~ does not
+
+
 def masked(ret: Any, other: Any, free: Any) -> Any:
     """What & other gives ``ret``: where ``other`` has no bit, those of ``free``."""
-    if ret & ~other != 0:
+    if ret & other != ret:
         raise NoSolution("the known value lacks a bit of the result")
-    return ret | (free & ~other)
+    return ret | (free ^ (free & other))
 
 
 def joined(ret: Any, other: Any, free: Any) -> Any:
     """What | other gives ``ret``: where ``other`` has a bit, those of ``free``."""
-    if other & ~ret != 0:
+    if ret & other != other:
         raise NoSolution("the known value has a bit that the result lacks")
-    return (ret & ~other) | (free & other)
+    return (ret ^ other) | (free & other)
 
 
 def bitwise(kind: Any, domain: Domain) -> tuple[Relation, ...]:
     """The relations of & | ^ and ~ of integers or words of this type."""
+    ones = ~kind(0)
     both = relation(
         operator.and_, kind, kind, "return = a & b",
         a=parametric(
             lambda ret, b, free: masked(ret, b, free), free=domain,
-            recover=lambda a: (a,), unless=lambda b: ~b == 0,
+            recover=lambda a: (a,), unless=lambda b: b == ones,
         ),
         b=parametric(
             lambda ret, a, free: masked(ret, a, free), free=domain,
-            recover=lambda b: (b,), unless=lambda a: ~a == 0,
+            recover=lambda b: (b,), unless=lambda a: a == ones,
         ),
         ab=parametric(
             lambda ret, v, free: (ret | v, masked(ret, ret | v, free)), v=domain, free=domain,
@@ -121,8 +125,8 @@ def bitwise(kind: Any, domain: Domain) -> tuple[Relation, ...]:
     )  # fmt: skip
     opposite = relation(
         operator.invert, kind, "return = ~a",
-        ret=lambda a: ~a,
-        a=lambda ret: ~ret,
+        ret=lambda a: a ^ ones,
+        a=lambda ret: ret ^ ones,
     )  # fmt: skip
     return both, either, one_of_two, opposite
 
