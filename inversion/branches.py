@@ -163,7 +163,7 @@ class Branch:
         for arm in plans:
             chosen.append({})
             for parameter in arm.parameters:
-                name = renumbered(parameter.name, coordinates)
+                name = renumbered(parameter.name, (*coordinates, *axes))
                 coordinates[name] = parameter.domain
                 lines[name] = parameter.line
                 chosen[-1][parameter.name] = name
