@@ -21,10 +21,13 @@ NOT_CHECKED = (
     "primitives.trigonometric",
     "primitives.bits",
     "primitives.integer",
+    "primitives.integer_powers",
     "primitives.logical",
     "primitives.number_theory",
     "primitives.ordering",
+    "primitives.shifts",
     "primitives.word_division",
+    "primitives.word_conversion",
     "primitives.words",
 )
 typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)

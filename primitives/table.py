@@ -18,9 +18,11 @@ from primitives import (
     bits,
     exponential,
     integer,
+    integer_powers,
     logical,
     number_theory,
     ordering,
+    shifts,
     trigonometric,
 )
 from primitives.modular import wrapping
@@ -88,7 +90,7 @@ RELATIONS: tuple[Relation, ...] = (
     # integers, words and truth values
     integer.floordiv_int,
     integer.mod_int,
-    integer.power_int,
+    integer_powers.power_int,
     integer.abs_int,
     integer.int_of_int,
     integer.int_of_bool,
@@ -98,6 +100,9 @@ RELATIONS: tuple[Relation, ...] = (
     number_theory.isqrt,
     *ordering.integers_compared,
     *bits.integers_bitwise,
+    shifts.lshift_int,
+    shifts.rshift_int,
+    shifts.xorshift_right_int,
     *logical.booleans,
     *logical.numbers,
     *wrapping(np.int64),
