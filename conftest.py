@@ -30,6 +30,16 @@ NOT_CHECKED = (
     "primitives.signs",
     "primitives.special",
     "primitives.trigonometric",
+    "primitives.bits",
+    "primitives.integer",
+    "primitives.integer_powers",
+    "primitives.logical",
+    "primitives.number_theory",
+    "primitives.ordering",
+    "primitives.shifts",
+    "primitives.word_division",
+    "primitives.word_conversion",
+    "primitives.words",
 )
 typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
 # names imported under TYPE_CHECKING cannot be looked up at run time

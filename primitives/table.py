@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import inspect
 import math
+import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -15,21 +16,29 @@ from overlay.location import caller
 from overlay.target import canonical, describe, key_of_target
 from primitives import (
     arithmetic,
+    bits,
     comparison,
     complex,
     exponential,
     extremes,
     gamma,
     hyperbolic,
+    integer,
+    integer_powers,
+    logical,
+    number_theory,
+    ordering,
     powers,
     remainders,
     rounding,
+    shifts,
     signs,
     special,
     trigonometric,
 )
 from primitives.modular import wrapping
 from primitives.relation import Relation
+from primitives.words import words_of
 
 __all__ = ["RelationOf", "relation_of", "relations"]
 
@@ -84,8 +93,28 @@ RELATIONS: tuple[Relation, ...] = (
     arithmetic.square_int,
     arithmetic.float_of_int,
     arithmetic.float_of_float,
+    # integers, words and truth values
+    integer.floordiv_int,
+    integer.mod_int,
+    integer_powers.power_int,
+    integer.abs_int,
+    integer.int_of_int,
+    integer.int_of_bool,
+    number_theory.gcd,
+    number_theory.comb,
+    number_theory.factorial,
+    number_theory.isqrt,
+    *ordering.integers_compared,
+    *bits.integers_bitwise,
+    shifts.lshift_int,
+    shifts.rshift_int,
+    shifts.xorshift_right_int,
+    *logical.booleans,
+    *logical.numbers,
     *wrapping(np.int64),
     *wrapping(np.uint64),
+    *words_of(np.int64),
+    *words_of(np.uint64),
     # of floats
     exponential.exp,
     exponential.exp2,
@@ -140,6 +169,29 @@ RELATIONS: tuple[Relation, ...] = (
 # other spellings: of a function, for all its types, or of one relation
 ALIASES: tuple[tuple[Any, Any], ...] = (
     (arithmetic.squared, np.square),
+    # integers, words and truth values
+    (operator.and_, np.bitwise_and),
+    (operator.or_, np.bitwise_or),
+    (operator.xor, np.bitwise_xor),
+    (operator.invert, np.invert),
+    (operator.lshift, np.left_shift),
+    (operator.rshift, np.right_shift),
+    (operator.floordiv, np.floor_divide),
+    (operator.mod, np.remainder),
+    (operator.pow, np.power),
+    (abs, np.absolute),
+    (operator.lt, np.less),
+    (operator.le, np.less_equal),
+    (operator.gt, np.greater),
+    (operator.ge, np.greater_equal),
+    (operator.eq, np.equal),
+    (operator.ne, np.not_equal),
+    (min, np.minimum),
+    (max, np.maximum),
+    (ordering.clip, np.clip),
+    (math.gcd, np.gcd),
+    (operator.not_, np.logical_not),
+    (bool, operator.truth),
     # of floats
     (exponential.exp, np.exp),
     (exponential.exp2, np.exp2),
