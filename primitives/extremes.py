@@ -80,25 +80,26 @@ def unclipped(ret: float, low: float, high: float, beyond: float) -> float:
     """What is held within bounds as ``ret``: further out by ``beyond``, where that is a bound."""
     if low < ret < high:
         return ret
-    at_low, at_high = agrees(ret, low), agrees(ret, high)
-    if at_high and low >= high:
-        return above(ret, beyond, False) if beyond >= 0 else below(ret, -beyond, False)
-    if at_high:
+    if ret >= high or low >= high:
+        if not agrees(ret, high):
+            raise NoSolution("it is outside the bounds")
+        if low >= high and beyond < 0:
+            return below(high, -beyond, False)
         return above(high, abs(beyond), False)
-    if at_low and low < high:
-        return below(low, abs(beyond), False)
-    raise NoSolution("it is outside the bounds")
+    if not agrees(ret, low):
+        raise NoSolution("it is outside the bounds")
+    return below(low, abs(beyond), False)
 
 
 def lower_bound(ret: float, a: float, high: float, beyond: float) -> float:
     """The lower bound that makes ``ret`` of ``a`` under an upper one."""
-    if agrees(ret, high):
-        if a >= high:
-            return ret + beyond
-        return above(high, abs(beyond), False)
-    if ret > high or (a > ret and not agrees(a, ret)):
+    if ret < high and a < ret:
+        return ret
+    if ret < high and (a == ret or (agrees(a, ret) and not agrees(ret, high))):
+        return below(ret, abs(beyond), False)
+    if not agrees(ret, high):
         raise NoSolution("it is above the upper bound, or below the value")
-    return ret if a < ret else below(ret, abs(beyond), False)
+    return ret + beyond if a >= high else above(high, abs(beyond), False)
 
 
 def upper_bound(ret: float, a: float, low: float, beyond: float) -> float:

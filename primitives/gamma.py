@@ -106,7 +106,9 @@ def branch_root(wanted: float, k: int, log: bool) -> float:
         raise NoSolution("so far from 0 no solutions are looked for")
     near = MINIMUM if k < 2 else minimum(n)
     found = bisected(wanted, near, far_end(k, log), log)
-    if not agrees(size(found, log), wanted):
+    value = size(found, log)
+    # sizes that are far below 1 count by their ratio
+    if not (agrees(value, wanted) if log else agrees(value / wanted, 1.0)):
         raise NoSolution("the branch does not reach this value")
     return found
 

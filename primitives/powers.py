@@ -67,7 +67,7 @@ def whole_exponent(ret: float, a: float) -> float:
         found = 1.0 if ret < 0 else 0.0
     else:
         found = floor_of(math.log(abs(ret)) / math.log(abs(a)) + 0.5)
-    if not agrees(bounded_power(a, found), ret):
+    if not agrees(bounded_power(a, found) / ret, 1.0):
         raise NoSolution("it is no whole power of the known base")
     return found
 
