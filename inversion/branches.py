@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inversion.errors import NotInvertible
@@ -59,6 +59,7 @@ class Branch:
 
     before: statements that come before the condition, or after it in both arms' place, and that
     nothing else needs. inputs: the variables from outside. results: what both arms give.
+    numeric: whether roots are looked for in the arms.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Branch:
     arms: tuple[Arm, Arm]
     results: tuple[Variable, ...]
     where: str
+    numeric: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
 
     @property
@@ -163,7 +165,9 @@ class Branch:
         for arm in plans:
             chosen.append({})
             for parameter in arm.parameters:
-                name = renumbered(parameter.name, (*coordinates, *axes))
+                # a variable that is free in the arm is an axis here
+                wanted = f"free_{parameter.name}" if parameter.name in axes else parameter.name
+                name = renumbered(wanted, {*coordinates, *axes})
                 coordinates[name] = parameter.domain
                 lines[name] = parameter.line
                 chosen[-1][parameter.name] = name
@@ -175,15 +179,35 @@ class Branch:
 
     def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
         program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, self.program(taken))
-        return plan(absorb(program), known, {})
+        return plan(absorb(program), known, {}, numeric=self.numeric)
 
     # ---- rewriting ----
+
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """The branch with what stands before it, and what stands after it in both arms."""
+        arms = [self._arm_with(arm, after, gives) for arm in self.arms]
+        wider = Branch(
+            self.name, (*before, *self.before), self.condition, (arms[0], arms[1]), tuple(gives),
+            self.where, self.numeric,
+        )  # fmt: skip
+        return wider.statement()
+
+    def _arm_with(self, arm: Arm, after: Sequence[Statement], gives: Sequence[Variable]) -> Arm:
+        known: dict[Operand, Operand] = dict(zip(self.results, arm.gives, strict=True))
+        added = [
+            replace(s, arguments=tuple(known.get(operand, operand) for operand in s.arguments))
+            for s in after
+        ]
+        given = tuple(known.get(v, v) for v in gives)
+        return Arm((*arm.statements, *added), given, arm.holds)
 
     def with_before(self, statements: Sequence[Statement]) -> Branch:
         """The branch that computes more itself."""
         return Branch(
             self.name, (*statements, *self.before), self.condition, self.arms, self.results,
-            self.where,
+            self.where, self.numeric,
         )  # fmt: skip
 
     def statement(self) -> Statement:
@@ -192,10 +216,16 @@ class Branch:
 
 
 def branch(
-    name: str, condition: Operand, arms: tuple[Arm, Arm], results: tuple[Variable, ...], where: str
+    name: str,
+    condition: Operand,
+    arms: tuple[Arm, Arm],
+    results: tuple[Variable, ...],
+    where: str,
+    *,
+    numeric: bool,
 ) -> Statement:
     """The statement for an ``if``."""
-    return Branch(name, (), condition, arms, results, where).statement()
+    return Branch(name, (), condition, arms, results, where, numeric).statement()
 
 
 def _generated(*args: Any) -> Any:

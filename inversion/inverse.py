@@ -105,6 +105,16 @@ class Inverse:
         return self._plan.parameters
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """The axes whose values it takes, in order."""
+        return self._axes.known
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The axes that it answers, in order."""
+        return self._axes.unknown
+
+    @property
     def program(self) -> Plan:
         """The inverse as data: what is chosen, and what is solved after what."""
         return self._plan

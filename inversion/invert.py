@@ -41,6 +41,7 @@ def invert(
     context: Context | None = None,
     domain: Mapping[str, Domain] | None = None,
     numeric: bool = True,
+    max_trips: int = 1000,
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> Inverse:
@@ -51,7 +52,8 @@ def invert(
     declares that answers lie there. context: calls in f are resolved against its tables first,
     and so are the relations; answers are checked under it. numeric: whether to look for roots
     where algebra does not close a loop of shared variables: a parameter then says where the search
-    begins; numeric=False refuses such a program. rtol, atol: how far from the known result,
+    begins; numeric=False refuses such a program. max_trips: how often a ``while`` loop may run;
+    more turns are refused when the inverse is called. rtol, atol: how far from the known result,
     relative to it, f of the answer may be.
     Raises NotInvertible, with the line, where a statement cannot be solved.
 
@@ -68,6 +70,7 @@ def invert(
         context=context,
         domain=domain,
         numeric=numeric,
+        max_trips=max_trips,
         rtol=rtol,
         atol=atol,
     )
@@ -80,6 +83,7 @@ def choose(
     context: Context | None = None,
     domain: Mapping[str, Domain] | None = None,
     numeric: bool = True,
+    max_trips: int = 1000,
     rtol: float = 1e-9,
     atol: float = 1e-12,
 ) -> Inverse:
@@ -116,7 +120,7 @@ def choose(
             raise _unknown_axis(f, axis, [*names, RETURN], "known")
     if len(set(known)) < len(known):
         raise WrongArguments(f"known names an axis twice: {known!r}", where=caller())
-    lifted = lift(f, inputs, context)
+    lifted = lift(f, inputs, context, numeric=numeric, max_trips=max_trips)
     # each pass takes a program and gives a program; planning and emitting follow
     program = functools.reduce(lambda p, rewrite: rewrite(p), PIPELINE, lifted.program)
     parts = [leaf for axis in known for leaf in leaves(lifted.axes[axis])]

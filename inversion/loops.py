@@ -65,7 +65,8 @@ class Loop:
     state: what changes from turn to turn, as it is before a turn. before: what a turn does up to
     the point where the loop may be left, after: what it does from there on. condition: whether it
     is left (``leaves``) or goes on; None where it counts through ``bounds``. following: the state
-    after a turn. gives: what results are made of, where the loop is left.
+    after a turn. gives: what results are made of, where the loop is left. numeric: whether roots
+    are looked for in a turn. max_trips: how often it may run, where it does not count.
     """
 
     name: str
@@ -79,6 +80,8 @@ class Loop:
     results: tuple[Variable, ...]
     bounds: Bounds | None
     where: str
+    numeric: bool
+    max_trips: int
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
 
     @property
@@ -156,13 +159,19 @@ class Loop:
         rows += [f"  then {v} = {operand}" for v, operand in pairs]
         return [*rows, f"  give {', '.join(map(str, self.gives))}"]
 
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """A loop takes no other statements in."""
+        return None
+
     # ---- planning ----
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         axes = (*self.outputs, *self.axes)
         known = tuple(axis for axis in axes if axis not in unknown)
         order = tuple(axis for axis in axes if axis in unknown)
-        if unknown == frozenset(self.outputs):
+        if unknown <= frozenset(self.outputs):
             return Backwards(order, _generated, known, {})
         if any(v.name in unknown for v in (*self.free, *self.limits)):
             return None
@@ -175,7 +184,9 @@ class Loop:
             return None
         if len(turn.parameters) or (last.free and any(v.name in known for v in back)):
             return None
-        coordinates = {} if self.bounds is not None else {TRIPS: Integers(0, None)}
+        if any(p.name in axes for p in last.parameters):
+            return None
+        coordinates = {} if self.bounds is not None else {TRIPS: Integers(0, self.max_trips)}
         coordinates |= {p.name: p.domain for p in last.parameters}
         lines = dict.fromkeys(coordinates, self.where) | {p.name: p.line for p in last.parameters}
         return Backwards(
@@ -188,7 +199,7 @@ class Loop:
         simple = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, program)
         given = [axis for axis in simple.axes if axis in known or self._is_given(axis)]
         given = [axis for axis in given if axis not in _names(unknown)]
-        return plan(absorb(simple), given, {})
+        return plan(absorb(simple), given, {}, numeric=self.numeric)
 
     def _is_given(self, axis: str) -> bool:
         index = () if self.bounds is None else (self.bounds.index,)

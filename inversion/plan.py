@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inversion.algebra import collected
 from inversion.causality import Order, Solved, causalise
@@ -130,6 +129,8 @@ def plan(
     besides.
     """
     program, order = _closed(program, known)
+    if order.core:
+        program, order = _gathered(program, known, order)
     loop = torn(program, order) if order.core and numeric else None
     if order.core and loop is None:
         raise _not_invertible(program, known, order, numeric=numeric)
@@ -151,14 +152,65 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
     """The program, with as many loops closed by algebra as can be, and its order."""
     order = _order(program, known)
     while order.core:
-        program, better = min(
-            itertools.chain([(program, order)], _rewritten(program, known, order)),
-            key=lambda pair: len(pair[1].core),
-        )
-        if better is order:
+        for candidate, better in _rewritten(program, known, order):
+            if len(better.core) < len(order.core):
+                program, order = candidate, better
+                break
+        else:
             break
-        order = better
     return program, order
+
+
+def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Program, Order]:
+    """The program with its loop of shared variables gathered into one of the loop's branches,
+    where each arm then has a loop of its own that can be closed."""
+    for statement in order.core:
+        gathered = _around(program, order.core, statement)
+        if gathered is not None:
+            better = _order(gathered, known)
+            if not better.core:
+                return gathered, better
+    return program, order
+
+
+def _around(program: Program, core: Sequence[Statement], at: Statement) -> Program | None:
+    if any(axis != str(operand) for axis, operand in at.bindings()):
+        return None  # its variables have other names outside
+    before, inside, after = _split(program, core)
+    place = [s is at for s in inside].index(True)
+    results = [v for s in inside for v in s.results]
+    needed = {v for s in (*before, *after) for v in s.variables}
+    needed |= {v for v in program.results.values() if isinstance(v, Variable)}
+    needed |= {value for value, _ in program.holds if isinstance(value, Variable)}
+    gives = [v for v in results if v in needed]
+    made = at.relation.around(inside[:place], inside[place + 1 :], gives)
+    return None if made is None else program.replace(statements=(*before, made, *after))
+
+
+def _split(
+    program: Program, core: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement], list[Statement]]:
+    """The statements before a loop of shared variables, those in it and between, those after."""
+    chosen = {id(s) for s in core}
+    needs: set[Operand] = {a for s in core for a in s.arguments}
+    used = set[int]()  # what the loop needs
+    for s in reversed(program.statements):
+        if not needs.isdisjoint(s.results):
+            used.add(id(s))
+            needs.update(s.arguments)
+    made: set[Operand] = {v for s in core for v in s.results}
+    before, inside, after = list[Statement](), list[Statement](), list[Statement]()
+    for s in program.statements:
+        follows = not made.isdisjoint(s.arguments)
+        if id(s) in chosen or (follows and id(s) in used):
+            inside.append(s)
+            made.update(s.results)
+        elif follows:
+            after.append(s)
+            made.update(s.results)
+        else:
+            before.append(s)
+    return before, inside, after
 
 
 def _order(program: Program, known: Sequence[str]) -> Order:
@@ -214,7 +266,9 @@ class _Space:
 
     def root(self, guess: Guess) -> Root:
         """A root, of whose inner steps those are not made again that are steps of the plan."""
-        parameter = self.free(guess.variable)
+        name = renumbered(f"near_{guess.variable}", self.names)
+        self.names.add(name)
+        parameter = replace(self.free(guess.variable), name=name)
         steps = tuple(map(self.once, guess.inner))
         return Root(guess.variable, parameter, guess.check, steps)
 
@@ -287,7 +341,7 @@ def _no_mode(
 
 
 def _shared(core: Sequence[Statement]) -> list[Variable]:
-    results = {statement.result for statement in core}
+    results = {v for statement in core for v in statement.results}
     variables = list(dict.fromkeys(v for statement in core for v in statement.variables))
     return [v for v in variables if v not in results] or variables[:1]
 

@@ -141,6 +141,13 @@ class Rule(Protocol):
         """What it consists of, to read; nothing for a relation."""
         ...
 
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """The statement for this and what stands before and after it in one, giving these
+        variables; None where it cannot take others in."""
+        ...
+
 
 @dataclass(frozen=True)
 class Program:

@@ -21,7 +21,10 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from overlay.analysis.runs import Run, Step
 
 __all__ = ["IR", "UNKNOWN", "Call", "Unknown", "Variable", "read"]
 
@@ -56,6 +59,7 @@ class Call:
     types: of the positional arguments, as signatures have them; None before types are known.
     result_type: the type of the result; None before it is known.
     constants: the values of positional arguments that are known, UNKNOWN for others.
+    metadata: of the context, as ``IR.metadata``.
     inlined: whether the callee's body is to take the place of the call; None where nobody has
     said so.
     native: the call as numba represents it, for what is not here.
@@ -71,6 +75,7 @@ class Call:
     result_type: Any = None
     constants: tuple[Any, ...] = ()
     inlined: bool | None = None
+    metadata: Any = None
     native: Any = field(default=None, repr=False, compare=False)
 
 
@@ -85,6 +90,23 @@ class IR(ABC):
     function: Callable[..., Any]
     # what ``Plugin.interpreter`` of the active plugins gave
     interpretation: Any = None
+    # that of the context for which the function is compiled; UNKNOWN where only types are
+    # inferred, for values that the running program will say
+    metadata: Any = None
+
+    # ---- the interpretation in force ----
+
+    @property
+    def analysis(self) -> Run | None:
+        """This function analysed in the interpretation in force, a ``Domain`` of
+        ``overlay.analysis``, with what the types of its arguments say: the result, and each call.
+        None where no such interpretation is in force, and where its code cannot be analysed."""
+        return None
+
+    def analysed(self, call: Call) -> Step | None:
+        """One call in that analysis, with abstract arguments and result. None as there, and for
+        a call that is never reached."""
+        return None
 
     # ---- the function ----
 

@@ -12,6 +12,7 @@ from overlay.metadata import metadata_key
 from overlay.target import type_attribute
 
 if TYPE_CHECKING:
+    from overlay.analysis.runs import Run
     from overlay.ir import IR, Call
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "STAGES",
     "Plugin",
     "answers",
+    "ask_analysed",
     "check_composition",
     "composed",
     "entered_plugins",
+    "hear_analyses",
     "identity",
     "interpreted",
     "run_stage",
@@ -117,6 +120,11 @@ class Plugin:
         already."""
         return current
 
+    def analysed(self, run: Run) -> None:
+        """A function that was entered was analysed in the interpretation in force, which is a
+        ``Domain`` of ``overlay.analysis``. run: its result, the calls in it, and the analyses of
+        what it calls."""
+
     def __repr__(self) -> str:
         token = "" if self.cache_token is None else f" {self.cache_token!r}"
         return f"<plugin {type(self).__qualname__}{token}>"
@@ -124,9 +132,7 @@ class Plugin:
 
 def stages_of(plugin: Plugin) -> tuple[str, ...]:
     """The hooks of compilation that a plugin has."""
-    return tuple(
-        name for name in STAGES if type_attribute(type(plugin), name) is not Plugin.__dict__[name]
-    )
+    return tuple(name for name in STAGES if _has(plugin, name))
 
 
 def identity(plugin: Plugin) -> Hashable:
@@ -239,11 +245,28 @@ def entered_plugins(
 def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
     """The abstract interpretation to go on with in a function, where ``current`` was in force."""
     for plugin in plugins:
-        if type_attribute(type(plugin), "interpreter") is not Plugin.__dict__["interpreter"]:
+        if _has(plugin, "interpreter"):
             current = _ask(
                 plugin, "interpreter", function, lambda p=plugin, c=current: p.interpreter(c)
             )
     return current
+
+
+def hear_analyses(plugins: Iterable[Plugin]) -> bool:
+    """Whether one of them has ``analysed``."""
+    return any(_has(plugin, "analysed") for plugin in plugins)
+
+
+def ask_analysed(plugins: Iterable[Plugin], run: Run | None, function: Any) -> None:
+    """Hand the analysis of a function, if there is one, to each plugin that has ``analysed``."""
+    if run is not None:
+        for plugin in plugins:
+            if _has(plugin, "analysed"):
+                _ask(plugin, "analysed", function, lambda p=plugin, run=run: p.analysed(run))
+
+
+def _has(plugin: Plugin, hook: str) -> bool:
+    return type_attribute(type(plugin), hook) is not Plugin.__dict__[hook]
 
 
 def answers(

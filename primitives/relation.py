@@ -148,6 +148,9 @@ class Relation:
         """What it consists of besides the equation: nothing."""
         return ()
 
+    def around(self, before: Any, after: Any, gives: Any) -> None:
+        """It takes no other statements in."""
+
     def shown_modes(self) -> str:
         """Its modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
         order = (RETURN, *self.axes)

@@ -15,9 +15,6 @@ ROUGHLY = "1e-06"
 ALMOST_NOTHING = "1e-09"
 
 
-MOST_TRIPS = 10_000_000
-
-
 def run(body: Body, rule: Loop) -> None:
     """Run a loop and return what it gives."""
     turns(body, rule)
@@ -33,13 +30,20 @@ def run(body: Body, rule: Loop) -> None:
     if rule.condition is None:
         give(body, rule)
     else:
-        body.row(f'raise NoSolution("a loop goes on for more than {MOST_TRIPS} turns")')
+        body.row(_endless(rule))
+
+
+def _endless(rule: Loop) -> str:
+    more = (
+        f"a loop goes on for more than {rule.max_trips} turns; invert(..., max_trips=) allows more"
+    )
+    return f'raise NoSolution("{more}")'
 
 
 def turns(body: Body, rule: Loop) -> None:
     """The head of a loop that runs forward."""
     if rule.bounds is None:
-        body.row(f"for turn in range({MOST_TRIPS}):")
+        body.row(f"for turn in range({rule.max_trips} + 1):")
     else:
         index = body.shown(rule.bounds.index)
         body.row(f"for {index} in range({', '.join(map(body.shown, rule.limits))}):")
@@ -59,7 +63,8 @@ def give(body: Body, rule: Loop) -> None:
 
 def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
     """The function that undoes the turns of a loop, the last one first."""
-    assert mode.last is not None
+    if mode.last is None:
+        return run_on(module, rule, mode, name)
     assert mode.turn is not None
     body = Body(module)
     begun = [v for v in rule.state if v.name in mode.takes]
@@ -95,7 +100,22 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
             why = "the loop does not begin with what is known"
             wanted = arguments[v.name]
             body.compare(body.shown(v), wanted, v.kind, ROUGHLY, ALMOST_NOTHING, why)
+    if not set(rule.outputs).isdisjoint(mode.unknown):
+        given = ", ".join(map(body.shown, rule.inputs))
+        body.row(f"{', '.join(map(body.name, rule.outputs))} = {module.forward(rule)}({given})")
     body.row(f"return {', '.join(map(body.name, mode.unknown))}")
+    return [*body.rows, Row("")]
+
+
+def run_on(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+    """The function that runs a loop for some of what it gives, where the rest is known."""
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
+    again = [body.name(f"again_{axis}") for axis in rule.outputs]
+    given = ", ".join(map(body.shown, rule.inputs))
+    body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
+    found = dict(zip(rule.outputs, again, strict=True))
+    body.row(f"return {', '.join(found[axis] for axis in mode.unknown)}")
     return [*body.rows, Row("")]
 
 
@@ -165,7 +185,7 @@ def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]
     if rule.condition is None:
         left()
     else:
-        body.row(f'raise NoSolution("a loop goes on for more than {MOST_TRIPS} turns")')
+        body.row(_endless(rule))
     return [*body.rows, Row("")]
 
 

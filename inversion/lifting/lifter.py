@@ -62,15 +62,20 @@ class Lifted:
 
 
 def lift(
-    function: Callable[..., Any], inputs: Sequence[tuple[str, Tree]], context: Context | None
+    function: Callable[..., Any],
+    inputs: Sequence[tuple[str, Tree]],
+    context: Context | None,
+    *,
+    numeric: bool = True,
+    max_trips: int = 1000,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, as ``context``
-    sees it.
+    sees it. numeric, max_trips: as in ``invert``.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
-    lifter = Lifter(Resolver(context))
+    lifter = Lifter(Resolver(context), numeric=numeric, max_trips=max_trips)
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
     site = Site("result", where, overlaid=context is not None)
@@ -107,8 +112,10 @@ def lift(
 class Lifter:
     """Makes statements of calls."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: Resolver, *, numeric: bool, max_trips: int) -> None:
         self.resolver = resolver
+        self.numeric = numeric
+        self.max_trips = max_trips
         self.statements: list[Statement] = []
         self.holds: list[tuple[Operand, bool]] = []
         self.ways = 0

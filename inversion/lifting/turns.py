@@ -187,6 +187,7 @@ class Turns:
             self.lifter.fresh(f"{word}_{self.line}"), tuple(formals), before.part,
             None if counted else condition_of(leave), leave.leaves, after.part, tuple(after_found),
             tuple(gives), tuple(results), self.bounds if counted else None, self.where,
+            self.lifter.numeric, self.lifter.max_trips,
         )  # fmt: skip
         arguments = (*given, *rule.free, *self.limits())
         if results:

@@ -12,6 +12,7 @@ from inversion.lifting.values import (
     Broken,
     Exit,
     Named,
+    Object,
     Site,
     Tupled,
     Value,
@@ -173,7 +174,7 @@ class Walk:
         if any(isinstance(way.found, Exit) for way in ways):
             raise two_exits(fork.where)
         for taken, (way, other) in enumerate((ways, ways[::-1])):
-            if isinstance(other.found, Nowhere):  # then the condition is known
+            if _leads_nowhere(other, way):  # then the condition is known
                 self.lifter.holds.append((condition, not taken))
                 self.lifter.statements += way.statements
                 self.lifter.holds += way.holds
@@ -212,7 +213,14 @@ class Walk:
             name = f"if_{fork.where.rpartition(':')[2]}"
             name = self.lifter.fresh(name)
             self.lifter.statements.append(
-                branch(name, condition, (arms[0], arms[1]), tuple(joined.results), fork.where)
+                branch(
+                    name,
+                    condition,
+                    (arms[0], arms[1]),
+                    tuple(joined.results),
+                    fork.where,
+                    numeric=self.lifter.numeric,
+                )
             )
         if isinstance(first, Returned):
             return Returned(read(after, self.site.name, fork.where))
@@ -259,6 +267,14 @@ class Walk:
                 raise refused(what, where)
             case _:
                 raise refused(type(op).__name__, op.where)
+
+
+def _leads_nowhere(way: Way, other: Way) -> bool:
+    """Whether a way raises, or returns None where the other returns numbers."""
+    if isinstance(way.found, Returned) and isinstance(other.found, Returned):
+        value = way.found.value
+        return isinstance(value, Object) and value.value is None and value != other.found.value
+    return isinstance(way.found, Nowhere)
 
 
 class Join:

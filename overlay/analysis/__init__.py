@@ -14,10 +14,11 @@ A domain of one's own is a ``Domain``: a lattice with a method table of transfer
 """
 
 from overlay.analysis.calls import CallError, CallErrors, check_calls
-from overlay.analysis.interpreter import Interpreter, Run, Step
+from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.intervals import Intervals
 from overlay.analysis.lattice import Domain, Lattice
-from overlay.analysis.proofs import Proofs, Site, prove
+from overlay.analysis.proofs import Proofs, Site, prove, sites
+from overlay.analysis.runs import Run, Step
 from overlay.analysis.values import Interval, array, floats, integers
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "floats",
     "integers",
     "prove",
+    "sites",
 ]

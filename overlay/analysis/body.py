@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import Signature
+from types import CodeType
 from typing import Any
+
+from overlay.analysis.marks import advance, first, give, new, pack, pick, succeeds, unpack
 
 __all__ = [
     "Apply",
@@ -14,10 +18,16 @@ __all__ = [
     "Branch",
     "Constant",
     "Copy",
+    "Handler",
+    "Make",
     "Name",
     "Return",
+    "Statement",
     "advance",
     "first",
+    "give",
+    "is_step",
+    "new",
     "pack",
     "pick",
     "succeeds",
@@ -50,7 +60,7 @@ class Apply:
     """``target = function(*args, **kwargs)``: a call, an operator, an index, an attribute.
 
     function: a callable, or the name of the variable that holds it; None for a step that
-    analyses do not know. where: ``file:line``.
+    analyses do not know. where: ``file:line``. native: what it was read from.
     """
 
     target: str
@@ -58,6 +68,26 @@ class Apply:
     args: tuple[str, ...]
     kwargs: tuple[tuple[str, str], ...]
     where: str
+    native: Any = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Make:
+    """``target = a function that is defined here``.
+
+    captured: for each free variable of its code the variable that holds its value, or None
+    where that may change while the function is there. defaults, by_name: the variables that hold
+    the defaults of its last parameters, and of those given by name; None for unknown ones.
+    """
+
+    target: str
+    code: CodeType
+    captured: tuple[str | None, ...]
+    defaults: tuple[str | None, ...] = ()
+    by_name: bool = False
+
+
+Statement = Constant | Copy | Apply | Make
 
 
 @dataclass(frozen=True)
@@ -77,28 +107,62 @@ class Return:
 
 
 @dataclass(frozen=True)
+class Handler:
+    """Where an exception in a block goes. dropped: variables that hold nothing there."""
+
+    block: int
+    dropped: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Block:
-    """Statements one after another, and how they end."""
+    """Statements one after another, how they end, and where an exception in them goes, if not
+    out of the function. catches: whether errors about arguments do not leave the function.
+    """
 
-    statements: tuple[Constant | Copy | Apply, ...]
+    statements: tuple[Statement, ...]
     end: Branch | Return
+    handler: Handler | None = None
+    catches: bool = False
 
-    @property
+    @cached_property
     def next(self) -> tuple[int, ...]:
         """The blocks that can be next."""
-        if isinstance(self.end, Return):
-            return ()
-        return tuple(dict.fromkeys((self.end.yes, self.end.no)))
+        after = () if isinstance(self.end, Return) else (self.end.yes, self.end.no)
+        handler = () if self.handler is None else (self.handler.block,)
+        return tuple(dict.fromkeys((*after, *handler)))
 
 
 @dataclass(frozen=True)
 class Body:
-    """A function: its parameters in order, and its blocks; it begins with the block ``first``."""
+    """A function: its parameters in order, and its blocks; it begins with the block ``first``.
+
+    kind: ``"function"``; or ``"generator"``, which gives what its steps ``give`` are called with;
+    or ``"coroutine"``, for all that runs when it is awaited. signature: what calls are bound by.
+    key: what analyses of it are found again by, equal for bodies that are the same.
+    """
 
     function: Callable[..., Any]
     parameters: tuple[str, ...]
     blocks: dict[int, Block]
     first: int
+    kind: str = "function"
+    signature: Signature | None = None
+    key: Any = None
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """The place of each block in the order."""
+        return {label: i for i, label in enumerate(self.order)}
+
+    @cached_property
+    def lasting(self) -> frozenset[str]:
+        """The variables that some block has from one before it; the others are known in the
+        block alone that sets them."""
+        found: set[str] = set()
+        for label in self.order:
+            found |= _read_first(self.blocks[label])
+        return frozenset(found)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -121,7 +185,7 @@ class Body:
     @cached_property
     def loop_heads(self) -> frozenset[int]:
         """The blocks that a later one leads back to."""
-        place = {label: i for i, label in enumerate(self.order)}
+        place = self.place
         return frozenset(n for b in self.order for n in self.blocks[b].next if place[n] <= place[b])
 
     @cached_property
@@ -131,7 +195,7 @@ class Body:
         for label in self.order:
             for after in self.blocks[label].next:
                 before[after].append(label)
-        place = {label: i for i, label in enumerate(self.order)}
+        place = self.place
         ways = [(b, h) for h in self.loop_heads for b in before[h] if place[h] <= place[b]]
         return {(end, head): self._set_between(before, head, end) for end, head in ways}
 
@@ -145,35 +209,28 @@ class Body:
         return frozenset(s.target for label in inside for s in self.blocks[label].statements)
 
 
-def pack(*items: Any) -> Any:
-    """Stands for a tuple of these. Analyses know it and the others below; they do not run."""
-    raise _never_runs()
+def _read_first(block: Block) -> set[str]:
+    """The variables that a block reads before it sets them."""
+    found: set[str] = set()
+    done: set[str] = set()
+    for statement in block.statements:
+        found |= _reads(statement) - done
+        done.add(statement.target)
+    end = block.end.value if isinstance(block.end, Return) else block.end.condition
+    return found if end is None or end in done else found | {end}
 
 
-def unpack(value: Any, count: int) -> Any:
-    """Stands for the items of what is unpacked, of which there are as many as ``count``."""
-    raise _never_runs()
+def _reads(statement: Statement) -> set[str]:
+    if isinstance(statement, Constant):
+        return set()
+    if isinstance(statement, Copy):
+        return {statement.source}
+    if isinstance(statement, Make):
+        return {name for name in (*statement.captured, *statement.defaults) if name is not None}
+    called = {statement.function} if isinstance(statement.function, str) else set[str]()
+    return called | {*statement.args, *(name for _, name in statement.kwargs)}
 
 
-def pick(items: Any, place: int) -> Any:
-    """Stands for one of them."""
-    raise _never_runs()
-
-
-def advance(iterator: Any) -> Any:
-    """Stands for what a loop asks its iterator for: an item, if there is one."""
-    raise _never_runs()
-
-
-def succeeds(advanced: Any) -> bool:
-    """Stands for whether there was one."""
-    raise _never_runs()
-
-
-def first(advanced: Any) -> Any:
-    """Stands for the item, where there was one."""
-    raise _never_runs()
-
-
-def _never_runs() -> TypeError:
-    return TypeError("this stands for an instruction of a program that is analysed, not run")
+def is_step(name: str) -> bool:
+    """Whether a variable holds a step of an expression, and is none of the program's."""
+    return name.startswith("$")

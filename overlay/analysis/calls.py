@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.interpreter import Interpreter, Run
-from overlay.analysis.kinds import Types, kinds_of
+from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.kind_functions import SAMPLES
+from overlay.analysis.kinds import Kinds, Types, kinds_of
+from overlay.analysis.runs import Run, Step
 from overlay.analysis.values import TOP
-from overlay.errors import OverlayError
+from overlay.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.location import location_of, name_of
 
 if TYPE_CHECKING:
@@ -58,36 +60,51 @@ def check_calls(context: Context, function: Callable[..., Any], *types: Any) -> 
     classes are taken counts as an error; one of which nothing is known does not. Raises
     NotCompilable where the function's own code cannot be read.
     """
-    for table in context.tables:
-        table.settle()
-    domain = Types(context)
-    interpreter = Interpreter(domain)
-    args = tuple(map(kinds_of, types)) or _annotated(function)
+    domain = Types()
+    interpreter = Interpreter(domain, context)
+    args, kwargs = (tuple(map(kinds_of, types)), {}) if types else _annotated(function)
     runs: list[Run] = []
     found: dict[tuple[Any, str], CallError] = {}
     for given in domain.alternatives(args):
         try:
-            callee = domain.callee(function, given, {})
-        except OverlayError as error:
-            key = None, error.asked
-            found[key] = CallError(location_of(function), function, error)
-        else:
-            runs += interpreter.run(callee, *given).walk()
-    for step in (step for run in runs for step in run.steps):
+            runs += interpreter.enter(function, *given, **kwargs)[1]
+        except (AmbiguousMethod, MethodNotFound) as error:
+            found[None, error.asked] = CallError(location_of(function), function, error)
+    for step in _reached(runs):
         for error in step.errors:
             key = id(step.statement), error.asked
             found.setdefault(key, CallError(step.where, step.caller, error))
     return CallErrors(tuple(found.values()), interpreter.unread)
 
 
-def _annotated(function: Any) -> tuple[Any, ...]:
+def _reached(runs: list[Run]) -> Iterator[Step]:
+    """The calls whose errors nothing handles, each once."""
+    seen: set[int] = set()
+    for run in runs:
+        for inner in run.walk(guarded=False):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                yield from (step for step in inner.steps if not step.catches)
+
+
+def _annotated(function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Abstract values for the parameters, by place and by name, from their annotations."""
     plain = getattr(function, "py_func", function)
     code = getattr(plain, "__code__", None)
     if code is None:
-        return ()
+        return (), {}
     try:
         hints = typing.get_type_hints(plain)
-    except NameError:
+    except (NameError, AttributeError, SyntaxError, TypeError):
         hints = {}
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return tuple(kinds_of(hints[name]) if name in hints else TOP for name in names)
+    values = {name: _declared(hints[name]) if name in hints else TOP for name in code.co_varnames}
+    placed = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    return tuple(values[name] for name in placed), {name: values[name] for name in named}
+
+
+def _declared(hint: Any) -> Any:
+    """The abstract value for an annotation, which objects of classes below it meet too."""
+    found = kinds_of(hint)
+    exact = isinstance(found, Kinds) and found.types <= SAMPLES.keys()
+    return found if exact else TOP

@@ -1,4 +1,5 @@
-"""What code does to intervals: transfer functions, in a method table over the code's targets."""
+"""What code does to intervals of numbers: transfer functions, in a method table over the code's
+targets."""
 
 from __future__ import annotations
 
@@ -7,28 +8,20 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from overlay.analysis.body import advance, first, pack, pick, succeeds, unpack
 from overlay.analysis.values import (
     BOTTOM,
     FLOAT,
     INF,
     INT,
     NUMBER,
-    TOP,
-    Array,
     Bound,
     Interval,
-    Items,
-    Iteration,
     Kind,
-    Known,
     made,
 )
 from overlay.table import MethodTable
 
-__all__ = ["table"]
+__all__ = ["limited", "table"]
 
 table = MethodTable("intervals")
 _TRUTH = made(0, 1, "int")
@@ -82,7 +75,7 @@ def add(x: Interval, y: Interval) -> Any:
     for key, k in y.ceilings:
         if x.high != INF:
             limits[key] = min(k + int(x.high), limits.get(key, k + int(x.high)))
-    return _limited(found, limits)
+    return limited(found, limits)
 
 
 @table.overlay(operator.sub)
@@ -91,10 +84,11 @@ def sub(x: Interval, y: Interval) -> Any:
     found = _corners(operator.sub, x, y, kind)
     if kind != "int" or not isinstance(found, Interval):
         return found
-    return _limited(found, {key: k - int(y.low) for key, k in x.ceilings if y.low != -INF})
+    return limited(found, {key: k - int(y.low) for key, k in x.ceilings if y.low != -INF})
 
 
-def _limited(value: Interval, limits: dict[Any, int]) -> Any:
+def limited(value: Interval, limits: dict[Any, int]) -> Any:
+    """An integer that lies below these lengths, each plus a number."""
     ceilings = tuple(sorted(limits.items(), key=lambda pair: repr(pair[0])))
     return made(value.low, value.high, value.kind, value.nan, value.nonzero, ceilings)
 
@@ -131,7 +125,7 @@ def floordiv(x: Interval, y: Interval) -> Any:
         found = _corners(_quotient, x, made(max(y.low, 1), max(y.high, 1), "int"), "int")
         less = 1 if x.low >= 1 and y.low >= 2 else 0
         limits = {key: k - less for key, k in x.ceilings}
-        return _limited(found, limits) if x.low >= 0 and found != BOTTOM else found
+        return limited(found, limits) if x.low >= 0 and found != BOTTOM else found
     if y.high <= 0:
         return floordiv(neg(x), neg(y))
     size = max(abs(x.low), abs(x.high))
@@ -153,10 +147,10 @@ def mod(x: Interval, y: Interval) -> Any:
     high = y.high - step if y.high > 0 else 0
     if kind == "int" and x.low >= 0 and y.low >= 0:
         limits = {key: k - 1 for key, k in y.ceilings} | dict(x.ceilings)
-        return _limited(made(0, max(min(high, x.high), 0), "int"), limits)
+        return limited(made(0, max(min(high, x.high), 0), "int"), limits)
     found = made(min(low, 0), max(high, 0), kind, nan)
     if kind == "int" and y.low >= 0:
-        return _limited(found, {key: k - 1 for key, k in y.ceilings})
+        return limited(found, {key: k - 1 for key, k in y.ceilings})
     return found
 
 
@@ -180,25 +174,22 @@ def absolute(x: Interval) -> Any:
 
 @table.overlay(min)
 def minimum(x: Interval, y: Interval) -> Any:
-    nan = x.nan or y.nan
     limits = dict(x.ceilings)
     for key, k in y.ceilings:
         limits[key] = min(k, limits.get(key, k))
-    # the smaller of a number and a NaN is whichever comes first
-    high = max(x.high, y.high) if nan else min(x.high, y.high)
-    found = made(min(x.low, y.low), high, _either(x, y), nan, x.nonzero and y.nonzero)
-    return found if nan or not isinstance(found, Interval) else _limited(found, limits)
+    # beside a NaN, the smaller of two numbers is the first
+    high = x.high if y.nan else min(x.high, y.high)
+    found = made(min(x.low, y.low), high, _either(x, y), x.nan, x.nonzero and y.nonzero)
+    return limited(found, limits) if x.kind == y.kind == "int" else found
 
 
 @table.overlay(max)
 def maximum(x: Interval, y: Interval) -> Any:
-    nan = x.nan or y.nan
-    common = {
-        key: max(k, dict(y.ceilings)[key]) for key, k in x.ceilings if y.ceiling(key) is not None
-    }
-    low = min(x.low, y.low) if nan else max(x.low, y.low)
-    found = made(low, max(x.high, y.high), _either(x, y), nan, x.nonzero and y.nonzero)
-    return found if nan or not isinstance(found, Interval) else _limited(found, common)
+    known = dict(y.ceilings)
+    common = {key: max(k, known[key]) for key, k in x.ceilings if key in known}
+    low = x.low if y.nan else max(x.low, y.low)
+    found = made(low, max(x.high, y.high), _either(x, y), x.nan, x.nonzero and y.nonzero)
+    return limited(found, common) if x.kind == y.kind == "int" else found
 
 
 def _either(x: Interval, y: Interval) -> Kind:
@@ -254,171 +245,3 @@ def sqrt(x: Interval) -> Any:
     except OverflowError:
         return made(0.0, INF, "float")
     return made(max(math.nextafter(low, -INF), 0.0), math.nextafter(high, INF), "float")
-
-
-# ---- ranges and loops ---------------------------------------------------------------------
-
-
-@table.overlay(range)
-def range_to(stop: Interval) -> Any:
-    return range_from(made(0, 0, "int"), stop)
-
-
-@table.overlay(range)
-def range_from(start: Interval, stop: Interval) -> Any:
-    found = made(start.low, stop.high - 1, "int")
-    if found == BOTTOM:
-        return Iteration(BOTTOM)
-    return Iteration(_limited(found, {key: k - 1 for key, k in stop.ceilings}))
-
-
-@table.overlay(range)
-def range_by(start: Interval, stop: Interval, step: Interval) -> Any:
-    if step.low >= 0:
-        return range_from(start, stop)
-    if step.high <= 0:
-        found = made(stop.low + 1, start.high, "int")
-        if found == BOTTOM:
-            return Iteration(BOTTOM)
-        return Iteration(_limited(found, dict(start.ceilings)))
-    low, high = min(start.low, stop.low + 1), max(start.high, stop.high - 1)
-    return Iteration(made(low, high, "int"))
-
-
-@table.overlay(iter)
-def iterate(x: Iteration) -> Any:
-    return x
-
-
-@table.overlay(iter)
-def iterate_array(x: Array) -> Any:
-    return Iteration(_row(x))
-
-
-@table.overlay(advance)
-def advanced(x: Iteration) -> Any:
-    return x
-
-
-@table.overlay(first)
-def first_of(x: Iteration) -> Any:
-    return x.item
-
-
-@table.overlay(succeeds)
-def succeeds_of(x: Iteration) -> Any:
-    return _TRUTH
-
-
-# ---- arrays and tuples --------------------------------------------------------------------
-
-
-def _row(x: Array) -> Any:
-    if len(x.shape) == 1:
-        return x.item
-    return Array(x.shape[1:], x.item, x.keys[1:]) if x.shape else TOP
-
-
-@table.overlay(len)
-def length(x: Array) -> Any:
-    if not x.shape:
-        return TOP
-    limits = {} if x.keys[0] is None else {x.keys[0]: 0}
-    return _limited(x.shape[0], dict(x.shape[0].ceilings) | limits)
-
-
-@table.overlay(len)
-def length_of_tuple(x: Items) -> Any:
-    return made(len(x.items), len(x.items), "int")
-
-
-@table.overlay(pack)
-def packed(*items: object) -> Any:
-    return Items(items)
-
-
-@table.overlay(unpack)
-def unpacked(x: object, count: Interval) -> Any:
-    return Items((x.item if isinstance(x, Iteration) else TOP,) * int(count.low))
-
-
-@table.overlay(unpack)
-def unpacked_tuple(x: Items, count: Interval) -> Any:
-    return x if len(x.items) == count.low else BOTTOM
-
-
-@table.overlay(pick)
-def picked(x: Items, place: Interval) -> Any:
-    return x.items[int(place.low)]
-
-
-@table.overlay(operator.getitem)
-def item(x: Array, index: Interval) -> Any:
-    return _row(x)
-
-
-@table.overlay(operator.getitem)
-def item_at(x: Array, index: Items) -> Any:
-    whole = all(isinstance(i, Interval) for i in index.items)
-    if not whole or len(index.items) > len(x.shape):
-        return TOP
-    n = len(index.items)
-    return x.item if n == len(x.shape) else Array(x.shape[n:], x.item, x.keys[n:])
-
-
-@table.overlay(slice)
-def cut(*parts: object) -> Any:
-    return Known(slice)
-
-
-@table.overlay(operator.getitem)
-def part(x: Array, index: Known) -> Any:
-    if not x.shape or not (index.value is slice or type(index.value) is slice):
-        return TOP
-    longest = length(x)
-    size = made(0, longest.high, "int", ceilings=longest.ceilings)
-    return Array((size, *x.shape[1:]), x.item, (None, *x.keys[1:]))
-
-
-@table.overlay(operator.getitem)
-def item_of_tuple(x: Items, index: Interval) -> Any:
-    places = range(-len(x.items), len(x.items))
-    if index.low != index.high or index.low not in places:
-        return TOP
-    return x.items[int(index.low)]
-
-
-@table.overlay(operator.setitem)
-def put(x: Array, index: object, value: object) -> Any:
-    return Known(None)
-
-
-@table.overlay(getattr)
-def attribute(x: Array, name: Known) -> Any:
-    if name.value == "shape":
-        return Items(
-            tuple(length(Array((n,), TOP, (k,))) for n, k in zip(x.shape, x.keys, strict=True))
-        )
-    if name.value == "ndim":
-        return made(len(x.shape), len(x.shape), "int")
-    if name.value == "size" and len(x.shape) == 1:
-        return length(x)
-    return TOP
-
-
-@table.overlay(getattr)
-def attribute_of_known(x: Known, name: Known) -> Any:
-    from overlay.analysis.intervals import Intervals
-
-    if type(x.value) is not type(math):
-        return TOP
-    found = x.value.__dict__.get(name.value)
-    return TOP if found is None else Intervals().constant(found)
-
-
-def _new(lengths: Interval) -> Any:
-    return Array((made(max(lengths.low, 0), max(lengths.high, 0), "int"),), FLOAT, (None,))
-
-
-for _each in (np.zeros, np.ones, np.empty):
-    table.overlay(_each)(_new)

@@ -9,40 +9,56 @@ from typing import Any
 
 import numpy as np
 
-from overlay.analysis.interval_arithmetic import table
+from overlay.analysis.interval_containers import table
 from overlay.analysis.lattice import Domain
+from overlay.analysis.machine_numbers import settled, whole
 from overlay.analysis.values import (
     BOTTOM,
+    FLOAT,
     INF,
+    INT,
     TOP,
     Array,
+    Bound,
     Ceilings,
     Interval,
     Items,
     Iteration,
     Known,
+    Object,
     made,
     number,
 )
+from overlay.signature import array_type
 
 __all__ = ["Intervals"]
 
-_ORDER: dict[Any, Callable[[Any, Any], Any]] = {
-    operator.lt: operator.ge,
-    operator.le: operator.gt,
-    operator.gt: operator.le,
-    operator.ge: operator.lt,
-    operator.eq: operator.ne,
-    operator.ne: operator.eq,
+# the comparison that holds where one does not, by its identity
+_ORDER: dict[int, Callable[[Any, Any], Any]] = {
+    id(operator.lt): operator.ge,
+    id(operator.le): operator.gt,
+    id(operator.gt): operator.le,
+    id(operator.ge): operator.lt,
+    id(operator.eq): operator.ne,
+    id(operator.ne): operator.eq,
 }
 
 
 class Intervals(Domain):
-    """Intervals of numbers, arrays by their lengths, tuples, iterators, and known constants."""
+    """Intervals of numbers, arrays by their lengths, tuples, iterators, and known constants.
+
+    bits: how many an integer of the program has, so that it wraps around; None: Python's.
+    """
 
     top = TOP
     bottom = BOTTOM
     table = table
+
+    def __init__(self, bits: int | None = None) -> None:
+        self.bits = bits
+
+    def in_compiled_code(self) -> Intervals:
+        return Intervals(64) if self.bits is None else self
 
     # ---- the lattice ----
 
@@ -50,7 +66,12 @@ class Intervals(Domain):
         return self._merged(one, other, _hull)
 
     def widen(self, old: Any, new: Any) -> Any:
-        return self._merged(old, new, _widened)
+        return self._merged(old, new, _widened if self.bits is None else self._widened_to_bits)
+
+    def _widened_to_bits(self, old: Interval, new: Interval) -> Any:
+        assert self.bits is not None
+        found = _widened(old, new)
+        return _met(found, whole(self.bits)) if found.kind == "int" else found
 
     def _merged(self, one: Any, other: Any, numbers: Callable[[Interval, Interval], Any]) -> Any:
         if one == other or other == BOTTOM:
@@ -99,18 +120,53 @@ class Intervals(Domain):
     def known(self, value: Any) -> tuple[Any] | None:
         return (value.value,) if isinstance(value, Known) else None
 
+    def hint(self, value: Any) -> Any:
+        if isinstance(value, Interval):
+            if value.kind == "float":
+                return float
+            integer = int | bool if value.low <= 1 and value.high >= 0 else int
+            return integer if value.kind == "int" else float | integer
+        if isinstance(value, Array):
+            return array_type(None, len(value.shape))
+        if isinstance(value, Items):
+            return tuple
+        return value.cls if isinstance(value, Object) else None
+
+    def parameter(self, place: int, hint: Any) -> Any:
+        if hint is bool:
+            return made(0, 1, "int")
+        if hint is int:
+            return INT if self.bits is None else whole(self.bits)
+        if hint is float:
+            return FLOAT
+        ndim = getattr(hint, "ndim", None) if type(hint) is type(array_type(None, 1)) else None
+        if ndim is None:
+            return TOP
+        item = FLOAT if getattr(hint, "dtype", None) is np.float64 else TOP
+        length = made(0, INF if self.bits is None else whole(self.bits).high, "int")
+        return Array((length,) * ndim, item, tuple((place, axis) for axis in range(ndim)))
+
+    def settled(self, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
+        return value if self.bits is None else settled(self.bits, function, args, value)
+
+    def generated(self, item: Any) -> Any:
+        return Iteration(item)
+
+    def instance(self, cls: Any) -> Any:
+        return TOP
+
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
         if any(value == BOTTOM for value in args):
             return tuple(args)
         if function is bool:
             return self._assume_true(args[0], truth)
-        if function not in _ORDER or not all(isinstance(v, Interval) for v in args):
+        if id(function) not in _ORDER or not all(isinstance(v, Interval) for v in args):
             return tuple(args)
         one, other = args
         if not truth:
             if (one.nan or other.nan) and function is not operator.ne:
                 return tuple(args)
-            function = _ORDER[function]
+            function = _ORDER[id(function)]
         found = _compared(function, one, other)
         return None if BOTTOM in found else found
 
@@ -140,14 +196,27 @@ class Intervals(Domain):
 
 
 def _hull(one: Interval, other: Interval) -> Any:
+    low, high = min(one.low, other.low), max(one.high, other.high)
+    if one.kind != other.kind:  # compiled, an integer becomes a float that may not equal it
+        low, high = _outward(low, -INF), _outward(high, INF)
     return made(
-        min(one.low, other.low),
-        max(one.high, other.high),
+        low,
+        high,
         one.kind if one.kind == other.kind else "number",
         one.nan or other.nan,
         one.nonzero and other.nonzero,
         _common(one.ceilings, other.ceilings, max),
     )
+
+
+def _outward(bound: Bound, end: float) -> Bound:
+    """A bound at least as far out as the float for an integer is."""
+    if not isinstance(bound, int) or abs(bound) < 2**53:
+        return bound
+    try:
+        return math.nextafter(float(bound), end)
+    except OverflowError:
+        return end
 
 
 def _widened(old: Interval, new: Interval) -> Any:

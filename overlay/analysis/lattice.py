@@ -44,6 +44,10 @@ class Domain(Lattice):
 
     table: MethodTable
 
+    def in_compiled_code(self) -> Domain:
+        """The same domain for code that is compiled, where integers wrap around."""
+        return self
+
     @abstractmethod
     def constant(self, value: Any) -> Any:
         """The abstract value of a value of the program."""
@@ -53,17 +57,38 @@ class Domain(Lattice):
         None where there may be others. What is called is found by it."""
         return None
 
+    def hint(self, value: Any) -> Any:
+        """An annotation that all values meet that an abstract value stands for, by which methods
+        are chosen: a class, where they are of just that class, or a union of such. None where
+        there is none."""
+        return None
+
+    def parameter(self, place: int, hint: Any) -> Any:
+        """The abstract value of a function's parameter of which only its place and its type are
+        known: a class, or None."""
+        return self.top
+
+    def settled(self, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
+        """What a transfer function found, as the program's numbers can hold it."""
+        return value
+
     def alternatives(self, args: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
         """The arguments of a call taken apart, such that each part has one callee."""
         return (tuple(args),)
 
-    def callee(
+    def check(
         self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> Callable[..., Any]:
-        """What runs when ``function`` is called so: itself, unless the domain knows of dispatch.
-        Raises OverlayError where nothing does: the interpreter notes that, and such a call gives
-        nothing."""
-        return function
+    ) -> None:
+        """Raise OverlayError where a function that is no generic one would raise an error for
+        such arguments: the interpreter notes that, and such a call gives nothing."""
+
+    def instance(self, cls: Any) -> Any:
+        """The abstract value of a new object of a class."""
+        return self.top
+
+    def generated(self, item: Any) -> Any:
+        """What a call of a generator function gives, where these are its items."""
+        return self.top
 
     def assume(self, function: Callable[..., Any], args: Sequence[Any], truth: bool) -> Any:
         """The arguments where a condition ``function(*args)`` came out so; None where it cannot.

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.interpreter import Interpreter, Step
+from overlay.analysis.elements import element_written, is_limited, writes_unseen
+from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.intervals import Intervals
+from overlay.analysis.runs import Step
 from overlay.analysis.values import BOTTOM, Array, Interval, Items, Known, made, number
 from overlay.errors import OverlayError
 from overlay.location import caller, name_of
 
-__all__ = ["Proofs", "Site", "prove"]
+if TYPE_CHECKING:
+    from overlay.context import Context
+
+__all__ = ["Proofs", "Site", "prove", "sites"]
 
 _DIVISIONS = (
     *(operator.truediv, operator.floordiv, operator.mod),
@@ -45,39 +50,46 @@ class Proofs:
     """What ``prove`` found.
 
     sites: those of the function, then those of what it calls. result: what the function gives.
-    unread: functions below it whose code cannot be read, so that sites in them are not here.
+    unknown: ``file:line`` of each call of which is not known which code it runs, or whose code
+    cannot be read, so that sites in that code are not here.
     """
 
     sites: tuple[Site, ...]
     result: Any
-    unread: tuple[Callable[..., Any], ...] = ()
+    unknown: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:
         """Whether each site is, and all code was read."""
-        return not self.unread and all(site.proved for site in self.sites)
+        return not self.unknown and all(site.proved for site in self.sites)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.sites))
 
 
-def prove(function: Callable[..., Any], *arguments: Any) -> Proofs:
+def prove(function: Callable[..., Any], *arguments: Any, context: Context | None = None) -> Proofs:
     """Prove that each index below a call is in bounds, and that no divisor is zero.
 
     arguments: for each parameter an abstract value (``integers(0, 9)``, ``floats(...)``,
-    ``array("n")``), a number, or a function. Raises NotCompilable where the function's code
-    cannot be read, and OverlayError for an argument that means nothing here. Calls whose code
-    cannot be read give anything, and are told in ``unread``.
+    ``array("n")``), a number, or a function. context: in which the call is made: methods of its
+    tables are entered. Raises NotCompilable where the function's code cannot be read, and
+    OverlayError for an argument that means nothing here. Calls whose code cannot be read give
+    anything, and are told in ``unknown``.
     """
     domain = Intervals()
     values = tuple(_value(domain, i, given) for i, given in enumerate(arguments))
-    interpreter = Interpreter(domain)
-    run = interpreter.run(function, *values)
+    result, runs = Interpreter(domain, context).enter(function, *values)
+    limited = any(map(is_limited, values))
     found: dict[tuple[int, str], Site] = {}
-    for inner in run.walk():
-        for step in inner.steps:
-            _note(domain, found, step)
-    return Proofs(tuple(found.values()), run.result, interpreter.unread)
+    unknown: dict[str, None] = {}
+    for step in (step for run in runs for inner in run.walk() for step in inner.steps):
+        _note(domain, found, sites(step), step)
+        if limited and writes_unseen(step):
+            unseen = Site("element", False, domain.top, step.where, step.caller)
+            _note(domain, found, (unseen,), step)
+        if not step.followed:
+            unknown[step.where] = None
+    return Proofs(tuple(found.values()), result, tuple(unknown))
 
 
 def _value(domain: Intervals, place: int, given: Any) -> Any:
@@ -97,32 +109,37 @@ def _value(domain: Intervals, place: int, given: Any) -> Any:
     )
 
 
-def _note(domain: Intervals, found: dict[tuple[int, str], Site], step: Step) -> None:
+def _note(
+    domain: Intervals,
+    found: dict[tuple[int, str], Site],
+    inside: tuple[Site, ...],
+    step: Step,
+) -> None:
     """Add the sites in a step, to what other calls of the same function gave for them."""
-    for kind, proved, value in _sites(domain, step):
-        key = id(step.statement), kind
+    for site in inside:
+        key = id(step.statement), site.kind
         old = found.get(key)
         if old is not None:
-            proved, value = proved and old.proved, domain.join(old.value, value)
-        found[key] = Site(kind, proved, value, step.where, step.caller)
+            value = domain.join(old.value, site.value)
+            site = replace(site, proved=site.proved and old.proved, value=value)
+        found[key] = site
 
 
-def _sites(domain: Intervals, step: Step) -> list[tuple[str, bool, Any]]:
-    if step.function in _DIVISIONS and len(step.args) == 2:
+def sites(step: Step) -> tuple[Site, ...]:
+    """The indices and divisors of one call that was analysed over intervals, and what it may
+    write to arrays of which more is known than that they hold numbers."""
+    found: list[tuple[str, bool, Any]] = []
+    if any(step.function is each for each in _DIVISIONS) and len(step.args) == 2:
         one, divisor = step.args
-        if isinstance(one, Known):  # such as "%s" % x
-            return []
-        return [("divisor", _is_not_zero(divisor) or one == BOTTOM, divisor)]
-    if step.function not in (operator.getitem, operator.setitem):
-        return []
-    held, index = step.args[:2]
-    if _is_slice(index):
-        return []
-    sites = [("index", held == BOTTOM or _is_inside(held, index), index)]
-    if step.function is operator.setitem and isinstance(held, Array):
-        value = step.args[2]
-        sites.append(("element", domain.is_below(value, held.item), value))
-    return sites
+        if not isinstance(one, Known):  # such as "%s" % x
+            found.append(("divisor", _is_not_zero(divisor) or one == BOTTOM, divisor))
+    if step.function is operator.getitem or step.function is operator.setitem:
+        held, index = step.args[:2]
+        if not _is_slice(index):
+            found.append(("index", held == BOTTOM or _is_inside(held, index), index))
+    written = element_written(step)
+    found += [] if written is None else [("element", *written)]
+    return tuple(Site(*each, step.where, step.caller) for each in found)
 
 
 def _is_not_zero(value: Any) -> bool:

@@ -16,7 +16,9 @@ __all__ = [
     "Bottom",
     "Interval",
     "Items",
+    "Iteration",
     "Known",
+    "Object",
     "Top",
     "array",
     "floats",
@@ -114,6 +116,13 @@ class Iteration:
     """A range, or an iterator: what its items are."""
 
     item: Any
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object of a builtin class, such as a list, of which no more is known."""
+
+    cls: Any
 
 
 class Known:

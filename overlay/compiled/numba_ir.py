@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types as python_types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba.core import errors, ir, types
 from numba.core.ir_utils import get_definition, guard
@@ -26,13 +26,17 @@ from overlay.ir import IR, UNKNOWN, Call, Variable
 from overlay.location import location_of, name_of, shown
 from overlay.target import key_of_target
 
-__all__ = ["NumbaIR", "callable_of"]
+if TYPE_CHECKING:
+    from overlay.analysis.runs import Run, Step
+
+__all__ = ["NumbaIR", "callable_of", "of_program"]
 
 
 class NumbaIR(IR):
     """One function; typing, typemap and calltypes where types are known.
 
-    bind: what stands in this function for a callable of the program.
+    bind: what stands in this function for a callable of the program. analyse: analyses the
+    function as it is now.
     """
 
     def __init__(
@@ -45,14 +49,19 @@ class NumbaIR(IR):
         typemap: dict[str, Type] | None = None,
         calltypes: dict[Any, Any] | None = None,
         interpretation: Any = None,
+        analyse: Callable[[NumbaIR], Run | None] | None = None,
+        metadata: Any = None,
     ) -> None:
         self.func_ir = func_ir
         self.function = function
         self.interpretation = interpretation
+        self.metadata = metadata
         self.typemap = typemap
         self.calltypes = calltypes
         self._typing = typing
         self._bind = bind
+        self._analyse = analyse
+        self._analysis: tuple[Run | None] | None = None
 
     @property
     def arguments(self) -> tuple[Variable, ...]:
@@ -69,6 +78,19 @@ class NumbaIR(IR):
 
     def __str__(self) -> str:
         return self.func_ir.dump_to_string()
+
+    # ---- the interpretation in force ----
+
+    @property
+    def analysis(self) -> Run | None:
+        if self._analysis is None:
+            self._analysis = (None if self._analyse is None else self._analyse(self),)
+        return self._analysis[0]
+
+    def analysed(self, call: Call) -> Step | None:
+        steps = [] if self.analysis is None else self.analysis.steps
+        _, expr = call.native
+        return next((step for step in steps if step.statement.native is expr), None)
 
     # ---- looking ----
 
@@ -115,6 +137,7 @@ class NumbaIR(IR):
             types=None if types_ is None else tuple(map(spelt, types_)),
             result_type=self.type_of(result),
             constants=tuple(UNKNOWN if v is None else self.constant(v) for v in args),
+            metadata=self.metadata,
             native=(assign, expr),
         )
 
@@ -162,7 +185,7 @@ class NumbaIR(IR):
 
     def _constant(self, value: Any) -> Any:
         if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
-            return _of_program(value.value)
+            return of_program(value.value)
         if not isinstance(value, ir.Expr):
             return UNKNOWN
         if value.op == "build_tuple":
@@ -245,12 +268,14 @@ class NumbaIR(IR):
     def _insert(
         self, block: Any, place: int, near: Any, target: Any, args: Sequence[Any]
     ) -> Variable:
+        self._analysis = None
         made, last = self._made(near, target, args, {})
         block.body[place:place] = [*made, last]
         return Variable(last.target.name)
 
     def _place(self, call: Call) -> tuple[Any, int, Any]:
-        """The block of a call, where in it, and the assignment."""
+        """The block of a call that is to be edited, where in it, and the assignment."""
+        self._analysis = None
         assign, expr = call.native
         for block in self.func_ir.blocks.values():
             for place, statement in enumerate(block.body):
@@ -370,7 +395,7 @@ def _read_by(statement: Any) -> set[str]:
     return {var.name for var in value.list_vars()} if isinstance(value, ir.Inst) else set()
 
 
-def _of_program(value: Any) -> Any:
+def of_program(value: Any) -> Any:
     """What a stand-in stands for."""
     if isinstance(value, InnerDispatcher):
         return value.function
@@ -387,10 +412,10 @@ def _of_program(value: Any) -> Any:
 def callable_of(ty: Type) -> Any:
     """The callable that all values of a type are, or UNKNOWN."""
     if isinstance(ty, CalleeType):
-        return _of_program(ty.callee)
+        return of_program(ty.callee)
     if isinstance(ty, BoundCallee):
         return callable_of(ty.function)
     if isinstance(ty, types.Dispatcher):
-        return _of_program(ty.dispatcher)
+        return of_program(ty.dispatcher)
     key = getattr(ty, "typing_key", None)
     return key if callable(key) else UNKNOWN

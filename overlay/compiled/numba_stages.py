@@ -25,12 +25,12 @@ from overlay.compiled.numba_ir import NumbaIR
 from overlay.compiled.numba_lowering import Lowering, ParallelLowering
 from overlay.errors import OverlayError
 from overlay.ir import IR
-from overlay.plugin import run_stage
+from overlay.plugin import ask_analysed, hear_analyses, run_stage
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["add_stages", "add_untyped_stages"]
+__all__ = ["Inference", "add_stages", "add_untyped_stages"]
 
 
 def add_untyped_stages(passes: Any) -> None:
@@ -66,7 +66,7 @@ def _run(state: Any, stage: str, shown: IR) -> None:
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class BeforeInference(FunctionPass):
-    """The stage ``before_inference``."""
+    """The analysis, for plugins that hear of it, and the stage ``before_inference``."""
 
     _name = "overlay_before_inference"
 
@@ -74,7 +74,12 @@ class BeforeInference(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        if not has_stage(state.pipeline.world, "before_inference"):
+        world: World = state.pipeline.world
+        if hear_analyses(world.plugins):
+            shown = shown_ir(state)
+            with errors_carried(world):
+                ask_analysed(world.plugins, shown.analysis, shown.function)
+        if not has_stage(world, "before_inference"):
             return False
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in _as_call(block, old)]

@@ -10,7 +10,8 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay.compiled import failures, plum_functions
+from overlay import plum_methods
+from overlay.compiled import failures
 from overlay.compiled.calls import (
     GLUE,
     Body,
@@ -33,6 +34,7 @@ from overlay.compiled.numba_ir import callable_of
 from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
+    OWN_OPTIONS,
     Native,
     Type,
     body_registered_as_jitable,
@@ -78,6 +80,7 @@ class World:
         self.options = dict(options)
         self.enters_numba = bool(options.get("enter_numba"))
         self.plugins = engine.plugins
+        self.only_types = engine.only_types
         self.typing = WorldTyping(self)
         if self.plugins:
             self.typing.callstack = AskingCallStack(self)
@@ -164,7 +167,7 @@ class World:
 
     def _has_methods(self, value: Any) -> bool:
         """Whether what a call of this callable enters is a matter of its arguments."""
-        return self.overlays(value) or plum_functions.is_function(value)
+        return self.overlays(value) or plum_methods.is_function(value)
 
     def overlays(self, value: Any) -> bool:
         """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
@@ -219,6 +222,8 @@ class World:
     def kernel(self, value: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
         world."""
+        if self.only_types:
+            return value
         found = self._kernels.get(id(value))
         if found is None:
             found = self._kernels[id(value)] = value, kernel_in(self, value)
@@ -266,7 +271,7 @@ class World:
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
             merged = {**DEFAULTS, **self.options, **own, **(options or {})}
-            merged.pop("enter_numba", None)
+            merged = {name: v for name, v in merged.items() if name not in OWN_OPTIONS}
             pipeline = compiler_for(self, body)
             made = InnerDispatcher(self, function, body, merged, is_entry, pipeline)
             if self.native is not self:
@@ -382,13 +387,13 @@ class World:
 
     def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         count = len(args) - len(names)
-        if not plum_functions.is_function(callee.target):
+        if not plum_methods.is_function(callee.target):
             found = self.base(callee.target)
             if isinstance(found, Native):
                 named = dict(zip(names, args[count:], strict=True))
                 found = self.implementation(type_of(found), args[:count], named) or found
             return Outcome(found)
-        method, result = plum_functions.resolved(
+        method, result = plum_methods.resolved(
             callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
         )
         return Outcome(self.base(method), None, result)
@@ -416,7 +421,7 @@ class World:
 
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
-        return outcome.result is Any or plum_functions.is_result(hint_of(returned), outcome.result)
+        return outcome.result is Any or plum_methods.is_result(hint_of(returned), outcome.result)
 
 
 def _key_of_options(options: Mapping[str, Any] | None) -> Any:

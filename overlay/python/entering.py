@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.errors import NotCompilable
 from overlay.location import location_of, name_of
-from overlay.plugin import Plugin, entered_plugins, identity, interpreted, stages_of
+from overlay.plugin import (
+    Plugin,
+    ask_analysed,
+    entered_plugins,
+    hear_analyses,
+    identity,
+    interpreted,
+    stages_of,
+)
 from overlay.python.kept import limited
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unobserved, unseen
@@ -26,11 +34,14 @@ from overlay.table import LOCK
 from overlay.target import as_positional, signature_of
 
 if TYPE_CHECKING:
+    from overlay.analysis.runs import Run
     from overlay.python.engine import Link, PythonEngine
 
 __all__ = ["Entering", "asking", "entering", "is_asked_about"]
 
 
+# how many functions below one that is entered are analysed for it at most
+_ANALYSES = 500
 _LOOKING_MODULES = ("_warnings", "sys")
 _LOOKERS = (
     *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
@@ -134,7 +145,26 @@ class Entering:
             stages = stages_of(plugin)
             if stages:
                 return _Compiled(inside, function, link, plugin, stages[0])
+        if current is not None and hear_analyses(plugins):
+            ask_analysed(plugins, self._analysis(inside, function, link, types), function)
         return None if inside is stack else _Elsewhere(inside, function, link)
+
+    @staticmethod
+    def _analysis(
+        stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+    ) -> Run | None:
+        """A function analysed in the interpretation in force, if that is a domain."""
+        from overlay.analysis.entering import analysis_of
+        from overlay.analysis.interpreter import Interpreter
+        from overlay.analysis.lattice import Domain
+
+        domain = stack.interpretation
+        if not isinstance(domain, Domain):
+            return None
+        after = (None, ()) if link is None else (link.target, link.methods)
+        # a new one, since what an older one has read may have changed
+        interpreter = Interpreter(domain, most=_ANALYSES)
+        return analysis_of(interpreter, function, types, stack.tables, *after)
 
     def _stack_of(self, stack: Stack, plugins: tuple[Plugin, ...], current: Any) -> Stack:
         """The stack with these plugins in place of its own."""

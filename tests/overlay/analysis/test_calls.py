@@ -79,6 +79,66 @@ def test_branches() -> None:
     assert asked(Context(), lambda x: x + 1, float | None) == ["add(None, int) has no method"]
 
 
+def test_what_or_gives_is_true_or_the_last() -> None:
+    def program(x: Any, flag: Any) -> Any:
+        held = x or {}
+        return held | {} if flag else 0
+
+    assert asked(Context(), program, dict | None, bool) == []
+    assert asked(Context(), lambda x: (x and {}) | {}, dict | None) == [
+        "or_(None, dict) has no method"
+    ]
+
+
+def with_pattern(x: Any) -> Any:
+    match x:
+        case str() | bytes():
+            found = x
+        case None:
+            found = ""
+        case [_, *_]:
+            found = "" + str(len(x))
+        case _:
+            found = str(x)
+    return found + "\n" if isinstance(found, str) else found + b"\n"
+
+
+def test_patterns_narrow() -> None:
+    for given in (str, bytes, type(None), list, int):
+        assert asked(Context(), with_pattern, given) == []
+
+
+def named(first: Any, *rest: Any, by: Any = 1, to: Any = (0, 1), **more: Any) -> Any:
+    return first + by + len(to) + len(rest)
+
+
+def test_parameters_of_every_kind_are_bound() -> None:
+    assert asked(Context(), lambda: named(1, "a", b=2)) == []
+    assert asked(Context(), lambda: named(1, by=2, to="ab")) == []
+    assert asked(Context(), lambda: named(1, to=None)) == ["len(None) has no method"]
+    (found,) = asked(Context(), lambda: named(by=2))
+    assert "missing a required argument: 'first'" in found
+
+
+def bounded(x: Any, most: Any = None) -> Any:
+    def inner() -> Any:
+        return most is not None and x >= most
+
+    return inner()
+
+
+def test_a_free_variable_is_narrowed() -> None:
+    assert asked(Context(), bounded, int) == []
+    assert asked(Context(), bounded, int, str) == ["ge(int, str) has no method"]
+
+
+def test_calls_between_branches_have_their_arguments() -> None:
+    def program(x: Any, flag: Any) -> Any:
+        return two(x, 1 if flag else 2) if flag else two(*(x, x))
+
+    assert asked(Context(), program, int, bool) == []
+
+
 def test_builtins_and_operators() -> None:
     assert asked(Context(), lambda x: math.sin(x), str) == ["sin(str) has no method"]
     assert asked(Context(), lambda x: len(x), int) == ["len(int) has no method"]
@@ -110,8 +170,35 @@ def handles(x: Any) -> Any:
     try:
         return x + 1
     except TypeError:
+        return area(x)
+
+
+def does_not_handle(x: Any) -> Any:
+    try:
+        return x + 1
+    except (KeyError, OSError):
         return 0
 
 
-def test_what_was_not_read_is_told() -> None:
-    assert check_calls(Context(), lambda x: handles(x), str).unread == (handles,)
+def cleans_up(x: Any) -> Any:
+    try:
+        return direct(x)
+    finally:
+        print("done")
+
+
+def calls_guarded(x: Any) -> Any:
+    try:
+        return direct(x)
+    except Exception:
+        return None
+
+
+def test_errors_that_the_program_handles_are_none() -> None:
+    assert asked(Context(), handles, str) == ["area(str) has no method"]
+    assert asked(Context(), calls_guarded, str) == []
+    assert asked(Context(), lambda x: (calls_guarded(x), direct(x)), str) == [
+        "area(str) has no method"
+    ]
+    assert asked(Context(), does_not_handle, str) == ["add(str, int) has no method"]
+    assert asked(Context(), cleans_up, str) == ["area(str) has no method"]

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.analysis import Interpreter, Interval, Intervals, floats, integers
 from overlay.analysis.values import BOTTOM, FLOAT, INT, NUMBER, TOP, number
 from overlay.errors import NotCompilable
 
-NAMES = ("a", "b", "c")
-
 
 def result_of(function: Any, *args: Any) -> Any:
     return Interpreter(Intervals()).run(function, *args).result
-
-
-def contains(found: Any, value: Any) -> bool:
-    if found == TOP:
-        return True
-    if not isinstance(found, Interval):
-        return False
-    if isinstance(value, float) and math.isnan(value):
-        return found.nan
-    of_kind = found.kind == "number" or (found.kind == "float") == isinstance(value, float)
-    is_zero_barred = found.nonzero and value == 0
-    return of_kind and found.low <= value <= found.high and not is_zero_barred
 
 
 # ---- the lattice --------------------------------------------------------------------------
@@ -71,102 +56,6 @@ def test_widening_comes_to_an_end(values: list[Any]) -> None:
         changes += wider != value
         value = wider
     assert changes <= 5
-
-
-# ---- random programs ----------------------------------------------------------------------
-
-names = st.sampled_from(NAMES)
-leaves = names | st.integers(-7, 7).map(str) | st.sampled_from(["0.5", "-2.25", "3.0"])
-
-
-def _larger(inner: Any) -> Any:
-    binary = st.tuples(st.sampled_from(["+", "-", "*", "//", "%", "/"]), inner, inner)
-    calls = st.tuples(st.sampled_from(["max", "min"]), inner, inner)
-    return (
-        binary.map(lambda t: f"({t[1]} {t[0]} {t[2]})")
-        | calls.map(lambda t: f"{t[0]}({t[1]}, {t[2]})")
-        | inner.map(lambda t: f"abs({t})")
-        | inner.map(lambda t: f"(-{t})")
-        | inner.map(lambda t: f"helper({t})")
-    )
-
-
-expressions = st.recursive(leaves, _larger, max_leaves=4)
-conditions = st.tuples(
-    st.sampled_from(["", "not "]),
-    leaves,
-    st.sampled_from(["<", "<=", ">", ">=", "==", "!="]),
-    leaves,
-).map(lambda t: f"{t[0]}{t[1]} {t[2]} {t[3]}")
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return ["    " + line for line in lines]
-
-
-@st.composite
-def blocks(draw: Any, depth: int = 2) -> list[str]:
-    lines: list[str] = []
-    for _ in range(draw(st.integers(1, 3))):
-        kind = draw(st.sampled_from(["set", "set", "if", "for", "while"] if depth else ["set"]))
-        name = draw(names)
-        if kind == "set":
-            lines.append(f"{name} = {draw(expressions)}")
-            continue
-        inner = _indented(draw(blocks(depth=depth - 1)))
-        if kind == "if":
-            other = _indented(draw(blocks(depth=depth - 1)))
-            lines += [f"if {draw(conditions)}:", *inner, "else:", *other]
-        elif kind == "for":
-            ends = draw(st.sampled_from(["4", "1, 5", "5, 0, -2", "a"]))
-            loop = f"for {name} in range({ends}):" if ends != "a" else f"for {name} in range(3):"
-            lines += [loop, *inner]
-        else:
-            turn = f"turn{depth}"
-            head = [f"{turn} = 0", f"while {turn} < 4 and {draw(conditions)}:"]
-            lines += [*head, *inner, f"    {turn} += 1"]
-    return lines
-
-
-def compiled(lines: list[str]) -> Any:
-    source = "\n".join(
-        [
-            "def helper(x):",
-            "    return x - 1 if x > 2 else x * 2",
-            "def f(a, b, c):",
-            *_indented(lines),
-            "    return a, b, c",
-        ]
-    )
-    file = f"<program {hash(source)}>"
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
-    space: dict[str, Any] = {}
-    exec(compile(source, file, "exec"), space)
-    return space["f"]
-
-
-values = st.integers(-9, 9) | st.floats(-9, 9)
-
-
-@settings(max_examples=50, deadline=None)
-@given(blocks(), st.tuples(values, values, values), st.integers(0, 3), st.integers(0, 3))
-def test_values_of_a_run_lie_in_the_intervals(
-    lines: list[str], args: tuple[Any, Any, Any], below: int, above: int
-) -> None:
-    f = compiled(lines)
-    given_ = [
-        integers(v - below, v + above) if isinstance(v, int) else floats(v - below, v + above)
-        for v in args
-    ]
-    try:
-        results = f(*args)
-    except (ZeroDivisionError, OverflowError, TypeError):
-        return
-    if any(isinstance(v, int) and abs(v) > 2**1000 for v in results):
-        return
-    found = result_of(f, *given_)
-    for value, interval in zip(results, found.items, strict=True):
-        assert contains(interval, value), (interval, value)
 
 
 # ---- loops, branches, calls ---------------------------------------------------------------
@@ -251,19 +140,28 @@ def test_a_function_is_analysed_once_for_its_arguments() -> None:
 
 
 def handles(x: Any) -> Any:
+    found = 5
     try:
-        return 1 // x
+        found = 1
+        found = 10 // x
     except ZeroDivisionError:
-        return 0
+        return found
+    finally:
+        found = 7
+    return found
+
+
+def test_what_handles_exceptions() -> None:
+    assert result_of(handles, integers(0, 9)) == integers(1, 10)
 
 
 def test_what_cannot_be_read_gives_anything() -> None:
     def caller(x: Any) -> Any:
-        return handles(x)
+        return pow(x, 2)
 
     assert result_of(caller, integers()) == TOP
-    with pytest.raises(NotCompilable, match="handles"):
-        result_of(handles, integers())
+    with pytest.raises(NotCompilable, match="pow"):
+        result_of(pow, integers())
 
 
 def test_arrays_made_in_the_program() -> None:

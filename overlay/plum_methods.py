@@ -1,4 +1,4 @@
-"""plum's generic functions in compiled code: resolved by plum, on types, when compiled."""
+"""plum's generic functions and ours, resolved by plum on types, without a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_function(value: Any) -> bool:
     """Whether it is a generic function: plum's, or one that ``generic`` made."""
     plum = sys.modules.get("plum")
     return plum is not None and (
-        isinstance(value, plum.Function) or generic_state(value) is not None
+        issubclass(type(value), plum.Function) or generic_state(value) is not None
     )
 
 

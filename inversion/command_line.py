@@ -1,0 +1,140 @@
+"""The command line: ``python -m inversion FUNCTION --return VALUE``."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from inversion.inverse import Inverse
+from inversion.invert import choose
+from overlay import OverlayError
+from overlay.named import named, named_context, named_type
+from primitives.relation import RETURN
+
+__all__ = ["main"]
+
+_USAGE = 2
+_NAMES = {"math": math, "np": np, "numpy": np}  # what a lambda may use
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line; the exit code."""
+    asked = _parser().parse_args(arguments)
+    try:
+        function = _function(asked.function)
+        given = dict(map(_assignment, asked.known))
+        if asked.result is not None:
+            given = {RETURN: _value(asked.result), **given}
+        inverse = choose(
+            function, *_types(asked, function), known=tuple(given), context=_context(asked)
+        )
+        if asked.show:
+            print(inverse)
+            return 0
+        _print(inverse, *_answer(inverse, asked, given))
+    except (OverlayError, TypeError, ValueError) as error:
+        print(f"python -m inversion: {error}", file=sys.stderr)
+        return _USAGE
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m inversion",
+        description="Find a function's arguments from its result, or any of its axes from others.",
+    )
+    parser.add_argument(
+        "function", help="package.module:function, or a lambda, which may use math and np"
+    )
+    parser.add_argument(
+        "types", nargs="*", metavar="TYPE", help="of the arguments; by default from annotations, "
+        "and float in a lambda",
+    )  # fmt: skip
+    parser.add_argument("--return", dest="result", metavar="VALUE", help="the known result")
+    parser.add_argument(
+        "--known", action="append", default=[], metavar="NAME=VALUE", help="a known argument"
+    )
+    theta = parser.add_mutually_exclusive_group()
+    theta.add_argument(
+        "--theta",
+        metavar="V,V,...",
+        help="the parameters, in order; those left out at the end have their defaults",
+    )
+    theta.add_argument("--seed", type=int, help="draw the parameters at random")
+    parser.add_argument("--context", metavar="package.module:name", help="the Context to use")
+    parser.add_argument("--show", action="store_true", help="print the inverse, and stop")
+    return parser
+
+
+def _function(text: str) -> Callable[..., Any]:
+    if not text.lstrip().startswith("lambda"):
+        found = named(text)
+        if not callable(found):
+            raise OverlayError(f"{text!r} is not callable: {found!r}")
+        return found
+    try:
+        code = compile(text.strip(), "<the lambda>", "eval")
+    except SyntaxError as error:
+        raise OverlayError(
+            f"cannot read {text!r}: {error.msg}", help='write it as "lambda x, y: x * y"'
+        ) from None
+    return eval(code, dict(_NAMES))
+
+
+def _types(asked: argparse.Namespace, function: Callable[..., Any]) -> list[Any]:
+    if asked.types:
+        return [named_type(name) for name in asked.types]
+    if not asked.function.lstrip().startswith("lambda"):
+        return []
+    return [float] * len(inspect.signature(function).parameters)
+
+
+def _context(asked: argparse.Namespace) -> Any:
+    return None if asked.context is None else named_context(asked.context)
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        raise OverlayError(
+            f"cannot read the value {text!r}", help="write a number, True, or a tuple like (1, 2.5)"
+        ) from None
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise OverlayError(f"--known {text!r} names no value", help="write --known x=2")
+    return name.strip(), _value(value)
+
+
+def _answer(
+    inverse: Inverse, asked: argparse.Namespace, given: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """The parameters by name, and what the inverse answers."""
+    space = inverse.parameters
+    if asked.theta is not None:
+        theta = tuple(_value(part) for part in asked.theta.split(","))
+        theta += space.default()[len(theta) :]
+    elif asked.seed is not None:
+        theta = space.normal(space.sample(np.random.default_rng(asked.seed)))
+    else:
+        theta = space.default()
+    answers = inverse(*given.values(), *([theta] if len(space) else []))
+    return dict(zip(space.names, space.normal(theta), strict=True)), answers
+
+
+def _print(inverse: Inverse, theta: dict[str, Any], answers: tuple[Any, ...]) -> None:
+    for name, answer in zip(inverse.unknown, answers, strict=True):
+        print(f"{name} = {answer!r}")
+    if theta:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in theta.items())
+        print(f"  with θ: {chosen}")

@@ -1,0 +1,194 @@
+"""The blocks of a function's code, and the ways between them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from types import FunctionType
+
+from overlay.analysis.body import (
+    Block,
+    Branch,
+    Copy,
+    Handler,
+    Make,
+    Return,
+    Statement,
+)
+from overlay.analysis.handling import caught
+from overlay.analysis.instructions import Instructions
+from overlay.analysis.statements import NULL, SLOT
+from overlay.python.assembly import Listing, Region
+from overlay.python.emit.decoding import Instruction, decoded
+from overlay.python.emit.effects import FINAL, jumped
+
+__all__ = ["Reader"]
+
+_NAMED_TESTS = ("IF_NONE", "IF_NOT_NONE")
+
+
+class Reader:
+    """Reads one function. Blocks are named by their first instructions; those that only move
+    what is on the stack come after all of these."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.listing = Listing(function.__code__)
+        self.code = list(decoded(function.__code__))
+        self.steps = Instructions(function)
+        self.blocks: dict[int, Block] = {}
+        self._regions: list[Region | None] = [None] * len(self.code)
+        for region in self.listing.regions:
+            span = range(region.start, region.end)
+            self._regions[region.start : region.end] = [region] * len(span)
+        self._starts = self._find_starts()
+        # where to go on, with what is on the stack there
+        self._todo: list[tuple[int, list[str]]] = []
+
+    def read(self) -> dict[int, Block]:
+        """All blocks that can be reached from the first, which is 0."""
+        self._reach(0, [])
+        while self._todo:
+            start, stack = self._todo.pop()
+            if start not in self.blocks:
+                self._block(start, stack)
+        self._forget_what_changes()
+        return caught(self.blocks, self.steps.matches)
+
+    def _find_starts(self) -> frozenset[int]:
+        ops, targets = self.listing.ops, self.listing.targets
+        found = {0, *targets.values(), *(k + 1 for k in targets)}
+        found |= {k + 1 for k, op in enumerate(ops) if op in FINAL}
+        for region in self.listing.regions:
+            found |= {region.start, region.end, region.target}
+        return frozenset(found)
+
+    def _reach(self, k: int, stack: Sequence[str]) -> None:
+        """Go on at an instruction, with as many values on the stack as there are here."""
+        held = [NULL if name == NULL else f"{SLOT}{i}" for i, name in enumerate(stack)]
+        self._todo.append((k, held))
+
+    # ---- one block ----
+
+    def _block(self, start: int, stack: list[str]) -> None:
+        steps = self.steps
+        steps.begin(stack, is_first=start == 0)
+        k = start
+        while True:
+            end = self._ended(k)
+            if end is not None:
+                break
+            steps.step(self.code[k])
+            k += 1
+            if k in self._starts:
+                self._pass(steps.stack, steps.statements)
+                self._reach(k, steps.stack)
+                end = Branch(None, k, k)
+                break
+        self.blocks[start] = Block(tuple(steps.statements), end, self._handler(start))
+
+    def _handler(self, start: int) -> Handler | None:
+        region = self._regions[start]
+        if region is None:
+            return None
+        self._reach(region.target, [SLOT] * (region.depth + 1 + region.lasti))
+        deepest = self.listing.code.co_stacksize + 1
+        return Handler(region.target, frozenset(f"{SLOT}{i}" for i in range(region.depth, deepest)))
+
+    def _ended(self, k: int) -> Branch | Return | None:
+        """How a block ends, where an instruction ends it."""
+        ins, steps = self.code[k], self.steps
+        steps.at(ins)
+        if ins.name == "RETURN_VALUE":
+            return Return(steps.stack.pop())
+        if ins.name == "RETURN_CONST":
+            return Return(steps.constant(ins.value))
+        if k in self.listing.targets:
+            return self._jump(k, ins)
+        return Return(None) if self.listing.ops[k] in FINAL else None
+
+    def _jump(self, k: int, ins: Instruction) -> Branch:
+        target, stack = self.listing.targets[k], self.steps.stack
+        if self.listing.ops[k] in FINAL:
+            self._pass(stack, self.steps.statements)
+            self._reach(target, stack)
+            return Branch(None, target, target)
+        condition, jumps_if, taken = self._tested(k, ins)
+        stack = self.steps.stack
+        there, here = self._way(target, taken, stack), self._way(k + 1, stack, taken)
+        if there == target and here == k + 1:
+            self._pass(max(stack, taken, key=len), self.steps.statements)
+        return Branch(condition, *((there, here) if jumps_if else (here, there)))
+
+    def _tested(self, k: int, ins: Instruction) -> tuple[str, bool, list[str]]:
+        """What a jump tests, with what outcome it jumps, and the stack where it jumps to."""
+        steps = self.steps
+        if ins.name == "FOR_ITER":
+            held = list(steps.stack)
+            found = steps.next_item()
+            depth = len(jumped(self.listing.ops[k], ins.arg, [*held]))
+            return found, False, [*held, *(steps.fresh() for _ in held)][:depth]
+        condition = steps.stack[-1] if steps.stack else steps.fresh()
+        if ins.name.endswith("_OR_POP"):
+            taken = list(steps.stack)
+            steps.stack.pop()
+            return condition, "IF_TRUE" in ins.name, taken
+        if ins.name.startswith("POP_JUMP"):
+            steps.stack.pop()
+            if ins.name.endswith(_NAMED_TESTS):
+                none = steps.constant(None)
+                condition = steps.apply(operator.is_, condition, none)
+            jumps_if = ins.name.endswith(("IF_TRUE", "IF_NONE"))
+            return condition, jumps_if, list(steps.stack)
+        taken = jumped(self.listing.ops[k], ins.arg, steps.stack, "$?")
+        steps.step(ins)
+        return steps.fresh(), True, [steps.fresh() if name == "$?" else name for name in taken]
+
+    def _way(self, target: int, stack: list[str], other: list[str]) -> int:
+        """Where to go on to reach an instruction with a stack: there, if the other way leaves the
+        same on the stack as far as it is as high, else a block that moves it."""
+        self._reach(target, stack)
+        if stack[: len(other)] == other[: len(stack)]:
+            return target
+        moved: list[Statement] = []
+        self._pass(stack, moved)
+        label = len(self.code) + len(self.blocks) + 1
+        while label in self.blocks:
+            label += 1
+        self.blocks[label] = Block(tuple(moved), Branch(None, target, target))
+        return label
+
+    def _pass(self, stack: Sequence[str], statements: list[Statement]) -> None:
+        """Put what is on the stack where the next block has it from."""
+        slots = [(f"{SLOT}{i}", name) for i, name in enumerate(stack)]
+        wanted = {slot: name for slot, name in slots if name not in (slot, NULL)}
+        for slot in [name for name in wanted.values() if name in wanted]:
+            kept = self.steps.fresh()  # a slot that is overwritten before it is read
+            statements.append(Copy(kept, slot))
+            wanted = {to: kept if name == slot else name for to, name in wanted.items()}
+        statements += [Copy(slot, name) for slot, name in wanted.items()]
+
+    # ---- when all are known ----
+
+    def _forget_what_changes(self) -> None:
+        """A function that is defined here does not know of variables that are set later."""
+        for label, block in self.blocks.items():
+            for i, statement in enumerate(block.statements):
+                if isinstance(statement, Make) and any(statement.captured):
+                    later = self._set_after(label, i)
+                    kept = tuple(None if n in later else n for n in statement.captured)
+                    changed = list(self.blocks[label].statements)
+                    changed[i] = replace(statement, captured=kept)
+                    self.blocks[label] = replace(self.blocks[label], statements=tuple(changed))
+
+    def _set_after(self, label: int, place: int) -> set[str]:
+        found = {s.target for s in self.blocks[label].statements[place + 1 :]}
+        seen: set[int] = set()
+        todo = list(self.blocks[label].next)
+        while todo:
+            each = todo.pop()
+            if each not in seen:
+                seen.add(each)
+                found |= {s.target for s in self.blocks[each].statements}
+                todo += self.blocks[each].next
+        return found

@@ -1,0 +1,138 @@
+"""What is known at each block of a function, once nothing changes any more."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+from overlay.analysis.body import Body, Branch, Return, Statement
+from overlay.analysis.lattice import Domain
+from overlay.analysis.state import State, assume, is_below, joined
+
+__all__ = ["FixedPoint"]
+
+# how often a loop's values are let grow by joins before they are widened, and how many rounds
+# after the fixed point take back what widening gave away
+_JOINS = 2
+_ROUNDS = 2
+
+Ways = list[tuple[int, State]]
+
+
+class FixedPoint:
+    """The states in which the blocks of a function begin.
+
+    execute: changes a state as a statement does.
+    """
+
+    def __init__(
+        self, domain: Domain, body: Body, entry: State, execute: Callable[[Statement, State], None]
+    ) -> None:
+        self.domain = domain
+        self.body = body
+        self.entry = entry
+        self.execute = execute
+        self.into: dict[int, State] = {body.first: entry}
+        self._ways: dict[int, Ways] = {}
+        self._visits: dict[int, int] = {}
+
+    def find(self) -> dict[int, State]:
+        """Those states, for the blocks that can be reached."""
+        place = self.body.place
+        todo = [(0, self.body.first)]
+        waiting = {self.body.first}
+        while todo:
+            _, label = heapq.heappop(todo)
+            waiting.discard(label)
+            self._ways[label] = self._through(label, self.into[label])
+            for after, state in self._ways[label]:
+                if self._grow(after, state) and after not in waiting:
+                    waiting.add(after)
+                    heapq.heappush(todo, (place[after], after))
+        for _ in range(_ROUNDS if self.body.loop_heads else 0):
+            self._again()
+        return self.into
+
+    def _grow(self, label: int, state: State) -> bool:
+        """Add what is known on one way into a block; whether that was new."""
+        old = self.into.get(label)
+        if old is None:
+            self.into[label] = state
+            return True
+        if is_below(self.domain, state, old):
+            return False
+        visits = self._visits.get(label, 0)
+        widens = label in self.body.loop_heads and visits >= _JOINS
+        new = joined(old, state, self.domain.widen if widens else self.domain.join)
+        if is_below(self.domain, new, old):
+            return False
+        self._visits[label] = visits + 1
+        self.into[label] = new
+        return True
+
+    def _again(self) -> None:
+        """One more round, in which values may only become more precise."""
+        before: dict[int, list[int]] = {}
+        for label, ways in self._ways.items():
+            for after, _ in ways:
+                before.setdefault(after, []).append(label)
+        found: dict[int, State] = {}
+        for label in self.body.order:
+            states = [
+                state
+                for other in before.get(label, ())
+                for after, state in self._ways.get(other, ())
+                if after == label
+            ]
+            states += [self.entry] if label == self.body.first else []
+            if not states:
+                self._ways.pop(label, None)
+                continue
+            state = states[0]
+            for other in states[1:]:
+                state = joined(state, other, self.domain.join)
+            found[label] = state
+            self._ways[label] = self._through(label, state)
+        self.into = found
+
+    # ---- one block ----
+
+    def _through(self, label: int, before: State) -> Ways:
+        """The blocks that come after one, with what is known there."""
+        block = self.body.blocks[label]
+        state = before.copy()
+        raised = None if block.handler is None else State(before.values.copy())
+        for statement in block.statements:
+            self.execute(statement, state)
+            if raised is not None and statement.target in self.body.lasting:
+                self._raise(raised, statement.target, state)
+        ways = [] if isinstance(block.end, Return) else self._branched(block.end, state)
+        for _, reached in ways:
+            reached.keep(self.body.lasting)
+        if block.handler is not None and raised is not None:
+            dropped = block.handler.dropped
+            kept = {k: v for k, v in raised.values.items() if k not in dropped}
+            ways.append((block.handler.block, State(kept)))
+        for after, reached in ways:
+            changed = self.body.changed.get((label, after))
+            if changed is not None:  # what a loop does not set is as it was before the loop
+                kept = {name: v for name, v in reached.values.items() if name in changed}
+                reached.values = kept
+        return ways
+
+    def _raise(self, raised: State, name: str, state: State) -> None:
+        """A variable may have its new value where an exception goes, or its old one."""
+        if name in state.values:
+            value = state.values[name]
+            old = raised.values.get(name, value)
+            raised.values[name] = value if old is value else self.domain.join(old, value)
+
+    def _branched(self, end: Branch, state: State) -> Ways:
+        if end.condition is None or end.yes == end.no:
+            return [(end.yes, state)]
+        found: Ways = []
+        for after, truth in ((end.yes, True), (end.no, False)):
+            refined = state.copy()
+            if assume(self.domain, refined, end.condition, truth):
+                found.append((after, refined))
+        return found

@@ -1,0 +1,180 @@
+"""What code does to classes of values: transfer functions, and what builtin classes take."""
+
+from __future__ import annotations
+
+import math
+import operator
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.analysis.constants import stored_attributes
+from overlay.analysis.marks import holds_items, matched, new, pack, succeeds
+from overlay.analysis.values import BOTTOM, TOP, Items, Known
+from overlay.signature import shown_hint
+from overlay.table import MethodTable
+from overlay.target import type_attribute
+
+__all__ = ["NONE", "SAMPLES", "SCALARS", "Bound", "ClassOf", "Kinds", "one", "result_of", "table"]
+
+# a value of each builtin class; what operators make of their classes is asked of these
+SAMPLES: dict[Any, Callable[[], Any]] = {
+    int: lambda: 2,
+    float: lambda: 2.0,
+    complex: lambda: 2j,
+    bool: lambda: True,
+    str: lambda: "a",
+    bytes: lambda: b"a",
+    types.NoneType: lambda: None,
+    tuple: tuple,
+    list: list,
+    dict: dict,
+    set: set,
+}
+SCALARS = (int, float, complex, bool, str, bytes, types.NoneType)
+_NAMES = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "and_", "or_", "xor"),
+    *("lshift", "rshift", "lt", "le", "gt", "ge", "eq", "ne"),
+    *("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "iand", "ior", "ixor"),
+)
+_MATH = [f for f in vars(math).values() if isinstance(f, types.BuiltinFunctionType)]
+_OFSCALARS = frozenset(map(id, _MATH))
+_APPLIED = (
+    *(getattr(operator, name) for name in _NAMES),
+    *(operator.neg, operator.pos, operator.invert, operator.not_, abs, len, bool),
+    *_MATH,
+)
+_KNOWN = frozenset(map(id, _APPLIED))
+_FORMATS = (operator.mod, operator.imod)
+_ITEMS = {id(f): f"__{f.__name__}__" for f in (operator.getitem, operator.setitem)}
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """A value of one of these classes exactly."""
+
+    types: frozenset[Any]
+
+    def __repr__(self) -> str:
+        return " | ".join(sorted(map(shown_hint, self.types)))
+
+
+@dataclass(frozen=True)
+class ClassOf:
+    """One of these classes itself."""
+
+    types: frozenset[Any]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A method of an object."""
+
+    function: Known
+    receiver: Any
+
+
+def one(cls: Any) -> Kinds:
+    """A value of this class."""
+    return Kinds(frozenset({cls}))
+
+
+NONE = one(types.NoneType)
+
+
+def result_of(function: Any, classes: tuple[Any, ...]) -> Any:
+    """The class of what a function of builtin classes gives; BOTTOM where it takes no such, TOP
+    where nothing is known of it."""
+    if id(function) in _ITEMS:
+        (held, *_) = classes
+        missing = held in SAMPLES and type_attribute(held, _ITEMS[id(function)]) is None
+        return BOTTOM if missing else TOP
+    allowed = SCALARS if id(function) in _OFSCALARS else tuple(SAMPLES)
+    if id(function) not in _KNOWN or not classes or any(c not in allowed for c in classes):
+        return TOP
+    if any(function is each for each in _FORMATS) and classes[0] in (str, bytes):
+        return TOP
+    try:
+        found = function(*(SAMPLES[c]() for c in classes))
+    except TypeError:
+        return BOTTOM
+    except (ArithmeticError, ValueError):
+        return TOP
+    return one(type(found))
+
+
+table = MethodTable("types")
+
+
+def _applied(function: Any) -> Callable[..., Any]:
+    def apply(*args: Kinds) -> Any:
+        classes = tuple(next(iter(a.types)) for a in args if len(a.types) == 1)
+        return result_of(function, classes) if len(classes) == len(args) else TOP
+
+    return apply
+
+
+for _each in _APPLIED:
+    table.overlay(_each)(_applied(_each))
+
+
+# ---- what is made -------------------------------------------------------------------------
+
+
+def _made(cls: type) -> Callable[..., Any]:
+    def make(*args: object, **kwargs: object) -> Any:
+        return one(cls)
+
+    return make
+
+
+for _each in (int, float, complex, str, bytes, tuple, list, dict, set, range, slice):
+    table.overlay(_each)(_made(_each))
+for _each in (isinstance, issubclass, callable, hasattr, succeeds, holds_items):
+    table.overlay(_each)(_made(bool))
+for _each in (operator.contains, operator.is_, operator.is_not, all, any):
+    table.overlay(_each)(_made(bool))
+for _each in (repr, ascii, chr, format, hex, oct, bin):
+    table.overlay(_each)(_made(str))
+
+
+@table.overlay(new)
+def new_object(cls: Known) -> Any:
+    return one(cls.value)
+
+
+@table.overlay(type)
+def class_of(x: Kinds) -> Any:
+    return Known(next(iter(x.types))) if len(x.types) == 1 else TOP
+
+
+@table.overlay(matched)
+def taken(x: object, cls: object, pattern: object) -> Any:
+    return Kinds(frozenset({types.NoneType, tuple}))
+
+
+# ---- tuples -------------------------------------------------------------------------------
+
+
+@table.overlay(pack)
+def packed(*items: object) -> Any:
+    return Items(items)
+
+
+# ---- attributes ---------------------------------------------------------------------------
+
+
+@table.overlay(getattr)
+def attribute(x: Kinds, name: Known) -> Any:
+    """A method written in Python, of an object of which the class is known."""
+    if len(x.types) != 1:
+        return TOP
+    (cls,) = x.types
+    plain = object.__dict__["__getattribute__"]
+    if type(cls) is not type or type_attribute(cls, "__getattribute__") is not plain:
+        return TOP
+    found = type_attribute(cls, name.value)
+    if type(found) is not types.FunctionType or name.value in stored_attributes(cls):
+        return TOP
+    return Bound(Known(found), x)

@@ -1,0 +1,39 @@
+"""What intervals are of numbers as compiled code has them: integers wrap around."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overlay.analysis.values import BOTTOM, FLOAT, NUMBER, Interval, made
+
+__all__ = ["settled", "whole"]
+
+_QUOTIENTS = (operator.floordiv, operator.ifloordiv)
+
+
+def whole(bits: int) -> Any:
+    """Any integer of this many bits, one of which is the sign."""
+    return made(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1, "int")
+
+
+def settled(bits: int, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
+    """What an operation gives that gave ``value`` if its numbers were Python's, and raised
+    nothing: where Python raises an error, compiled code may go on."""
+    if not isinstance(value, Interval):
+        return whole(bits) if value == BOTTOM and function is int else value
+    if function is math.sqrt and args[0].low < 0:
+        return FLOAT
+    if value.kind == "float":
+        return value
+    every = whole(bits)
+    inside = every.low <= value.low and value.high <= every.high
+    if value.kind == "number":
+        return value if inside else NUMBER
+    if not inside or (function is int and args[0].nan):
+        return every
+    if any(function is each for each in _QUOTIENTS) and args[1].has_zero:
+        return made(min(value.low, 0), max(value.high, 0), "int")
+    return value

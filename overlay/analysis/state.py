@@ -1,0 +1,160 @@
+"""What is known at one point of a function: the values of variables, and how they were made."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from overlay.analysis.body import is_step
+from overlay.analysis.lattice import Domain
+
+__all__ = ["CONSTANT", "COPY", "Fact", "State", "assume", "is_below", "joined"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """How a variable was computed, by which statement: what ``function`` gave for these variables,
+    which are as they were. function: COPY where it is a copy; CONSTANT where it holds ``value``.
+    """
+
+    function: Any
+    names: tuple[str, ...] = ()
+    value: Any = None
+
+    def same(self, other: Fact | None) -> bool:
+        """Whether two facts say the same."""
+        return other is not None and (
+            self.function is other.function
+            and self.names == other.names
+            and self.value is other.value
+        )
+
+
+COPY, CONSTANT = object(), object()
+
+
+@dataclass
+class State:
+    """What is known at one point of a function, by variable."""
+
+    values: dict[str, Any]
+    facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
+
+    def copy(self) -> State:
+        """Another of the same contents."""
+        return State(self.values.copy(), self.facts.copy())
+
+    def set(self, name: str, value: Any, fact: Fact | None = None) -> None:
+        """A variable gets a value, so that nothing that was known of the old one holds."""
+        if name in self.values:
+            for key in [k for k, f in self.facts.items() if k == name or name in f.names]:
+                del self.facts[key]
+        self.values[name] = value
+        if fact is not None and name not in fact.names:
+            self.facts[name] = fact
+
+    def set_copy(self, name: str, value: Any, source: str) -> None:
+        """A variable gets the value of another. What is learnt of a step of an expression that it
+        was is then learnt of the variable."""
+        fact = self.facts.get(source)
+        self.set(name, value)
+        if not is_step(source):
+            self.facts[name] = Fact(COPY, (source,))
+            return
+        if fact is not None and name not in fact.names:
+            self.facts[name] = fact
+        self.facts[source] = Fact(COPY, (name,))
+
+    def constant(self, name: str) -> tuple[Any] | None:
+        """The value of the program that a variable holds, if that is known, in a tuple."""
+        fact = self.facts.get(self.origin(name))
+        return (fact.value,) if fact is not None and fact.function is CONSTANT else None
+
+    def origin(self, name: str) -> str:
+        """The variable that one is a copy of."""
+        seen = {name}
+        fact = self.facts.get(name)
+        while fact is not None and fact.function is COPY and fact.names[0] not in seen:
+            name = fact.names[0]
+            seen.add(name)
+            fact = self.facts.get(name)
+        return name
+
+    def keep(self, names: frozenset[str]) -> None:
+        """Forget all but these variables, and the constants that they were computed with."""
+        facts = {k: f for k, f in self.facts.items() if k in names}
+        used = {name for f in facts.values() for name in f.names}
+        constants = {k for k in used if (f := self.facts.get(k)) and f.function is CONSTANT}
+        kept = names | constants
+        self.values = {k: v for k, v in self.values.items() if k in kept}
+        facts |= {k: self.facts[k] for k in constants}
+        self.facts = {k: f for k, f in facts.items() if kept.issuperset(f.names)}
+
+
+def joined(old: State, new: State, join: Callable[[Any, Any], Any]) -> State:
+    """What holds on both ways. A variable that only one of them sets is bound on that one alone:
+    to read it elsewhere is an error of the program."""
+    values = old.values.copy()
+    for name, value in new.values.items():
+        known = values.get(name, value)
+        values[name] = value if known is value else join(known, value)
+    return State(values, {k: f for k, f in old.facts.items() if f.same(new.facts.get(k))})
+
+
+def is_below(domain: Domain, one: State, other: State) -> bool:
+    """Whether all that is known in ``other`` holds in ``one``."""
+    for name, value in one.values.items():
+        if name not in other.values:
+            return False
+        held = other.values[name]
+        if held is not value and not domain.is_below(value, held):
+            return False
+    return all(f.same(one.facts.get(k)) for k, f in other.facts.items())
+
+
+# ---- conditions ---------------------------------------------------------------------------
+
+
+def assume(domain: Domain, state: State, name: str, truth: bool) -> bool:
+    """Take in that a variable is true, or false; whether that is possible."""
+    value = state.values.get(name, domain.top)
+    refined = domain.assume(bool, (value,), truth)
+    if refined is None:
+        return False
+    _refine(domain, state, name, refined[0])
+    fact = state.facts.get(name)
+    if fact is None or fact.function is CONSTANT:
+        return True
+    if fact.function is COPY or fact.function is bool:
+        return assume(domain, state, fact.names[0], truth)
+    if fact.function is operator.not_:
+        return assume(domain, state, fact.names[0], not truth)
+    args = tuple(state.values.get(n, domain.top) for n in fact.names)
+    found = domain.assume(fact.function, args, truth)
+    if found is None:
+        return False
+    for each, better in zip(fact.names, found, strict=True):
+        _refine(domain, state, each, better)
+    return True
+
+
+def _refine(domain: Domain, state: State, name: str, value: Any) -> None:
+    """A variable is known to be within a value; so is what it is a copy of, or made from, and
+    what is a copy of it."""
+    if state.values.get(name, domain.top) == value:
+        return
+    state.values[name] = value
+    for copy in [k for k, f in state.facts.items() if f.function is COPY and f.names[0] == name]:
+        _refine(domain, state, copy, value)
+    fact = state.facts.get(name)
+    if fact is None or fact.function is CONSTANT:
+        return
+    if fact.function is COPY:
+        _refine(domain, state, fact.names[0], value)
+        return
+    args = tuple(state.values.get(n, domain.top) for n in fact.names)
+    found = domain.backwards(fact.function, args, value)
+    for each, better in zip(fact.names, found, strict=True):
+        _refine(domain, state, each, better)

@@ -1,0 +1,112 @@
+"""What instructions do to variables, put down as statements.
+
+The slots of the stack hold names: those of the program's variables, and names that begin with
+``$`` for steps of expressions, each set once in its block.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from overlay.analysis.body import Apply, Constant, Copy, Statement
+from overlay.analysis.constants import captured_by, nested, stored_in
+from overlay.location import shown
+from overlay.python.emit.decoding import Instruction, call_slots
+from overlay.python.emit.effects import follow
+
+__all__ = ["NULL", "SLOT", "Statements"]
+
+# what a block is given on the stack: $s0, $s1, ...
+SLOT = "$s"
+NULL = "$null"
+_UNKNOWN = "$?"
+
+
+class Statements:
+    """The statements of one function, block by block, as its instructions add to them.
+
+    free, cells, changing: what the closure variables hold that do not change; the variables of
+    its own that functions defined in it read alone; those that they set. constants, packs: what
+    steps hold, and of which others they are tuples. matches: the steps that tell whether an
+    exception is one of these classes.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.code = function.__code__
+        self.namespace = function.__globals__
+        self.free = captured_by(function)
+        changing = {name for code in nested(self.code) for name in stored_in(code)}
+        self.cells = set(self.code.co_cellvars) - changing
+        self.changing = set(self.code.co_cellvars) & changing
+        self.statements: list[Statement] = []
+        self.stack: list[str] = []
+        self.constants: dict[str, Any] = {}
+        self.packs: dict[str, tuple[str, ...]] = {}
+        self.matches: dict[str, tuple[Any, ...]] = {}
+        self._count = 0
+        self._lines: dict[int | None, str] = {}
+        self._where = ""
+
+    def begin(self, stack: list[str], *, is_first: bool = False) -> None:
+        """A new block, with these variables on the stack."""
+        free = self.free.items() if is_first else ()
+        self.statements, self.stack = [Constant(name, value) for name, value in free], stack
+
+    def at(self, ins: Instruction) -> None:
+        """What follows stands where this instruction does."""
+        line = ins.at.lineno
+        if line not in self._lines:
+            self._lines[line] = shown(self.code.co_filename, line)
+        self._where = self._lines[line]
+
+    # ---- statements ----
+
+    def fresh(self) -> str:
+        """The name of a new step."""
+        self._count += 1
+        return f"${self._count}"
+
+    def constant(self, value: Any) -> str:
+        """A step that holds a value of the program."""
+        name = self.fresh()
+        self.statements.append(Constant(name, value))
+        self.constants[name] = value
+        return name
+
+    def apply(self, function: Any, *args: str, kwargs: Sequence[tuple[str, str]] = ()) -> str:
+        """A step that holds what a call gives."""
+        name = self.fresh()
+        self.statements.append(Apply(name, function, args, tuple(kwargs), self._where))
+        return name
+
+    def store(self, name: str) -> None:
+        """Pop a value into a variable."""
+        value = self.stack.pop()
+        if value == name:
+            return
+        if name in self.stack:  # what was loaded of it is as it was
+            kept = self.fresh()
+            self.statements.append(Copy(kept, name))
+            self.stack = [kept if each == name else each for each in self.stack]
+        self.statements.append(Copy(name, value))
+
+    def push(self, value: str, ins: Instruction) -> None:
+        """Push a value, and the slot beside it where it is pushed to be called."""
+        self.stack += call_slots(value, NULL) if ins.for_call else [value]
+
+    def follow(self, ins: Instruction) -> None:
+        """Do what an instruction does to the stack, with nothing known of what it pushes."""
+        op = dis.opmap[ins.name]
+        follow(op, ins.arg, self.stack, _UNKNOWN)
+        self.stack = [self.fresh() if each == _UNKNOWN else each for each in self.stack]
+
+    def take(self, count: int) -> tuple[str, ...]:
+        """Pop so many values, the lowest first."""
+        first = len(self.stack) - count
+        taken = tuple(self.stack[first:])
+        del self.stack[first:]
+        return taken

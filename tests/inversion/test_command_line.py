@@ -1,0 +1,69 @@
+"""``python -m inversion``: what it answers, and what it says where it cannot."""
+
+import colorsys
+
+import pytest
+
+from inversion.command_line import main
+
+LINE = "lambda x, y, z: x*y + z"
+
+
+def test_a_lambda_is_inverted_for_given_parameters(capsys):
+    assert main([LINE, "--return", "5", "--theta", "1,2"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "x = 2.0", "y = 2.0", "z = 1.0", "  with θ: z=1.0, v_x_y=2.0, left_x_y=False",
+    ]  # fmt: skip
+
+
+def test_known_arguments_leave_less_to_be_found(capsys):
+    assert main([LINE, "--return", "5", "--known", "x=2", "--known", "z=1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "y = 2.0"
+
+
+def test_a_seed_draws_the_same_parameters_again(capsys):
+    shown = []
+    for _ in range(2):
+        assert main([LINE, "--return", "5", "--seed", "3"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    x, y, z = (float(line.partition("= ")[2]) for line in shown[0].splitlines()[:3])
+    assert x * y + z == pytest.approx(5)
+
+
+def test_without_the_result_the_function_runs_forward(capsys):
+    assert main(["lambda x: math.exp(x)", "--known", "x=0.0"]) == 0
+    assert capsys.readouterr().out == "return = 1.0\n"
+
+
+def test_a_function_of_a_module_takes_types_and_tuples(capsys):
+    yiq = colorsys.rgb_to_yiq(0.2, 0.6, 0.4)
+    assert main(["colorsys:rgb_to_yiq", *["float"] * 3, "--return", str(yiq)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" = ")[0] for line in lines[:3]] == ["r", "g", "b"]
+    found = [float(line.partition(" = ")[2]) for line in lines[:3]]
+    assert found == pytest.approx((0.2, 0.6, 0.4))
+
+
+def test_the_inverse_is_shown(capsys):
+    assert main([LINE, "--return", "5", "--show"]) == 0
+    assert "known return; to find x, y, z" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["lambda x: x +", "--return", "1"], "cannot read 'lambda x: x +'"),
+        (["lambda x: x", "--return", "one"], "cannot read the value 'one'"),
+        (["lambda x: x", "--known", "x"], "names no value"),
+        (["lambda x: x", "--known", "y=1"], "has no axis 'y'"),
+        (["nosuch:f", "--return", "1"], "no module 'nosuch'"),
+        (["math:pi", "--return", "1"], "is not callable"),
+        (["lambda x: math.exp(x)", "--return", "-1"], "has no solution at return = -1.0"),
+        (["lambda x: 2*x", "--return", "nan"], "cannot read the value 'nan'"),
+        (["lambda x, y: x*y", "--return", "1", "--theta", "1,2,3"], "2 coordinates"),
+    ],
+)
+def test_what_cannot_be_done_is_said(arguments, message, capsys):
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err
