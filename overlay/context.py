@@ -11,6 +11,7 @@ from overlay import blocks
 from overlay.dispatch import by_types, resolve
 from overlay.errors import OverlayError
 from overlay.inside import call_next, current_context, nonoverlay, recurse
+from overlay.kept import Kept, copies_key
 from overlay.location import caller
 from overlay.metadata import metadata_key
 from overlay.pickling import home_of_caller, name_at_home, named
@@ -39,6 +40,11 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+# Copies of one context with other metadata or plugins that are found again, and functions that
+# one context has compiled.
+_COPIES = 64
+_COMPILED = 64
 
 _FIELDS = ("tables", "plugins", "metadata", "state", "implicit", "strict", "counts")
 
@@ -162,14 +168,39 @@ class Context:
 
     def replace(self, **changes: Any) -> Context:
         """A changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
-        ``implicit``, ``strict``, ``counts``; a TypeError for any other name."""
+        ``implicit``, ``strict``, ``counts``; a TypeError for any other name.
+
+        The copies with other metadata or plugins that were used last (64) are found again, with
+        what was compiled or rewritten for them; not where a context is strict or counts.
+        """
         unknown = [name for name in changes if name not in _FIELDS]
         if unknown:
             raise TypeError(
                 f"a context has no {unknown[0]!r} to replace; it has {', '.join(_FIELDS)}"
             )
+        if not changes.keys() <= {"metadata", "plugins"} or self._strict or self._counts:
+            return self._changed(changes)
+        if "plugins" in changes:
+            changes["plugins"] = tuple(changes["plugins"])
+            if not all(isinstance(plugin, Plugin) for plugin in changes["plugins"]):
+                return self._changed(changes)  # which refuses them
+        key = copies_key(self, changes, metadata_key)
+        return self._copies.found(key, lambda: self._copy(changes))
+
+    def _changed(self, changes: dict[str, Any]) -> Context:
         values = {name: getattr(self, name) for name in _FIELDS} | changes
         return Context(*values.pop("tables"), **values)
+
+    def _copy(self, changes: dict[str, Any]) -> Context:
+        """A changed copy that has its copies in common with this context."""
+        made = self._changed(changes)
+        made._copies = self._copies
+        return made
+
+    @cached_property
+    def _copies(self) -> Kept[Context]:
+        """What ``replace`` found last, for this context and all of these."""
+        return Kept(_COPIES)
 
     def method(self, target: Any, *types: Any) -> Method | None:
         """The method that a call of ``target`` with arguments of these types resolves to, or
@@ -239,10 +270,18 @@ class Context:
     def jit(self, f: Callable[P, R], /, **options: Any) -> Callable[P, R]:
         """The same function compiled by numba under this context, with no run-time cost.
 
-        options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...).
+        options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that
+        only the running program knows ``hot_after``, the calls after which a value is compiled,
+        and ``variants``, how many values compiled code finds by itself.
         Raises NotCompilable where numba cannot hold what a method needs.
         """
-        return self.compiled.jit(f, **options)
+        key = id(f), tuple(sorted((name, repr(value)) for name, value in options.items()))
+        return self._jitted.found(key, lambda: self.compiled.jit(f, **options))
+
+    @cached_property
+    def _jitted(self) -> Kept[Any]:
+        """What ``jit`` has made, which holds the function."""
+        return Kept(_COMPILED)
 
     # ---- looking ----
 

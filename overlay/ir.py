@@ -59,6 +59,7 @@ class Call:
     types: of the positional arguments, as signatures have them; None before types are known.
     result_type: the type of the result; None before it is known.
     constants: the values of positional arguments that are known, UNKNOWN for others.
+    metadata: of the context, as ``IR.metadata``.
     inlined: whether the callee's body is to take the place of the call; None where nobody has
     said so.
     native: the call as numba represents it, for what is not here.
@@ -74,6 +75,7 @@ class Call:
     result_type: Any = None
     constants: tuple[Any, ...] = ()
     inlined: bool | None = None
+    metadata: Any = None
     native: Any = field(default=None, repr=False, compare=False)
 
 
@@ -88,6 +90,9 @@ class IR(ABC):
     function: Callable[..., Any]
     # what ``Plugin.interpreter`` of the active plugins gave
     interpretation: Any = None
+    # that of the context for which the function is compiled; UNKNOWN where only types are
+    # inferred, for values that the running program will say
+    metadata: Any = None
 
     # ---- the interpretation in force ----
 

@@ -178,6 +178,7 @@ ALIASES: tuple[tuple[Any, Any], ...] = (
     (operator.rshift, np.right_shift),
     (operator.floordiv, np.floor_divide),
     (operator.mod, np.remainder),
+    (operator.pow, pow),
     (operator.pow, np.power),
     (abs, np.absolute),
     (operator.lt, np.less),

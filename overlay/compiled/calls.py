@@ -12,6 +12,7 @@ from overlay.compiled import failures
 from overlay.compiled.numba_types import CalleeType, Native, StandIn, Type, type_of_constant
 from overlay.compiled.types import hint_of
 from overlay.dispatch import Call, by_types
+from overlay.errors import OverlayError
 from overlay.table import Method
 from overlay.target import as_positional, describe, key_of_target, signature_of
 
@@ -146,11 +147,31 @@ def refuse_keywords_after_rest(function: Any) -> None:
         raise failures.keywords_after_rest(getattr(function, "py_func", function))
 
 
-def calling(target: Any, given: int | None = None, count: int = 0) -> Any:
+def calling(
+    target: Any, given: int | None = None, count: int = 0, named: Sequence[str] = ()
+) -> Any:
     """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
-    with all that it is given."""
-    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
-    source = f"def entry({', '.join(names)}): return target({', '.join(names[:given])})"
+    with all that it is given. named: the names under which it hands on those that follow."""
+    taken, handed = _handed_on(given, count, named)
     namespace: dict[str, Any] = {"target": target}
+    source = f"def entry({taken}): return target({handed})"
     exec(compile(source, GLUE, "exec"), namespace)
     return namespace["entry"]
+
+
+def ending(target: Any, given: int, count: int, named: Sequence[str], error: OverlayError) -> Any:
+    """The same, of a target that is to end by an exception: where it does not this raises an
+    error like the one given."""
+    taken, handed = _handed_on(given, count, named)
+    namespace: dict[str, Any] = {"target": target, "kind": type(error), "message": str(error)}
+    source = f"def entry({taken}):\n    target({handed})\n    raise kind(message)"
+    exec(compile(source, GLUE, "exec"), namespace)
+    return namespace["entry"]
+
+
+def _handed_on(given: int | None, count: int, named: Sequence[str]) -> tuple[str, str]:
+    """What a function takes, and what it hands on."""
+    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
+    handed = names[:given]
+    handed += [f"{name}={each}" for name, each in zip(named, names[given:], strict=False)]
+    return ", ".join(names), ", ".join(handed)

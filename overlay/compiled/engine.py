@@ -9,17 +9,19 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
 from overlay.cache_folder import Folder
+from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.calls import Body
 from overlay.compiled.keeping import Keeping
 from overlay.compiled.numba_callers import retire_callers
 from overlay.compiled.numba_dispatchers import EntryDispatcher
+from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_state import Box
-from overlay.compiled.numba_types import is_dispatcher, options_of
+from overlay.compiled.numba_types import OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.watching import Watch
 from overlay.compiled.words import LAYOUT_KNOWN, Word
 from overlay.compiled.world import World
 from overlay.context import Context
-from overlay.errors import NotCompilable
+from overlay.errors import NotCompilable, OverlayError
 from overlay.location import caller, location_of, name_of
 from overlay.plugin import Plugin, entered_plugins, identity, interpreted
 from overlay.table import LOCK, Method, MethodTable
@@ -27,8 +29,7 @@ from overlay.table import LOCK, Method, MethodTable
 __all__ = ["CompiledContext"]
 
 # What changes the value of an expression: functions without options of their own inherit it.
-# enter_numba is our own: numba's implementations of what it knows are entered like any body.
-INHERITED: Final = ("boundscheck", "enter_numba", "error_model", "fastmath")
+INHERITED: Final = ("boundscheck", "error_model", "fastmath", *OWN_OPTIONS)
 
 
 class CompiledContext:
@@ -41,12 +42,22 @@ class CompiledContext:
     """
 
     def __init__(
-        self, context: Context, *, is_bare: bool = False, interpretation: Any = None
+        self,
+        context: Context,
+        *,
+        is_bare: bool = False,
+        interpretation: Any = None,
+        only_types: bool = False,
     ) -> None:
         self.context = context
         self.is_bare = is_bare
         self.plugins: tuple[Plugin, ...] = context.plugins
         self.interpretation = interpretation
+        # whether types are inferred here and nothing is compiled
+        self.only_types = only_types or isinstance(context.metadata, UnknownMetadata)
+        self.barriers: dict[Any, Barrier] = {}
+        # how often its metadata was computed of that around, by code that is compiled
+        self.depth = 0
         self.tables: tuple[MethodTable, ...] = tuple(dict.fromkeys(reversed(context.tables)))
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[Any] = []
@@ -59,13 +70,16 @@ class CompiledContext:
             table.listen(self)
 
     @classmethod
-    def of(cls, context: Context, interpretation: Any = None) -> CompiledContext:
+    def of(
+        cls, context: Context, interpretation: Any = None, *, only_types: bool = False
+    ) -> CompiledContext:
         """The one for this context, in which an abstract interpretation is in force."""
         with LOCK:
-            key = (*_key(context), id(interpretation))
+            key = (*_key(context), id(interpretation), only_types)
             found = _shared.get(key)
             if found is None:
-                found = _shared[key] = cls(context, interpretation=interpretation)
+                made = cls(context, interpretation=interpretation, only_types=only_types)
+                found = _shared[key] = made
             return found
 
     def entered(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
@@ -85,7 +99,8 @@ class CompiledContext:
         )
 
     def _with(self, plugins: tuple[Plugin, ...], interpretation: Any) -> CompiledContext:
-        found = CompiledContext.of(self.context.replace(plugins=plugins), interpretation)
+        context = self.context.replace(plugins=plugins)
+        found = CompiledContext.of(context, interpretation, only_types=self.only_types)
         if found not in self._with_plugins:
             if found.rebound():
                 found.recompile()
@@ -100,6 +115,8 @@ class CompiledContext:
         ``boundscheck`` also hold for the functions below it that bring no options.
         ``enter_numba=True``: numba's own implementations in Python of builtins and numpy
         functions are entered too. ``cache=True``, or a folder: compiled code is kept on disk.
+        ``hot_after``, ``variants``: of metadata that only the running program knows, after how many
+        interpreted calls a value is compiled, and how many compiled code finds by itself.
         Raises NotCompilable for what cannot be compiled at all; the first call with new types
         raises it where a body cannot be compiled for these.
         """
@@ -160,13 +177,15 @@ class CompiledContext:
         """The world of this moment, for functions compiled with these options."""
         for table in self.tables:
             table.settle()
-        inherited = {name: options[name] for name in INHERITED if options.get(name)}
+        given = {name: options.get(name) for name in INHERITED}
+        inherited = {n: v for n, v in given.items() if v or type(v) is int}
         key = tuple((name, _frozen(value)) for name, value in sorted(inherited.items()))
-        with LOCK:
-            world = self._worlds.get(key)
-            if world is None:
-                world = self._worlds[key] = World(self, inherited)
-            return world
+        world = self._worlds.get(key)
+        if world is None:
+            made = World(self, inherited)  # which takes numba's lock: that comes before ours
+            with LOCK:
+                world = self._worlds.setdefault(key, made)
+        return world
 
     def holds(self, world: World) -> bool:
         """Whether no table has changed since this world began."""
@@ -185,12 +204,15 @@ class CompiledContext:
                 joined = inner.context.replace(tables=both.tables, plugins=both.plugins).compiled
             if joined.rebound():
                 joined.recompile()
+            joined.depth = max(joined.depth, inner.depth)
             joined._outside.add(self)
             found = self._inside[id(inner)] = inner, joined
         return found[1]
 
     def table_changed(self, target: Any) -> None:
         """End the present world: the next entry from Python compiles anew."""
+        for barrier in list(self.barriers.values()):
+            barrier.clear()
         if not self._worlds:
             return
         self._past.extend(self._worlds.values())
@@ -202,6 +224,23 @@ class CompiledContext:
                 self._past.extend(retire_callers(retired))
         for outside in list(self._outside):
             outside.table_changed(target)
+
+    def is_entered_by(self, outside: CompiledContext) -> None:
+        """Code of another context enters code of this one: a change here ends its world too."""
+        if outside is not self:
+            self._outside.add(outside)
+
+    def renew(self) -> None:
+        """Have what Python calls compare the words of what has been compiled since, too."""
+        found: list[CompiledContext] = [self]
+        for engine in found:
+            found.extend(each for each in list(engine._outside) if each not in found)
+            for entry in list(engine._entries):
+                entry.renew()
+
+    def barrier_info(self) -> list[BarrierInfo]:
+        """What the barriers in the code of this context have done so far."""
+        return [b.info for engine in self._all_inside() for b in list(engine.barriers.values())]
 
     def recompile(self) -> None:
         """Forget what is compiled: functions that a module has rebound are read again."""
@@ -230,7 +269,10 @@ class CompiledContext:
         found: list[CompiledContext] = [self]
         for engine in found:
             joined = (joined for _, joined in engine._inside.values())
-            entered = (*joined, *engine._bare, *engine._with_plugins)
+            behind = (
+                each for barrier in list(engine.barriers.values()) for each in barrier.engines
+            )
+            entered = (*joined, *engine._bare, *engine._with_plugins, *behind)
             found.extend(each for each in entered if each not in found)
         return found
 
@@ -259,6 +301,7 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
             where=caller(),
             help="give a Python function",
         )
+    _check_barriers(options)
     target = options.pop("target", "cpu")
     for asked, plain in (
         (f"target={target!r}", target == "cpu"),
@@ -272,6 +315,18 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
                 help="leave the option out: the code is compiled to machine code, in this process",
             )
     return options
+
+
+def _check_barriers(options: dict[str, Any]) -> None:
+    """Refuse options for barriers that mean nothing."""
+    for name, least in (("hot_after", 0), ("variants", 1)):
+        value = options.get(name)
+        if value is not None and (type(value) is not int or value < least):
+            raise OverlayError(
+                f"{name}={value!r}: it is a whole number, {least} or more",
+                where=caller(),
+                help="leave it out for the default",
+            )
 
 
 def _with_code(function: Any) -> Any:

@@ -19,6 +19,7 @@ from overlay.target import describe
 __all__ = [
     "Failure",
     "calls_itself",
+    "changed_at_run_time",
     "context_as_value",
     "converts",
     "entered_without_function",
@@ -28,9 +29,13 @@ __all__ = [
     "no_meaning",
     "of_body",
     "of_entry",
+    "other_result",
     "outside_method",
+    "replaced_by_position",
+    "result_not_inferred",
     "returns_iterator",
     "state_not_held",
+    "unknown_to_compiled_code",
 ]
 
 NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
@@ -137,6 +142,53 @@ def context_as_value() -> NotCompilable:
         "compiled code can call a context, read its metadata and state, and join or replace it by "
         "constants; nothing else of it",
         help="write current_context().metadata where it is used, or make the context outside",
+    )
+
+
+def changed_at_run_time(name: str) -> NotCompilable:
+    """``context.replace`` is to change something that has to be known when code is compiled."""
+    return NotCompilable(
+        f"compiled code cannot replace {name} of a context by what only the running program knows",
+        help="metadata and plugins may be; replace anything else by constants, and first: "
+        "context.replace(...).replace(metadata=...)",
+    )
+
+
+def replaced_by_position() -> NotCompilable:
+    """``context.replace`` is called without names, or numba has lost them."""
+    return NotCompilable(
+        "compiled code cannot tell what of the context is replaced",
+        help="give it by name: replace(metadata=...); where numba loses names, in a try block on "
+        "Python 3.11 and 3.12, make the context before the block",
+    )
+
+
+def unknown_to_compiled_code(name: str, part: str) -> NotCompilable:
+    """Metadata, or what a plugin is made of, is of a type of which values cannot be told apart."""
+    return NotCompilable(
+        f"compiled code cannot tell values of {part} apart, which {name} of a context has",
+        help="use numbers, bools, text, members of enumerations, and tuples of these",
+    )
+
+
+def result_not_inferred(target: Any, reason: str) -> NotCompilable:
+    """What a call gives in a context that is made when the program runs cannot be inferred."""
+    return NotCompilable(
+        f"what {name_of(target)} returns does not follow from types alone, and what context it "
+        "runs in is known only when the program runs",
+        where=location_of(target),
+        notes=[("because", line) for line in shortened(NUMBERED.sub("", reason))],
+        help=f"say what it returns: def {name_of(target)}(...) -> float",
+    )
+
+
+def other_result(target: Any, expected: str, found: str, context: Any) -> NotCompilable:
+    """A call gives something else than code that is compiled already goes on with."""
+    return NotCompilable(
+        f"{name_of(target)} gives {found} in {context!r}, where compiled code expects {expected}",
+        where=location_of(target),
+        help="have it return the same type in all contexts, or say which by its annotation: "
+        f"def {name_of(target)}(...) -> float",
     )
 
 

@@ -199,6 +199,8 @@ class Wanted:
         code = self.inner.overloads[self.args]
         self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
         compiled = reached(self.inner)
+        if any(each.crosses_barrier for each in compiled):
+            raise Untold("the code", "enters contexts that only the running program knows", "")
         functions = _functions_of(compiled)
         originals = {id(function) for function in functions}
         reads = self._reads(lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED)

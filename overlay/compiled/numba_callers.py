@@ -16,12 +16,15 @@ from overlay.table import LOCK
 if TYPE_CHECKING:
     from overlay.compiled.numba_dispatchers import EntryDispatcher
 
-__all__ = ["call_expected", "retire_callers"]
+__all__ = ["call_expected", "renew_callers", "retire_callers"]
 
 # The entries that numba has compiled calls of.
 _called: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
 # What stands in front of the compiled code of a caller.
 _guards: weakref.WeakKeyDictionary[Any, dict[Any, Guard]] = weakref.WeakKeyDictionary()
+
+# Those that have one.
+_watched: weakref.WeakSet[_Watched] = weakref.WeakSet()
 
 
 def call_expected(entry: EntryDispatcher) -> None:
@@ -57,6 +60,13 @@ def _is_plain(caller: Any) -> bool:
 
 def _links(library: Any, past: set[int]) -> bool:
     return id(library) in past or any(_links(lib, past) for lib in library._linking_libraries)
+
+
+def renew_callers(entry: EntryDispatcher) -> None:
+    """Have plain functions that call an entry compare what it compares by now."""
+    for watched in list(_watched):
+        if entry.engine in watched.engines:
+            watched.renew()
 
 
 class _Compiled(event.Listener):
@@ -97,6 +107,7 @@ class _Watched:
         self.place = Place.of(caller.py_func)
         self.engines = [entry.engine for entry in entries]
         self.guard = Guard(code.entry_point, self._words(), self.stale, self.failed)
+        _watched.add(self)
         _guards.setdefault(caller, {})[code.entry_point] = self.guard
         _put_in_front(caller)
 
@@ -110,6 +121,9 @@ class _Watched:
                     engine.recompile()
             self.guard.renew(self._words())
         return self.caller()(*args, **kwargs)
+
+    def renew(self) -> None:
+        self.guard.renew(self._words())
 
     def failed(self, error: BaseException) -> None:
         explain(error, self.place)

@@ -15,6 +15,13 @@ from numba.core.typing.templates import Signature, signature
 from numba.extending import models, register_model
 
 from overlay.compiled import failures
+from overlay.compiled.numba_made import (
+    MadeContextType,
+    fields_after,
+    is_plugin_class,
+    made_context,
+    made_plugin,
+)
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     CalleeType,
@@ -40,10 +47,15 @@ __all__ = [
     "KnownType",
     "MakesBase",
     "MakesBaseType",
+    "PluginClassType",
     "ReadsContext",
     "Recurses",
+    "RecursesType",
+    "ReplacesMadeType",
+    "ReplacesType",
     "attribute_of",
     "constant",
+    "value_of",
 ]
 
 
@@ -148,6 +160,13 @@ class RecursesType(Enters):
     def __init__(self) -> None:
         super().__init__("recurse")
 
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        if args and isinstance(args[0], MadeContextType):
+            from overlay.compiled.numba_barrier import call_through
+
+            return call_through(context.world, args[0], args, kws, dropped=self.dropped)
+        return super().get_call_type(context, args, kws)
+
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         if len(args) < 2 or not isinstance(args[0], ContextType):
             raise refused(world, failures.entered_without_function())
@@ -169,6 +188,8 @@ def value_of(function: Type) -> Any | None:
     """The callable of the program of which this is the type, or None for one that has none."""
     if isinstance(function, CalleeType):
         return None if function.callee.after else function.callee.target
+    if isinstance(function, types.RecursiveCall):
+        function = function.dispatcher_type
     if isinstance(function, types.Dispatcher):
         dispatcher = function.dispatcher
         return getattr(dispatcher, "function", dispatcher)
@@ -195,8 +216,7 @@ def function_in(world: World, function: Type) -> Type:
 
 
 class ReadsContextType(_CalledAtOnce):
-    """The type of ``current_context`` itself, and of ``context.replace``: calls of them are
-    constants, or cannot be compiled."""
+    """The type of ``current_context`` itself, of which calls are constants."""
 
     def __init__(self) -> None:
         super().__init__("current_context")
@@ -214,6 +234,53 @@ class ReadsContext(StandIn):
         return current_context
 
 
+class ReplacesType(WeakType, _CalledAtOnce):
+    """The type of ``context.replace``, for calls with what only the running program knows."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._store_object(engine)
+        super().__init__(f"{engine.context!r}.replace")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        fields = fields_after(context.world, {}, args, kws)
+        return signature(made_context(context.world, self._get_object(), fields), *kws.values())
+
+
+class Replaces(StandIn):
+    """Stands for ``context.replace``."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._numba_type_ = ReplacesType(engine)
+
+
+class ReplacesMadeType(types.Callable):
+    """The type of ``context.replace``, where the context is made when the program runs."""
+
+    def __init__(self, made: MadeContextType) -> None:
+        self.made = made
+        super().__init__(f"{made}.replace")
+
+    @property
+    def key(self) -> Any:
+        return self.made
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        fields = fields_after(context.world, dict(self.made.fields), args, kws)
+        return signature(made_context(context.world, self.made.template, fields), *kws.values())
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
+@register_model(ReplacesMadeType)
+class _ReplacesMadeModel(models.StructModel):
+    def __init__(self, manager: Any, replaces: ReplacesMadeType) -> None:
+        super().__init__(manager, replaces, list(replaces.made.fields))
+
+
 class KnownType(types.Opaque):
     """The type of one value that compiled code cannot hold, and of which it reads attributes."""
 
@@ -227,12 +294,25 @@ class KnownType(types.Opaque):
         return self._key
 
 
+class PluginClassType(types.Callable, KnownType):
+    """The type of one class of plugins, called with what only the running program knows."""
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        return made_plugin(self.value, args, kws)
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
 class Known(StandIn):
     """Stands for a constant that numba has no type for."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self._numba_type_ = KnownType(value)
+        self._numba_type_ = (PluginClassType if is_plugin_class(value) else KnownType)(value)
 
     def in_python(self) -> Any:
         return self.value
@@ -265,9 +345,19 @@ def attribute_of(world: World, ty: Type, name: str) -> Any:
             raise refused(world, error) from error
         return state if isinstance(state, Box) else constant(world, state)
     if name == "replace":
-        return ReadsContext()
+        return Replaces(engine)
     raise refused(world, failures.context_as_value())
 
 
-for _type in (MakesBaseType, ContextType, RecursesType, ReadsContextType, KnownType):
+OPAQUE = (
+    MakesBaseType,
+    ContextType,
+    RecursesType,
+    ReadsContextType,
+    ReplacesType,
+    KnownType,
+    PluginClassType,
+)
+
+for _type in OPAQUE:
     register_model(_type)(models.OpaqueModel)

@@ -17,10 +17,11 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
-from overlay.compiled.numba_callers import call_expected
+from overlay.compiled.numba_callers import call_expected, renew_callers
 from overlay.compiled.numba_guard import Guard
 from overlay.compiled.numba_tracing import leave_places
 from overlay.compiled.numba_types import (
+    OWN_OPTIONS,
     Refused,
     Type,
     localised,
@@ -33,12 +34,13 @@ from overlay.location import shown
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
+    from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.calls import Body
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.keeping import Keeping
     from overlay.compiled.world import World
 
-__all__ = ["EntryDispatcher", "InnerDispatcher", "innermost"]
+__all__ = ["EntryDispatcher", "InnerDispatcher", "function_compiled", "innermost"]
 
 
 class _Descriptor(TargetDescriptor):
@@ -68,7 +70,7 @@ def innermost() -> InnerDispatcher:
     return _compiling[-1]
 
 
-def _function_compiled() -> Place | None:
+def function_compiled() -> Place | None:
     """The function of the program of which code is being made."""
     return Place.of(_compiling[-1].original) if _compiling else None
 
@@ -110,6 +112,7 @@ class InnerDispatcher(Dispatcher):
         self.enters_methods = body is not None
         self.callees: list[InnerDispatcher] = []  # whose code is entered, linked or inlined
         self.read: list[Any] = []  # functions that code from disk was compiled of
+        self.crosses_barrier = False  # whether it looks up values of this process
         self.on_disk: set[Any] = set()  # the types for which the code is kept there
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
@@ -184,9 +187,12 @@ class InnerDispatcher(Dispatcher):
         return self  # numba copies what it unrolls
 
     def add_overload(self, cres: Any) -> None:
+        if self.world.only_types:
+            self.overloads[tuple(cres.signature.args)] = cres
+            return
         super().add_overload(cres)
         if self.enters_methods:
-            leave_places(cres, Place.of(self.original), _function_compiled)
+            leave_places(cres, Place.of(self.original), function_compiled)
         self._entry_points.append(cres.entry_point)
 
     def _make_finalizer(self) -> Any:
@@ -278,7 +284,8 @@ class EntryDispatcher(CPUDispatcher):
     def __init__(
         self, engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
     ) -> None:
-        own = {n: v for n, v in options.items() if n not in ("cache", "enter_numba")}
+        ours = (*OWN_OPTIONS, "cache")
+        own = {name: value for name, value in options.items() if name not in ours}
         super().__init__(
             getattr(function, "py_func", function), targetoptions={**own, "nopython": True}
         )
@@ -322,6 +329,20 @@ class EntryDispatcher(CPUDispatcher):
                 for guard in self._guards.values():
                     guard.renew(self.engine.words())
         return self(*args, **kwargs)
+
+    def renew(self) -> None:
+        """Code that is called from here has been compiled since."""
+        with LOCK:
+            if self.engine.rebound():
+                self.engine.recompile()
+            for guard in self._guards.values():
+                guard.renew(self.engine.words())
+        renew_callers(self)
+
+    def barriers(self) -> list[BarrierInfo]:
+        """What the barriers in the code of its context have done so far: those are calls in
+        contexts that only the running program knows."""
+        return self.engine.barrier_info()
 
     def _failed(self, error: BaseException) -> None:
         """The compiled code has raised an exception."""

@@ -13,6 +13,7 @@ from numba.core import ir
 from numba.core.ir_utils import get_definition, guard, require
 
 from overlay.compiled.numba_contexts import Known, KnownContext, ReadsContext, constant
+from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_state import Box
 from overlay.context import Context
 from overlay.errors import OverlayError
@@ -26,6 +27,8 @@ __all__ = ["FOLDED", "Folding"]
 
 # What the name of a folded constant begins with.
 FOLDED: Final = "overlay.constant"
+# How often metadata are computed of those around, as constants of a world of their own.
+DEEPEST: Final = 8
 # What evaluating a constant expression may raise: the program is to raise it when it runs.
 ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -93,6 +96,7 @@ class Folding:
         owner = self._ours(expr.value)
         if isinstance(owner, Context):
             require(expr.attr in ("metadata", "state"))
+            require(expr.attr == "state" or not isinstance(owner.metadata, UnknownMetadata))
             return owner.metadata if expr.attr == "metadata" else owner.compiled.state
         require(hasattr(owner, expr.attr))
         return getattr(owner, expr.attr)
@@ -108,7 +112,18 @@ class Folding:
         require(called.attr == "replace" and not expr.args and expr.vararg is None)
         owner = self._ours(called.value)
         require(isinstance(owner, Context))
-        return owner.replace(**{name: self._known(var).value for name, var in expr.kws})
+        known = {name: self._known(var) for name, var in expr.kws}
+        made = owner.replace(**{name: found.value for name, found in known.items()})
+        if "metadata" in known and known["metadata"].is_ours:
+            self._go_deeper(made)
+        return made
+
+    def _go_deeper(self, made: Context) -> None:
+        """Metadata are computed of metadata: that may go on for ever, as in a recursion that
+        counts its depth, so that they become values of the running program at some depth."""
+        depth = self.world.engine.depth
+        require(depth < DEEPEST)
+        made.compiled.depth = max(made.compiled.depth, depth + 1)
 
     def _plugin(self, kind: Any, expr: Any) -> Plugin:
         """A plugin that is made of constants."""

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.compiled.numba_analysing import analysis_of
 from overlay.compiled.numba_ir import NumbaIR
+from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_types import refused
 from overlay.errors import OverlayError
+from overlay.ir import UNKNOWN
 from overlay.plugin import stages_of
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["errors_carried", "function_of", "has_stage", "shown_ir"]
+__all__ = ["errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
 
 
 @contextmanager
@@ -37,6 +39,12 @@ def function_of(func_id: Any) -> Any:
     return getattr(func_id.func, "of_program", func_id.func)
 
 
+def metadata_of(world: World) -> Any:
+    """The metadata that code of a world is compiled for, as plugins see it."""
+    found = world.engine.context.metadata
+    return UNKNOWN if isinstance(found, UnknownMetadata) else found
+
+
 def shown_ir(state: Any) -> NumbaIR:
     world, body = state.pipeline.world, state.pipeline.body
     return NumbaIR(
@@ -48,4 +56,5 @@ def shown_ir(state: Any) -> NumbaIR:
         calltypes=state.calltypes,
         interpretation=world.engine.interpretation,
         analyse=lambda shown: analysis_of(shown, world, body, state.args),
+        metadata=metadata_of(world),
     )

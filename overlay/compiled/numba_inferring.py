@@ -11,7 +11,7 @@ from numba.core.typeinfer import CallConstraint, ConstraintNetwork, TypeInferer
 from numba.core.typing.context import CallStack
 
 from overlay.compiled.numba_hints import numba_type, spelt
-from overlay.compiled.numba_hooks import errors_carried, function_of, has_stage
+from overlay.compiled.numba_hooks import errors_carried, function_of, has_stage, metadata_of
 from overlay.compiled.numba_ir import NumbaIR
 from overlay.compiled.numba_resolve import new_variable, redefine
 from overlay.compiled.numba_types import Type
@@ -79,7 +79,9 @@ class _Asking(ConstraintNetwork):
     def _ask(self, typeinfer: Any, constraint: Any, expr: Any, sig: Any, args: Any) -> Type | None:
         target = ir.Var(None, constraint.target, expr.loc)
         typemap = {name: var.getone() for name, var in typeinfer.typevars.items() if var.defined}
-        shown = NumbaIR(typeinfer.func_ir, self.function, typemap=typemap)
+        shown = NumbaIR(
+            typeinfer.func_ir, self.function, typemap=typemap, metadata=metadata_of(self.world)
+        )
         call = shown.call_of(ir.Assign(expr, target, expr.loc), args)
         if call is None:
             return None

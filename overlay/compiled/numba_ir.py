@@ -50,10 +50,12 @@ class NumbaIR(IR):
         calltypes: dict[Any, Any] | None = None,
         interpretation: Any = None,
         analyse: Callable[[NumbaIR], Run | None] | None = None,
+        metadata: Any = None,
     ) -> None:
         self.func_ir = func_ir
         self.function = function
         self.interpretation = interpretation
+        self.metadata = metadata
         self.typemap = typemap
         self.calltypes = calltypes
         self._typing = typing
@@ -135,6 +137,7 @@ class NumbaIR(IR):
             types=None if types_ is None else tuple(map(spelt, types_)),
             result_type=self.type_of(result),
             constants=tuple(UNKNOWN if v is None else self.constant(v) for v in args),
+            metadata=self.metadata,
             native=(assign, expr),
         )
 

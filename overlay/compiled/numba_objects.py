@@ -31,7 +31,8 @@ __all__ = ["dumped", "loaded"]
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 UNRESOLVED: Final = ".numba.unresolved$"
 # Addresses of this process; numbers below are no addresses.
-ADDRESS: Final = re.compile(r"\binttoptr \(?i64 (-?\d+)")
+# LLVM may take an address out of a loop, as an integer
+ADDRESS: Final = re.compile(r"\b(?:inttoptr|bitcast) \(?i64 (-?\d+)")
 LOWEST_ADDRESS: Final = 4096
 # In the pickles that compiled code holds: of classes and functions that are no module's, and that
 # another process would make anew beside those that it has.

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numba.core import ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
-from numba.core.typed_passes import PreLowerStripPhis
+from numba.core.typed_passes import NopythonTypeInference, PreLowerStripPhis
+from numba.core.typing.templates import signature
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba_contexts import Known, KnownContext
@@ -26,7 +27,7 @@ from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
-from overlay.compiled.numba_stages import add_stages, add_untyped_stages
+from overlay.compiled.numba_stages import Inference, add_stages, add_untyped_stages
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     Native,
@@ -66,12 +67,26 @@ class _WorldCompiler(CompilerBase):
     body: Body | None
 
     def define_pipelines(self) -> list[Any]:
+        if self.world.only_types:
+            return self.define_types()
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
         passes.add_pass_after(Resolve, PreLowerStripPhis)
         if self.world.plugins:
             add_stages(passes)
+        passes.finalize()
+        return [passes]
+
+    def define_types(self) -> list[Any]:
+        """What infers types, and compiles nothing."""
+        passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
+        passes.add_pass_after(Bind, IRProcessing)
+        passes.add_pass_after(BindInlined, InlineInlinables)
+        if self.world.plugins:
+            add_untyped_stages(passes)
+        passes.add_pass(Inference if self.world.plugins else NopythonTypeInference, "types")
+        passes.add_pass(TypesKnown, "the result type")
         passes.finalize()
         return [passes]
 
@@ -86,6 +101,26 @@ class _WorldCompiler(CompilerBase):
     def enters_methods(self) -> None:
         """The function that is being compiled may enter a method when it runs."""
         innermost().enters_methods = True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class TypesKnown(FunctionPass):
+    """The end of a pipeline that compiles nothing."""
+
+    _name = "overlay_types_known"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.cr = compile_result(
+            typing_context=state.typingctx,
+            target_context=state.targetctx,
+            entry_point=object(),
+            signature=signature(state.return_type, *state.args),
+            objectmode=False,
+        )
+        return False
 
 
 # ---- before types are known ---------------------------------------------------------------

@@ -23,7 +23,9 @@ from overlay.compiled.numba_contexts import (
     MakesBaseType,
     attribute_of,
 )
+from overlay.compiled.numba_crossing import Crossing
 from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba_made import MadeContextType
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_tracing import DivisionType, is_division, name_places
 from overlay.compiled.numba_types import (
@@ -42,7 +44,7 @@ from overlay.location import shown
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Resolve", "defined_before", "new_variable", "operands_of", "redefine"]
+__all__ = ["Resolution", "Resolve", "defined_before", "new_variable", "operands_of", "redefine"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -55,16 +57,18 @@ class Resolve(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        resolution = _Resolution(state)
+        resolution = Resolution(state)
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in resolution.resolved(old)]
         name_places(state.func_ir)
-        if any(callee.enters_methods for callee in resolution.entered):
+        if resolution.crossing.is_crossed or any(
+            callee.enters_methods for callee in resolution.entered
+        ):
             state.pipeline.enters_methods()
         return True
 
 
-class _Resolution:
+class Resolution:
     """Rewrites statements of which the types are known."""
 
     def __init__(self, state: Any) -> None:
@@ -73,6 +77,7 @@ class _Resolution:
         self.typemap: dict[str, Type] = state.typemap
         self.calltypes: dict[Any, Any] = state.calltypes
         self.entered: list[InnerDispatcher] = []
+        self.crossing = Crossing(self)
 
     def resolved(self, statement: Any) -> list[Any]:
         kind = type(statement)
@@ -115,6 +120,11 @@ class _Resolution:
             getter = self.world.dispatcher(owner.jit_props[expr.attr]["get"])
             sig = types.Dispatcher(getter).get_call_type(self.world.typing, (owner,), {})
             return self._enter(assign, getter, sig, (expr.value,))
+        made = self.crossing.attribute(assign)
+        if made is not None:
+            return made
+        if isinstance(owner, MadeContextType):
+            owner = ContextType(owner.template)
         if not isinstance(owner, (ContextType, KnownType)):
             return self._mentioned(assign)
         found = attribute_of(self.world, owner, expr.attr)
@@ -124,7 +134,7 @@ class _Resolution:
         ty = found.load._numba_type_
         function = self._define(assign, ir.Global("overlay", found.load, assign.loc), ty)
         sig = self.world.typing.resolve_function_type(ty, (), {})
-        self._become_call(assign, function, (), {}, None, sig)
+        self.become_call(assign, function, (), {}, None, sig)
         return [function, assign]
 
     def _set(self, assign: Any, value: Any) -> None:
@@ -154,7 +164,7 @@ class _Resolution:
             return [assign]
         sig, ty = self.calltypes.pop(expr), DivisionType(fn)
         function = self._define(assign, ir.Global("overlay", Typed(ty), assign.loc), ty)
-        self._become_call(assign, function, operands_of(expr), {}, None, sig)
+        self.become_call(assign, function, operands_of(expr), {}, None, sig)
         return [function, assign]
 
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
@@ -192,10 +202,13 @@ class _Resolution:
         self._note(ty)
         for var in expr.args:
             if isinstance(self.typemap[var.name], BoundCallee):
-                raise self._unknown(expr, self.typemap[var.name], "handed on as an argument")
+                raise self.unknown(expr, self.typemap[var.name], "handed on as an argument")
         if isinstance(ty, MakesBaseType):
             self._set(assign, Typed(self.typemap[assign.target.name]))
             return [assign]
+        made = self.crossing.call(assign)
+        if made is not None:
+            return made
         if isinstance(ty, Enters):
             return self._enter_context(assign, ty)
         if isinstance(ty, CalleeType):
@@ -221,7 +234,7 @@ class _Resolution:
         sig = self.calltypes.pop(expr)
         sig = sig.replace(args=sig.args[ty.dropped :])
         if len(expr.args) < ty.dropped:
-            raise self._unknown(expr, ty, "called with its function among *arguments")
+            raise self.unknown(expr, ty, "called with its function among *arguments")
         args = expr.args[ty.dropped :]
         if isinstance(function, CalleeType):
             return self._call_of_callee(assign, function, args, sig)
@@ -229,7 +242,7 @@ class _Resolution:
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
         called = self._define(assign, ir.Global("overlay", value, assign.loc), function)
-        self._become_call(assign, called, args, dict(expr.kws), expr.vararg, sig)
+        self.become_call(assign, called, args, dict(expr.kws), expr.vararg, sig)
         return [called, assign]
 
     def _call_of_callee(
@@ -241,7 +254,7 @@ class _Resolution:
         inserted: list[Any] = []
         if kws and outcome.method is not None:
             if expr.vararg is not None:
-                raise self._unknown(expr, ty, "called with both *arguments and keywords")
+                raise self.unknown(expr, ty, "called with both *arguments and keywords")
             args, kws = ty.callee.positional(args, kws)
             inserted = [self._constant(assign, a) for a in args if not isinstance(a, ir.Var)]
             defaults = iter(inserted)
@@ -252,7 +265,7 @@ class _Resolution:
         expr = assign.value
         bound = guard(get_definition, self.func_ir, expr.func)
         if not (isinstance(bound, ir.Expr) and bound.op == "getattr"):
-            raise self._unknown(expr, ty, "chosen when the program runs")
+            raise self.unknown(expr, ty, "chosen when the program runs")
         args, kws = self._types(expr.args, expr)
         if ty.is_base(args, kws):
             base = ir.Expr.getattr(bound.value, bound.attr, assign.loc)
@@ -266,7 +279,7 @@ class _Resolution:
         body = ir.Global("overlay", ty.function.dispatcher, assign.loc)
         function = self._define(assign, body, ty.function)
         args = (bound.value, *expr.args)
-        self._become_call(assign, function, args, dict(expr.kws), expr.vararg, sig)
+        self.become_call(assign, function, args, dict(expr.kws), expr.vararg, sig)
         return [function, assign]
 
     def _enter(
@@ -284,10 +297,10 @@ class _Resolution:
         else:
             value, ty = found, found.type_of_call(sig)
         function = self._define(assign, ir.Global("overlay", value, assign.loc), ty)
-        self._become_call(assign, function, args, kws, vararg, sig)
+        self.become_call(assign, function, args, kws, vararg, sig)
         return [function, assign]
 
-    def _become_call(
+    def become_call(
         self, assign: Any, function: Any, args: Any, kws: Any, vararg: Any, sig: Any
     ) -> None:
         call = ir.Expr.call(
@@ -314,13 +327,17 @@ class _Resolution:
     def _constant(self, assign: Any, value: Any) -> Any:
         return self._define(assign, ir.Const(value, assign.loc), type_of_constant(value))
 
+    def defined(self, assign: Any, value: Any) -> Any:
+        """An assignment of a stand-in to a new variable before ``assign``."""
+        return self._define(assign, ir.Global("overlay", value, assign.loc), value._numba_type_)
+
     def _define(self, assign: Any, value: Any, ty: Type) -> Any:
         made = defined_before(self.func_ir, assign, value)
         self.typemap[made.target.name] = ty
         self._note(ty)
         return made
 
-    def _unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
+    def unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
         error = NotCompilable(
             f"{ty} is {reason}, where compiled code cannot tell which method it enters",
             where=shown(expr.loc.filename, expr.loc.line),

@@ -30,7 +30,7 @@ from overlay.plugin import ask_analysed, hear_analyses, run_stage
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["add_stages", "add_untyped_stages"]
+__all__ = ["Inference", "add_stages", "add_untyped_stages"]
 
 
 def add_untyped_stages(passes: Any) -> None:

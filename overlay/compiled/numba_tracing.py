@@ -20,7 +20,7 @@ from numba.extending import lower_builtin, models, register_model
 
 from overlay.compiled.traces import Place, note
 
-__all__ = ["DivisionType", "is_division", "leave_places", "name_places"]
+__all__ = ["DivisionType", "is_division", "leave_places", "name_places", "note_call"]
 
 SYMBOL: Final = "overlay_note_call"
 _CALLBACK: Final = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(note)
@@ -49,10 +49,7 @@ def _implementation(code: Any, callee: Place, caller_of: Any) -> Any:
             builder, function, fndesc.restype, fndesc.argtypes, args
         )
         with cgutils.if_unlikely(builder, status.is_error):
-            caller = caller_of()
-            if caller is not None and loc is not None:
-                with cgutils.if_likely(builder, status.is_user_exc):
-                    _write_note(context, builder, caller._replace(line=loc.line), callee)
+            note_call(context, builder, status, caller_of(), loc, callee)
             context.call_conv.return_status_propagate(builder, status)
         value = fix_returning_optional(context, builder, sig, status, value)
         return impl_ret_new_ref(context, builder, fndesc.restype, value)
@@ -60,6 +57,21 @@ def _implementation(code: Any, callee: Place, caller_of: Any) -> Any:
     call.signature = fndesc.argtypes
     call.libs = (code.library,)
     return call
+
+
+def note_call(
+    context: Any, builder: Any, status: Any, caller: Place | None, loc: Any, callee: Place
+) -> None:
+    """Note where a call stands that an exception comes out of; status: of the call, None where it
+    raised one of the program's."""
+    if caller is None or loc is None:
+        return
+    place = caller._replace(line=loc.line)
+    if status is None:
+        _write_note(context, builder, place, callee)
+        return
+    with cgutils.if_likely(builder, status.is_user_exc):
+        _write_note(context, builder, place, callee)
 
 
 def _write_note(context: Any, builder: Any, caller: Place, callee: Place) -> None:

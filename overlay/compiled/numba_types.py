@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types as python_types
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, types
 from numba.core.dispatcher import Dispatcher
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "OWN_OPTIONS",
     "BoundCallee",
     "CalleeType",
     "Native",
@@ -49,6 +50,10 @@ __all__ = [
 ]
 
 Type = types.Type
+
+# Options that are ours and none of numba's: whether numba's implementations of what it knows are
+# entered like any body; of a barrier, when a value is compiled, and how many are found.
+OWN_OPTIONS: Final = ("enter_numba", "hot_after", "variants")
 
 
 def numba_typing() -> TypingContext:

@@ -23,9 +23,13 @@ from overlay.compiled.numba_contexts import (
     Enters,
     KnownType,
     MakesBaseType,
+    PluginClassType,
     ReadsContextType,
+    ReplacesMadeType,
+    ReplacesType,
     attribute_of,
 )
+from overlay.compiled.numba_made import MadeContextType
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     BoundCallee,
@@ -50,7 +54,18 @@ __all__ = ["WorldTyping", "is_written_by_numba"]
 # Classes that numba calls for an instruction: where the program mentions one that is overlaid,
 # something else stands in its place by now.
 WRITTEN_BY_NUMBA = (bool, slice, str, tuple)
-OURS = (CalleeType, BoundCallee, Enters, MakesBaseType, ReadsContextType, types.Dispatcher)
+OURS = (
+    CalleeType,
+    BoundCallee,
+    Enters,
+    MakesBaseType,
+    ReadsContextType,
+    MadeContextType,
+    ReplacesType,
+    ReplacesMadeType,
+    PluginClassType,
+    types.Dispatcher,
+)
 
 
 def is_written_by_numba(value: Any) -> bool:
@@ -92,6 +107,8 @@ class WorldTyping(TypingContext):
                     return self.resolve_value_type(value)
                 except ValueError:
                     return None
+        if isinstance(typ, MadeContextType):
+            return self._attribute_of_made(typ, attr)
         if isinstance(typ, (ContextType, KnownType)):
             return self._attribute_of_constant(typ, attr)
         found = numba_typing().resolve_getattr(typ, attr)
@@ -105,6 +122,12 @@ class WorldTyping(TypingContext):
         if isinstance(found, Box):
             return numba_typing().resolve_function_type(found.load._numba_type_, (), {}).return_type
         return self.resolve_value_type(found)
+
+    def _attribute_of_made(self, typ: MadeContextType, attr: str) -> Type | None:
+        if attr == "replace":
+            return ReplacesMadeType(typ)
+        known = dict(typ.fields).get(attr)
+        return known or self._attribute_of_constant(ContextType(typ.template), attr)
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
         target = self.world.method_target(receiver, attribute)

@@ -34,6 +34,7 @@ from overlay.compiled.numba_ir import callable_of
 from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
+    OWN_OPTIONS,
     Native,
     Type,
     body_registered_as_jitable,
@@ -79,6 +80,7 @@ class World:
         self.options = dict(options)
         self.enters_numba = bool(options.get("enter_numba"))
         self.plugins = engine.plugins
+        self.only_types = engine.only_types
         self.typing = WorldTyping(self)
         if self.plugins:
             self.typing.callstack = AskingCallStack(self)
@@ -220,6 +222,8 @@ class World:
     def kernel(self, value: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
         world."""
+        if self.only_types:
+            return value
         found = self._kernels.get(id(value))
         if found is None:
             found = self._kernels[id(value)] = value, kernel_in(self, value)
@@ -267,7 +271,7 @@ class World:
         if found is None:
             own = options_of(function) if is_dispatcher(function) else {}
             merged = {**DEFAULTS, **self.options, **own, **(options or {})}
-            merged.pop("enter_numba", None)
+            merged = {name: v for name, v in merged.items() if name not in OWN_OPTIONS}
             pipeline = compiler_for(self, body)
             made = InnerDispatcher(self, function, body, merged, is_entry, pipeline)
             if self.native is not self:

@@ -385,6 +385,7 @@ def test_the_functions_of_bits_mean_what_they_say():
 def test_numpy_and_operators_have_other_spellings_of_the_same_relations():
     assert found(np.bitwise_and, int, int) is found(operator.and_, int, int)
     assert found(np.minimum, W, W) is found(min, W, W)
+    assert found(pow, int, int) is found(operator.pow, int, int)
     assert found(np.clip, S, S, S) is found(clip, S, S, S)
     assert found(operator.truth, float) is found(bool, float)
     assert found(np.logical_and, bool, bool).target is np.logical_and

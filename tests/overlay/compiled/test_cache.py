@@ -333,6 +333,20 @@ def test_state_of_a_context_is_not_kept(folder):
     assert files(folder) == []
 
 
+def test_state_whose_address_is_taken_out_of_a_loop_is_not_kept(folder):
+    def program(n):
+        for _ in range(n):
+            current_context().state[0] += 1.0
+            current_context().state[1] += current_context().state[0]
+        return n
+
+    context = Context(state=np.zeros(2))
+    with pytest.warns(CacheWarning, match=r"program .* is not kept on disk: .*state"):
+        assert context.jit(program, cache=True)(3) == 3
+    assert list(context.state) == [3.0, 6.0]
+    assert files(folder) == []
+
+
 def test_a_state_that_is_not_read_is_no_obstacle(folder):
     for expected in ((0, 1), (1, 0)):
         names = fresh()

@@ -159,10 +159,11 @@ def test_what_of_a_context_needs_the_running_program_is_refused():
         return current_context().tables
 
     def replaced(x):
-        return current_context().replace(metadata=x)(helper, x)
+        return current_context().replace(state=x)(helper, x)
 
     for program, args in ((tables, ()), (replaced, (1.0,))):
-        assert "metadata" in error_of(program, *args, kind=NotCompilable).asked
+        error = error_of(program, *args, kind=NotCompilable)
+        assert "metadata" in error.asked + error.help
 
 
 def test_a_state_that_numba_cannot_share_is_refused():

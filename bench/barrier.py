@@ -1,0 +1,233 @@
+"""Calls in contexts that only the running program knows, against plain calls in compiled code.
+
+A barrier finds the function for a value that it has seen before; a plain call goes to one function
+that takes the value as an argument and is not inlined. Both run in one process, interleaved, by
+processor time. `asked` is the most that a call through a barrier may cost.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from time import perf_counter, process_time
+
+from common.compiling import machine_and_numba
+from common.rows import Row, duration, shown
+from common.timing import interleaved, ratio, seconds
+
+from overlay import Context, MethodTable, Plugin, current_context, recurse
+
+LIMIT = 4.0  # seconds for the rounds of one case
+ASKED = 2.0
+
+
+class Apart(Plugin):
+    """Calls stay calls, as those through a barrier do."""
+
+    cache_token = "apart"
+
+    def inline(self, call):
+        return False
+
+
+def plain(x, value):
+    return x + value
+
+
+def behind(x):
+    return x + current_context().metadata
+
+
+def behind_pair(x):
+    first, second = current_context().metadata
+    return x + first + second
+
+
+def plain_pair(x, first, second):
+    return x + first + second
+
+
+def behind_text(x):
+    return x + (1.0 if current_context().metadata == "one" else 2.0)
+
+
+def plain_text(x, text):
+    return x + (1.0 if text == "one" else 2.0)
+
+
+def polynomial(x, value):
+    total = 0.0
+    for i in range(20):
+        total = total * x + value * i
+    return total
+
+
+def behind_polynomial(x):
+    return polynomial(x, current_context().metadata)
+
+
+# ---- programs: of each a plain one, and one that changes metadata for each call ------------
+
+
+def ints(n):
+    total = 0.0
+    for i in range(n):
+        total = plain(total, i & 7)
+    return total
+
+
+def ints_behind(n):
+    total = 0.0
+    for i in range(n):
+        total = recurse(current_context().replace(metadata=i & 7), behind, total)
+    return total
+
+
+def floats(n):
+    total = 0.0
+    for i in range(n):
+        total = plain(total, (i & 7) * 0.5)
+    return total
+
+
+def floats_behind(n):
+    total = 0.0
+    for i in range(n):
+        total = recurse(current_context().replace(metadata=(i & 7) * 0.5), behind, total)
+    return total
+
+
+def pairs(n):
+    total = 0.0
+    for i in range(n):
+        total = plain_pair(total, i & 7, (i & 3) * 0.5)
+    return total
+
+
+def pairs_behind(n):
+    total = 0.0
+    for i in range(n):
+        pair = i & 7, (i & 3) * 0.5
+        total = recurse(current_context().replace(metadata=pair), behind_pair, total)
+    return total
+
+
+def texts(n):
+    total, names = 0.0, ("one", "two")
+    for i in range(n):
+        total = plain_text(total, names[i & 1])
+    return total
+
+
+def texts_behind(n):
+    total, names = 0.0, ("one", "two")
+    for i in range(n):
+        total = recurse(current_context().replace(metadata=names[i & 1]), behind_text, total)
+    return total
+
+
+def bodies(n):
+    total = 0.0
+    for i in range(n):
+        total += polynomial(0.5, (i & 7) * 0.5)
+    return total
+
+
+def bodies_behind(n):
+    total = 0.0
+    for i in range(n):
+        other = current_context().replace(metadata=(i & 7) * 0.5)
+        total += recurse(other, behind_polynomial, 0.5)
+    return total
+
+
+CASES = {
+    "8 ints": (ints, ints_behind),
+    "8 floats": (floats, floats_behind),
+    "32 pairs": (pairs, pairs_behind),
+    "2 texts": (texts, texts_behind),
+    "8 floats, 20 multiplications each": (bodies, bodies_behind),
+}
+
+
+def seen(case, programs, calls, rounds):
+    """A call with a value that was seen before."""
+    native, ours = programs
+    apart = Context(plugins=(Apart(),))
+    variants = {
+        "plain": apart.jit(native),
+        "again": Context(MethodTable("again"), plugins=(Apart(),)).jit(native),
+        "ours": Context(metadata=0).jit(ours, hot_after=0),
+    }
+    found = {name: function(calls) for name, function in variants.items()}
+    if found["plain"] != found["ours"]:
+        raise SystemExit(f"{case}: {found['ours']!r} behind a barrier, {found['plain']!r} plain")
+    misses = sum(info.misses for info in variants["ours"].barriers())
+    jobs = {name: lambda f=f: f(calls) for name, f in variants.items()}
+    times = interleaved(jobs, rounds, LIMIT, process_time)
+    if sum(info.misses for info in variants["ours"].barriers()) != misses:
+        raise SystemExit(f"{case}: a value was not found again")
+    each = [min(times[name]) / calls for name in ("plain", "ours")]
+    noise = abs(ratio(times, "again", "plain") - 1)
+    return Row(f"a call with one of {case}", *each, asked=ASKED, noise=noise)
+
+
+def from_python(calls, rounds):
+    """A call from Python in one of a few contexts, made for the call, against one made before."""
+    base = Context(MethodTable("from python"))
+    hot = [base.replace(metadata=i).jit(behind) for i in range(4)]
+    for function in hot:
+        function(1.0)
+
+    def made_before():
+        for i in range(calls):
+            hot[i & 3](1.0)
+
+    def changing():
+        for i in range(calls):
+            base.replace(metadata=i & 3).jit(behind)(1.0)
+
+    jobs = {"made before": made_before, "changing": changing}
+    times = interleaved(jobs, rounds, LIMIT, process_time)
+    return {name: min(taken) / calls for name, taken in times.items()}
+
+
+def unseen():
+    """The first calls with a value: interpreted, and compiled."""
+    hot = Context(MethodTable("unseen"), metadata=0).jit(once, hot_after=2)
+    hot(0)  # the program itself
+    figures = {"interpreted, first": seconds(lambda: hot(1), perf_counter)}
+    figures["interpreted, second"] = seconds(lambda: hot(1), perf_counter)
+    figures["compiled, third"] = seconds(lambda: hot(1), perf_counter)
+    figures["found, fourth"] = seconds(lambda: hot(1), perf_counter)
+    return figures
+
+
+def once(value):
+    return recurse(current_context().replace(metadata=value), behind, 1.0)
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
+    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
+def main():
+    chosen = options()
+    calls, few = (1000, 10) if chosen.smallest else (2_000_000, 2000)
+    print(f"{machine_and_numba()}; processor time")
+    rows = [seen(case, programs, calls, chosen.rounds) for case, programs in CASES.items()]
+    figures = {"machine": machine_and_numba(), "seen": shown(rows)}
+    figures["from Python"] = from_python(few, chosen.rounds)
+    figures["unseen"] = unseen()
+    print()
+    for name, taken in (*figures["from Python"].items(), *figures["unseen"].items()):
+        print(f"a call from Python, {name}: {duration(taken)}")
+    if chosen.json:
+        chosen.json.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
