@@ -5,6 +5,9 @@ it is solved for it. For the rest, backwards: a variable that stands in one equa
 solved last, from that equation, which then no longer binds the others. This leaves no equation
 exactly where an order without a loop exists; each step takes the choice that asks least.
 Variables that no equation is solved for are free.
+
+A comparison says little of what it compares: it is solved only for what nothing else determines,
+and where that leaves a loop it is only checked.
 """
 
 from __future__ import annotations
@@ -105,7 +108,7 @@ class _Causality:
                 del self.left[i]
                 continue
             (variable,) = self.left[i]
-            step = self.solved(i, (variable,))
+            step = None if self.is_condition(i) else self.solved(i, (variable,))
             if step is None:
                 continue
             yield step
@@ -122,20 +125,36 @@ class _Causality:
         heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]] = []
         for i in self.left:
             self.offer(heap, i)
-        while heap:
+        while heap or self.left:
+            if not heap:
+                conditions = [i for i in self.left if self.is_condition(i)]
+                if not conditions:
+                    break
+                self.take(heap, conditions[-1])
+                continue
             _, i, unknown = heapq.heappop(heap)
             if i not in self.left:
                 continue
             step = self.solved(i, unknown)
             assert step is not None
             yield step
-            bound = self.left.pop(i)
-            touched: set[int] = set()
-            for variable in bound:
-                self.users[variable].discard(i)
-                touched |= self.users[variable]
-            for other in touched:
-                self.offer(heap, other)
+            self.take(heap, i)
+
+    def take(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
+        """Take equation i away, and offer those of which it bound a variable."""
+        touched: set[int] = set()
+        for variable in self.left.pop(i):
+            self.users[variable].discard(i)
+            touched |= self.users[variable]
+        for other in touched:
+            self.offer(heap, other)
+
+    def is_condition(self, i: int) -> bool:
+        """Whether equation i is a comparison with a known result, of what is no truth value."""
+        results = self.program.statements[i].results
+        return all(v.kind is bool and v not in self.left[i] for v in results) and any(
+            v.kind is not bool for v in self.left[i]
+        )
 
     def offer(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
         """Add the ways to take equation i away."""
@@ -183,4 +202,4 @@ class _Causality:
 
 
 def _discrete(statement: Statement) -> bool:
-    return not any(v.kind is float for v in statement.variables)
+    return not any(v.kind in (float, complex) for v in statement.variables)

@@ -137,7 +137,7 @@ class Inverse:
         """The unknown axes, in parameter order, for known values and θ.
 
         θ comes last, a tuple or a record of ``parameters.dtype``; it is left out where there
-        are no parameters.
+        are no parameters, and may be where ``parameters.optional``.
         Raises NoSolution where no value exists for this θ, with the line where the domain was
         left; WrongArguments (a TypeError) for a wrong number of values or coordinates;
         OutsideDomain (a ValueError) for a coordinate outside its domain.
@@ -213,12 +213,14 @@ class Inverse:
 
         Arrays of known values and θ are broadcast against one another. theta: a structured
         array of ``parameters.dtype``, or one θ for all rows; left out where there are no
-        parameters. on_error: raise for the first row without a solution, or leave NaN there
-        (where the answers are floats).
+        parameters, or only spare ones. on_error: raise for the first row without a solution, or
+        leave NaN there (where the answers are floats).
         Raises what a call raises, and NotCompilable.
         """
         known_axes, unknown_axes = self._axes.known, self._axes.unknown
         spare = len(self.parameters)
+        if theta is None and spare and self.parameters.optional:
+            theta = self.parameters.default()
         if len(known) != len(known_axes) or (theta is None) == bool(spare):
             raise WrongArguments(
                 f"{self!r} takes {', '.join(known_axes)} and "
@@ -293,6 +295,8 @@ class Inverse:
     def _prepared(self, values: Sequence[Any]) -> tuple[Any, ...]:
         count, known = len(self._axes.known), self._axes.known
         spare = 1 if len(self.parameters) else 0
+        if len(values) == count and spare and self.parameters.optional:
+            values = (*values, self.parameters.default())
         if len(values) == count and spare:
             raise self.parameters.wrong(None)
         if len(values) != count + spare:
@@ -357,7 +361,7 @@ class Inverse:
         )
 
     def _close(self, answer: Any, wanted: Any) -> bool:
-        if isinstance(wanted, float):
+        if isinstance(wanted, (float, complex)):
             return abs(answer - wanted) <= self._atol + self._rtol * abs(wanted)
         return bool(answer == wanted)
 

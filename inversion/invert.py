@@ -31,7 +31,7 @@ __all__ = ["choose", "invert"]
 PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, absorb)
 """What every program goes through between lifting and planning."""
 
-KINDS = (float, int, bool, np.int64, np.uint64)
+KINDS = (float, int, bool, complex, np.int64, np.uint64)
 EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
 
 
@@ -180,15 +180,15 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         raise WrongArguments(
             f"{name} of {describe(f)} has no plain type: {hint!r}",
             where=location_of(f),
-            help="numbers are inverted: float, int, bool, numpy.int64, numpy.uint64; and tuples of "
-            "them, tuple[float, float]",
+            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64; and "
+            "tuples of them, tuple[float, float]",
         )
     kind = EQUAL.get(kind, kind)
     if domain_of(kind) is not None and kind not in KINDS:
         raise WrongArguments(
             f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
             where=location_of(f),
-            help="numbers are inverted: float, int, bool, numpy.int64, numpy.uint64",
+            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64",
         )
     return kind
 

@@ -351,7 +351,9 @@ def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
         found = signature.return_type
     except (errors.NumbaError, AttributeError, KeyError, TypeError, ValueError):
         return None
-    return next((kind for kind in (float, int, bool) if as_numba_type(kind) == found), None)
+    return next(
+        (kind for kind in (float, int, bool, complex) if as_numba_type(kind) == found), None
+    )
 
 
 def jitted(

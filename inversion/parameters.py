@@ -17,11 +17,15 @@ __all__ = ["Parameter", "ParameterSpace"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for."""
+    """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for.
+
+    spare: it counts only where rounding has made several arguments one result.
+    """
 
     name: str
     domain: Domain
     line: str
+    spare: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}: {self.domain!r}   {self.line}"
@@ -64,6 +68,11 @@ class ParameterSpace:
     def dtype(self) -> np.dtype[Any]:
         """The structured dtype of a record that holds one θ."""
         return np.dtype([(p.name, p.domain.dtype) for p in self])
+
+    @property
+    def optional(self) -> bool:
+        """Whether θ may be left out, for its default: where every coordinate is spare."""
+        return all(parameter.spare for parameter in self)
 
     def default(self) -> tuple[Any, ...]:
         """The θ of every coordinate's default."""

@@ -287,7 +287,7 @@ class _Space:
                 name = renumbered(f"{coordinate}_{label}", self.names)
                 self.names.add(name)
                 where = mode.lines.get(coordinate, solved.statement.where)
-                chosen[coordinate] = Parameter(name, domain, where)
+                chosen[coordinate] = Parameter(name, domain, where, mode.spare)
         return Step(solved, chosen)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -28,6 +29,11 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
         if not math.isfinite(number):
             raise NoSolution(f"{axis} = {value!r} is not finite", where=caller())
         return number
+    if kind is complex and isinstance(value, (int, float, complex, np.number)):
+        whole = complex(value)
+        if not cmath.isfinite(whole):
+            raise NoSolution(f"{axis} = {value!r} is not finite", where=caller())
+        return whole
     domain = domain_of(kind)
     if kind is float or (domain is not None and not domain.contains(value)):
         raise WrongArguments(

@@ -2,6 +2,8 @@
 
 from primitives.domains import (
     Bool,
+    Complex,
+    ComplexNumbers,
     Domain,
     Integer,
     Integers,
@@ -10,6 +12,7 @@ from primitives.domains import (
     NonZero,
     Positive,
     Real,
+    WholeFloats,
 )
 from primitives.errors import NoSolution
 from primitives.relation import Mode, Relation, parametric, relation
@@ -17,6 +20,8 @@ from primitives.table import relation_of, relations
 
 __all__ = [
     "Bool",
+    "Complex",
+    "ComplexNumbers",
     "Domain",
     "Integer",
     "Integers",
@@ -28,6 +33,7 @@ __all__ = [
     "Positive",
     "Real",
     "Relation",
+    "WholeFloats",
     "parametric",
     "relation",
     "relation_of",

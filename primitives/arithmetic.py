@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Any
 
 from primitives.domains import Bool, Integer, NonNegative, NonZero, Real
 from primitives.errors import NoSolution
@@ -204,21 +205,24 @@ def exact_quotient(ret: int, other: int, free: int) -> int:
     return ret // other
 
 
-def divisor_at_most(n: int, limit: int) -> int:
-    """The largest divisor of n that is at most ``limit``, both at least 1."""
+def divisor_at_most(n: Any, limit: Any, one: Any) -> Any:
+    """The largest divisor of n that is at most ``limit``; all are at least 1.
+
+    one: 1 in the type of the others, an integer or a word.
+    """
     candidate = min(n, limit)
     if n % candidate == 0:
         return candidate
-    cofactor = (n - 1) // candidate + 1
+    cofactor = (n - one) // candidate + one
     steps = 0
     while cofactor <= n // cofactor and cofactor <= candidate and steps < SEARCHED:
         if n % cofactor == 0:
             return n // cofactor
-        cofactor += 1
+        cofactor += one
         steps += 1
     candidate = min(candidate, cofactor)
     while n % candidate != 0 and steps < SEARCHED:
-        candidate -= 1
+        candidate -= one
         steps += 1
     if n % candidate != 0:
         raise NoSolution("no divisor is near the one asked for")
@@ -234,7 +238,7 @@ def divisor_pair(ret: int, v: int, left: bool) -> tuple[int, int]:
         return (v, 0) if left else (0, v)
     size = ret if ret > 0 else minus(0, ret)
     limit = v if v >= 0 else minus(0, v)
-    b = divisor_at_most(size, max(limit, 1))
+    b = divisor_at_most(size, max(limit, 1), 1)
     return (minus(0, ret // b), -b) if v < 0 else (ret // b, b)
 
 
@@ -294,33 +298,49 @@ square_int = relation(
 # ---- conversion ---------------------------------------------------------------------------
 
 
-def lowest_int(value: float) -> int:
-    """The smallest integer that float() turns into this value."""
+def fits_word(value: float) -> bool:
+    """Whether integers that become this value can be held: interpreted, all of them."""
+    return abs(value) < math.inf
+
+
+@compiled_form(fits_word)
+def fits_word_64(value: float) -> bool:
+    return abs(value) < 2.0**63
+
+
+def ints_becoming(value: float) -> tuple[int, int]:
+    """The smallest and the largest integer that float() turns into this value.
+
+    Those are all within half the spacing of floats there, which is smaller below a power of two;
+    of the integers halfway between two floats, those whose mantissa is even.
+    """
     if value != math.floor(value):
         raise NoSolution("it is not a whole number")
-    if abs(value) >= 2.0**63:
+    if not fits_word(value):
         raise NoSolution("the integer needs more than 64 bits")
-    lowest = int(value)
-    while float(lowest - 1) == value:
-        lowest -= 1
-    return lowest
+    fraction, exponent = math.frexp(abs(value))
+    mantissa, twos = int(fraction * 2.0**53), exponent - 53
+    if twos <= 0:
+        return int(value), int(value)
+    above = 1 << (twos - 1)
+    below = above >> 1 if mantissa == 2**52 else above
+    halfway = mantissa & 1
+    low, high = (mantissa << twos) - below + halfway, (mantissa << twos) + above - halfway
+    return (-high, -low) if value < 0 else (low, high)
 
 
 def int_rounded_to(ret: float, offset: int) -> int:
     """The integer at this offset, counted around, among those that float() turns into ret."""
-    highest = lowest = lowest_int(ret)
-    while float(highest + 1) == ret:
-        highest += 1
+    lowest, highest = ints_becoming(ret)
     return lowest + offset % (highest - lowest + 1)
 
 
 float_of_int = relation(
     float, int, "return = float(a)", returns=float,
-    incomplete="integers that become 2**63 or more are left out",
     ret=lambda a: float(a),
     a=parametric(  # beyond 2**53 several integers become one float
         int_rounded_to, offset=Integer,
-        recover=lambda ret, a: (a - lowest_int(ret),),
+        recover=lambda ret, a: (a - ints_becoming(ret)[0],),
     ),
 )  # fmt: skip
 float_of_float = relation(

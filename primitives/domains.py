@@ -23,6 +23,8 @@ from primitives.errors import OutsideDomain
 __all__ = [
     "Bool",
     "Booleans",
+    "Complex",
+    "ComplexNumbers",
     "Domain",
     "Int64",
     "Integer",
@@ -32,6 +34,7 @@ __all__ = [
     "NonZero",
     "Positive",
     "Real",
+    "WholeFloats",
     "Word64",
     "domain_of",
 ]
@@ -203,6 +206,8 @@ class Interval(Domain):
         return f"{self.low!r} {low} {name} {high} {self.high!r}{holes}"
 
     def meet(self, other: Domain) -> Domain:
+        if isinstance(other, WholeFloats):
+            return other.meet(self)
         if not isinstance(other, Interval):
             raise OverlayError(f"{self!r} and {other!r} have no members of one type")
         low, high = max(self.low, other.low), min(self.high, other.high)
@@ -383,12 +388,119 @@ class Booleans(Domain):
         return self
 
 
+@dataclass(frozen=True)
+class WholeFloats(Domain):
+    """The floats from ``low`` to ``high`` that are whole numbers; infinities are none."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    kind = float
+
+    def __repr__(self) -> str:
+        if not math.isfinite(self.low) and not math.isfinite(self.high):
+            return "WholeFloats()"
+        return f"WholeFloats({self.low!r}, {self.high!r})"
+
+    def contains(self, value: Any) -> bool:
+        if not isinstance(value, _NUMBERS) or not -math.inf < value < math.inf:
+            return False
+        return bool(self.low <= value <= self.high and value % 1 == 0)
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            steps = np.floor(np.clip(units, 0, _LARGEST) * (self.high - self.low + 1))
+            return self.low + steps
+        values = np.rint(3 * np.log(_odds(units)))
+        return np.clip(values, self.low, self.high)
+
+    @property
+    def default(self) -> float:
+        return next(v for v in (1.0, 0.0, self.low, self.high) if self.contains(v))
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        near = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 12.0, 1e9, -1e9, 2.0**53, -(2.0**52) - 1, 1e15)
+        return tuple(v for v in (*near, self.low, self.high) if self.contains(v))
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        whole = f"{name} % 1 == 0"  # of an infinity it is NaN
+        bounds = f"{self.low!r} <= {name} <= {self.high!r}"
+        if not math.isfinite(self.low) and not math.isfinite(self.high):
+            return whole
+        return f"{bounds} and {whole}"
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, (Interval, WholeFloats)):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        if isinstance(other, Interval) and (other.without or low > high):
+            raise OverlayError(f"{self!r} and {other!r} have no domain in common")
+        return WholeFloats(low, high)
+
+
+@dataclass(frozen=True)
+class ComplexNumbers(Domain):
+    """The complex numbers with finite parts; without 0 where ``nonzero``.
+
+    A number in [0, 1] gives its leading half to the real part, the rest to the imaginary one.
+    """
+
+    nonzero: bool = False
+    kind = complex
+
+    def __repr__(self) -> str:
+        return "Complex without 0" if self.nonzero else "Complex"
+
+    def contains(self, value: Any) -> bool:
+        if not isinstance(value, (complex, np.complexfloating, *_NUMBERS)):
+            return False
+        return bool(abs(value.real) < math.inf and abs(value.imag) < math.inf) and not (
+            self.nonzero and value == 0
+        )
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        leading = np.floor(np.clip(units, 0, _LARGEST) * 2**26)
+        rest = np.clip(units, 0, _LARGEST) * 2**26 - leading
+        values = self._of(Real.spread((leading + 0.5) / 2**26), Real.spread(rest))
+        return np.where(values == 0, 1 + 0j, values) if self.nonzero else values
+
+    def _of(self, real: Any, imag: Any) -> Any:
+        return real + 1j * imag
+
+    def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        values = self._of(Real.sample(rng, size), Real.sample(rng, size))
+        return complex(values) if size is None else values
+
+    @property
+    def default(self) -> complex:
+        return 1 + 0j
+
+    @property
+    def edges(self) -> tuple[complex, ...]:
+        near = (0j, 1 + 0j, -1 + 0j, 1j, -1j, 1 + 1j, 0.5 - 2j, -3 - 1e-9j, 1e9 + 1j, -1e9j)
+        return tuple(v for v in near if self.contains(v))
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        parts = [f"-inf < {name}.real < inf", f"-inf < {name}.imag < inf"]
+        return " and ".join([*parts, f"{name} != 0"] if self.nonzero else parts)
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, ComplexNumbers):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        return ComplexNumbers(self.nonzero or other.nonzero)
+
+    @property
+    def total(self) -> bool:
+        return not self.nonzero
+
+
 Real = Interval(-math.inf, math.inf)
 Positive = Interval(0, math.inf, open_low=True)
 NonNegative = Interval(0, math.inf)
 NonZero = Interval(-math.inf, math.inf, without=(0.0,))
 Integer = Integers()
 Bool = Booleans()
+Complex = ComplexNumbers()
 Int64 = Integers(-(2**63), 2**63 - 1, kind=np.int64)
 Word64 = Integers(0, 2**64 - 1, kind=np.uint64)
 
@@ -406,6 +518,7 @@ _BY_TYPE: tuple[tuple[type, Domain], ...] = (
     (np.bool_, Bool),
     (int, Integer),
     (float, Real),
+    (complex, Complex),
     (np.int64, Int64),
     (np.uint64, Word64),
 )

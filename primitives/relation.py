@@ -28,7 +28,7 @@ from primitives.domains import Domain, domain_of
 __all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]
 
 RETURN = "return"
-RESERVED = ("ret", "domain", "codomain")
+RESERVED = ("ret", "domain", "codomain", "edges")
 
 Solver = Callable[..., Any]
 
@@ -41,10 +41,16 @@ class Parametric:
     recover: Solver
     coordinates: Mapping[str, Domain]
     unless: Solver | None
+    spare: bool
 
 
 def parametric(
-    solver: Solver, *, recover: Solver, unless: Solver | None = None, **coordinates: Domain
+    solver: Solver,
+    *,
+    recover: Solver,
+    unless: Solver | None = None,
+    spare: bool = False,
+    **coordinates: Domain,
 ) -> Parametric:
     """A mode that needs a choice: one coordinate, with its domain, for each keyword.
 
@@ -52,12 +58,15 @@ def parametric(
     recover: takes axes by name and returns the tuple of coordinates that lead to them.
     unless: takes known axes by name. Where these are constants of a program and it is true, no
     choice is left: the coordinates take their defaults and are no parameters of the inverse.
+    spare: the coordinates count only where rounding has made several arguments one result, as
+    beyond the ends of a function that saturates; an inverse without other parameters is called
+    with or without them.
 
     >>> from primitives import Real, parametric
     >>> parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a, b: (b,)).coordinates
     {'v': Real}
     """
-    return Parametric(solver, recover, coordinates, unless)
+    return Parametric(solver, recover, coordinates, unless, spare)
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ class Mode:
     unknown: the axes that ``solver`` answers, a tuple of values where there are several.
     takes: what ``solver`` takes, in its order: known axes and coordinates.
     recovers, spared: the axes that ``recover`` and ``unless`` take.
+    spare: whether its coordinates count only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
     lines: ``file:line`` of coordinates, where it is not that of the statement.
     """
@@ -81,6 +91,7 @@ class Mode:
     spared: tuple[str, ...] = ()
     incomplete: str | None = None
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
+    spare: bool = False
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans that it consists of, each with what it is for: none."""
@@ -96,6 +107,7 @@ class Relation:
     Calling it runs the function forward. target: the function. types: of its arguments.
     axes: the names of its inputs. outputs: of its result. returns: the type of its result.
     domain: of each input. codomain: of the result. where: ``file:line`` of its definition.
+    edges: what holds at its edges, in words.
     """
 
     def __init__(
@@ -108,11 +120,13 @@ class Relation:
         codomain: Domain | None,
         returns: Any,
         where: str | None,
+        edges: str = "",
     ) -> None:
         self.target = target
         self.types = types
         self.equation = equation
         self.where = where
+        self.edges = edges
         self._expression = _right_side(equation, where)
         self.axes = _axes(self._expression)
         self.outputs = (RETURN,)
@@ -166,6 +180,7 @@ def relation(
     returns: Any = None,
     modes: Mapping[tuple[str, ...], Solver | Parametric] | None = None,
     incomplete: str | Mapping[str, str] | None = None,
+    edges: str = "",
     **solutions: Solver | Parametric,
 ) -> Relation:
     """The relation of a function for one signature.
@@ -179,7 +194,7 @@ def relation(
     domain: of each input (one Domain: of the only one); codomain: of the result; by default
     all values of their types. returns: the type of the result, by default that of the arguments.
     incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
-    every solution.
+    every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
 
     A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
     known axes have no solution. It is plain Python that numba can compile.
@@ -212,6 +227,7 @@ def relation(
         codomain=codomain,
         returns=_result_type(target, kinds, returns, where),
         where=where,
+        edges=edges,
     )
     build = _Builder(made, where, incomplete)
     build.domains(domain)
@@ -369,6 +385,7 @@ class _Builder:
             self.named(f"{label}_unless", given.unless) if given.unless else None,
             self.takes(f"{label}_unless", given.unless, known) if given.unless else (),
             self.reason(label, unknown),
+            spare=given.spare,
         )
 
     def reason(self, label: str, unknown: tuple[str, ...]) -> str | None:

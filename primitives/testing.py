@@ -2,14 +2,16 @@
 
 Floats are compared within a tolerance relative to the largest value in the equation. A solver
 may be off only where the digits that would tell are not there: where moving the answer by a few
-units in its last place moves the result as much, or where the result has underflowed. It may
-refuse (NoSolution, ValueError, ArithmeticError) values that nothing leads to, or underflow.
+units in its last place moves the result as much (or, beside a pole, its reciprocal), or where
+the result has underflowed. It may refuse (NoSolution, ValueError, ArithmeticError) values that
+nothing leads to, or underflow; and a coordinate that would be larger than any float is none.
 NaN is no answer, and an infinity only where the solution is larger than any float. The forward
 mode is compared with the target itself, where that takes values of these types.
 """
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
 import sys
@@ -93,6 +95,8 @@ def _points(
 
 def _of_any_size(domain: Domain, rng: np.random.Generator) -> Any:
     """A member of random magnitude, where the domain has one there."""
+    if domain.kind is complex:
+        return domain.sample(rng) * 10 ** rng.uniform(-15, 15)
     size = 10 ** (rng.uniform(-15, 15) if domain.kind is float else rng.uniform(0, 15))
     for value in (size, -size) if rng.random() < 0.5 else (-size, size):
         member = domain.cast(value) if domain.contains(math.floor(value)) else None
@@ -147,6 +151,8 @@ def _check_complete(
         if mode.recover is not None:
             chosen = mode.recover(*(values[name] for name in mode.recovers))
         coordinates = dict(zip(mode.coordinates, chosen, strict=True))
+        if any(isinstance(value, float) and math.isinf(value) for value in chosen):
+            return
         answer = _solve(mode, {**values, **coordinates})
     except REFUSALS as error:
         if mode.incomplete or _underflowed(values):
@@ -230,7 +236,7 @@ def _called(
 
 
 def _is_finite(value: Any) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
+    return not isinstance(value, (float, complex)) or cmath.isfinite(value)
 
 
 def _inside(domain: Domain | None, value: Any) -> bool:
@@ -254,6 +260,8 @@ def _check_type(relation: Relation, mode: Mode, given: Values, name: str, value:
 
 def _beyond_floats(relation: Relation, values: Values) -> bool:
     """Whether the result still moves towards the known one at the largest floats."""
+    if any(isinstance(value, complex) for value in values.values()):
+        return False
     results: list[Any] = []
     for largest in (LARGEST / 2, LARGEST):
         held = {
@@ -273,24 +281,29 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
     return dict(zip(mode.unknown, answers, strict=True))
 
 
-def _size(value: Any) -> Any:
-    return float(abs(value)) if isinstance(value, float) else abs(int(value))
+def _size(value: Any) -> float:
+    """The absolute value; of an integer beyond all floats the largest of them."""
+    if isinstance(value, complex):
+        return math.hypot(value.real, value.imag)  # abs raises where this overflows
+    return float(min(abs(value if isinstance(value, float) else int(value)), LARGEST))
 
 
 def _gap(one: Any, other: Any) -> Any:
-    if isinstance(one, float) or isinstance(other, float):
-        gap = abs(float(one) - float(other))
+    kinds = float, complex
+    if isinstance(one, kinds) or isinstance(other, kinds):
+        gap = _size(complex(one) - complex(other))
         return math.inf if math.isnan(gap) else gap
     return math.inf if int(one) != int(other) else 0
 
 
 def _exact(relation: Relation) -> bool:
-    return not any(kind is float for kind in (*relation.types, relation.returns))
+    return not any(kind in (float, complex) for kind in (*relation.types, relation.returns))
 
 
 def _underflowed(values: Values) -> bool:
     arguments = [value for name, value in values.items() if name != RETURN]
-    return isinstance(values[RETURN], float) and abs(values[RETURN]) < 1e-290 and all(arguments)
+    tiny = isinstance(values[RETURN], (float, complex)) and _size(values[RETURN]) < 1e-290
+    return tiny and all(arguments)
 
 
 def _flat(relation: Relation, values: Values, answer: Values, rtol: float) -> bool:
@@ -313,22 +326,34 @@ def _steep(
     if _exact(relation):
         return False
     full = {**values, **answer}
-    gap = atol + rtol * _size(full[RETURN]) if gap is None else gap
+    wanted = full[RETURN]
     here = _forward(relation, [full[name] for name in relation.axes])
     if here is None:
         return True
+    beside_pole = math.inf if gap is None else _gap_of_reciprocals(here[RETURN], wanted)
+    gap = atol + rtol * _size(wanted) if gap is None else gap
     return any(
-        again is None or 4 * _gap(again[RETURN], here[RETURN]) >= gap
+        again is None
+        or 4 * _gap(again[RETURN], here[RETURN]) >= gap
+        or 4 * _gap_of_reciprocals(again[RETURN], here[RETURN], 0) >= beside_pole
         for again in _moved(relation, full)
     )
 
 
+def _gap_of_reciprocals(one: Any, other: Any, otherwise: float = math.inf) -> float:
+    if not isinstance(one, float) or not isinstance(other, float) or not one or not other:
+        return otherwise
+    return _gap(1 / one, 1 / other)
+
+
 def _moved(relation: Relation, values: Values) -> Iterator[dict[str, Any] | None]:
     """The values of the equation with one argument moved by a few units in its last place."""
-    floats = [axis for axis in relation.axes if isinstance(values[axis], float)]
-    for axis, step in itertools.product(floats, NEARBY):
-        moved = {**values, axis: values[axis] + step * math.ulp(values[axis])}
-        yield _forward(relation, [moved[name] for name in relation.axes])
+    inexact = [axis for axis in relation.axes if isinstance(values[axis], (float, complex))]
+    for axis, step in itertools.product(inexact, NEARBY):
+        for direction in (1, 1j) if isinstance(values[axis], complex) else (1,):
+            delta = step * math.ulp(_size(values[axis])) * direction
+            moved = {**values, axis: values[axis] + delta}
+            yield _forward(relation, [moved[name] for name in relation.axes])
 
 
 def _broken(relation: Relation, mode: Mode, values: Values, what: str) -> BrokenLaw:

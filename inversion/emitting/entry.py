@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +15,13 @@ from inversion.loops import Loop
 from inversion.plan import Plan, solved_by, statement_of
 from inversion.program import Constant, Variable
 from inversion.trees import Node, Tree, leaves, mapped
-from primitives import Domain, Real
+from primitives import Complex, Domain, Real
 from primitives.relation import RETURN
 
 __all__ = ["emit"]
 
 WORDS = (np.int64, np.uint64)
+FINITE: Mapping[Any, Domain] = {float: Real, complex: Complex}
 
 WRITERS: Mapping[type, PartWriter] = {Branch: BRANCHES, Loop: LOOPS}
 
@@ -159,8 +161,9 @@ class Entry:
         solved = {v: statement_of(step) for step in plan.steps for v in solved_by(step)}
         for axis in plan.unknown:
             operand = plan.operand(axis)
-            if isinstance(operand, Variable) and operand.kind is float and operand in solved:
-                body.refuse(body.shown(operand), Real, "NoSolution", solved[operand])
+            domain = FINITE.get(operand.kind)
+            if isinstance(operand, Variable) and domain is not None and operand in solved:
+                body.refuse(body.shown(operand), domain, "NoSolution", solved[operand])
 
     def check(self, body: Body, rtol: float, atol: float) -> None:
         """Run the function itself on the answer."""

@@ -298,8 +298,9 @@ class Body:
 
     def compare(self, again: str, wanted: str, kind: Any, rtol: str, atol: str, why: str) -> None:
         """Refuse unless a number has come out as it has to."""
-        if kind is float:
-            self.row(f"if not (-inf < {again} < inf):")
+        if kind in (float, complex):
+            inside = f"-inf < {again} < inf" if kind is float else f"abs({again}) < inf"
+            self.row(f"if not ({inside}):")
             self.row('    raise NoSolution("overflow: the result is not finite")')
             self.row(f"if not abs({again} - {wanted}) <= {atol} + {rtol} * abs({wanted}):")
         else:

@@ -94,7 +94,7 @@ WORDS = (np.int64, np.uint64)
 
 def promotions(args: Sequence[Operand]) -> Iterator[tuple[Any, ...]]:
     """The types that arithmetic gives to these arguments: constants take the type of a word
-    beside them; else they stay, or integers become floats."""
+    beside them; else they stay, or integers become floats, or all become complex."""
     kinds = tuple(arg.kind for arg in args)
     words = {kind for kind in kinds if kind in WORDS}
     if len(words) == 1:
@@ -105,6 +105,8 @@ def promotions(args: Sequence[Operand]) -> Iterator[tuple[Any, ...]]:
     yield kinds
     if kinds and all(issubclass(kind, (int, float)) for kind in kinds):
         yield (float,) * len(args)
+    if complex in kinds:
+        yield (complex,) * len(args)
 
 
 def _fits(value: Operand, word: Any) -> bool:

@@ -221,3 +221,22 @@ def test_too_many_ways_are_refused():
     assert inverse(names["few"](4.0), inverse.recover(4.0)) == pytest.approx((4.0,))
     with pytest.raises(NotInvertible, match="64 times in a row"):
         invert(names["many"], F)
+
+
+# ---- conditions as equations --------------------------------------------------------------
+
+
+def test_a_condition_is_solved_for_what_nothing_else_determines():
+    inverse = invert(lambda n: 1 if n > 3 else 2, int)
+    for excess in (0, 1, 40):
+        assert inverse(1, (True, excess, 0)) == (4 + excess,)
+        assert inverse(2, (True, 0, excess)) == (3 - excess,)
+
+
+def test_a_condition_on_what_an_arm_determines_is_checked():
+    inverse = invert(of_int, int)
+    assert inverse.parameters.names == ("then_n",)
+    both = invert(lambda n, m: n + m if n - m > 2 else n * m, int, int)
+    assert both.recover(9, 4) is not None
+    assert both(13, both.recover(9, 4)) == (9, 4)
+    assert both(12, both.recover(4, 3)) == (4, 3)

@@ -161,8 +161,8 @@ def test_a_function_with_a_relation_is_not_entered():
     inverse = choose(f, int, int, known=("return", "key"), context=Context(quirks))
     assert inverse(f(41, 99), 99) == (41,)
     assert inverse.recover(41, 99) == ()
-    with pytest.raises(NotInvertible, match="cannot solve `v2 = xor"):
-        choose(f, int, int, known=("return", "key"))
+    assert "encrypt(v1, key)" in str(inverse)
+    assert "encrypt" not in str(choose(f, int, int, known=("return", "key")))
 
 
 def test_a_mode_that_a_relation_lacks_is_named():

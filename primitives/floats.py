@@ -1,0 +1,54 @@
+"""What solvers of floats share: when two floats count as equal, and steps beyond a bound.
+
+A coordinate called ``near`` is an argument itself: it is the answer where it satisfies the
+equation to the last digits, which is how every argument is reached where a function does not
+tell several apart; elsewhere the equation decides.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from primitives.errors import NoSolution
+
+__all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches"]
+
+LARGEST = sys.float_info.max
+WHOLE_FROM = 2.0**52
+"""From here on every float is a whole number."""
+
+
+def matches(value: float, wanted: float) -> bool:
+    """Whether two floats are equal but for their last digits; NaN never is."""
+    return abs(value - wanted) <= 1e-15 * abs(wanted)
+
+
+def agrees(value: float, wanted: float) -> bool:
+    """Whether two floats may be one, but for rounding in the computations behind them."""
+    return abs(value - wanted) <= 1e-12 + 1e-10 * abs(wanted)
+
+
+def finite(value: float) -> float:
+    """``value``, refused where it is infinite or NaN."""
+    if not abs(value) <= LARGEST:
+        raise NoSolution("the solution is larger than any float")
+    return value
+
+
+def above(bound: float, excess: float, strict: bool) -> float:
+    """What exceeds ``bound`` by ``excess`` >= 0, as far as floats go; strictly, by something."""
+    found = min(bound + excess, LARGEST)
+    if strict and found <= bound:
+        found = math.nextafter(bound, math.inf)
+    return finite(found)
+
+
+def below(bound: float, excess: float, strict: bool) -> float:
+    """What falls short of ``bound`` by ``excess`` >= 0; strictly, by something."""
+    return -above(-bound, excess, strict)
+
+
+def floor_of(a: float) -> float:
+    """The largest whole number that is not above ``a``, as a float."""
+    return a if abs(a) >= WHOLE_FROM else float(math.floor(a))

@@ -1,0 +1,24 @@
+"""The page of relations is made from the base table, and says what that says."""
+
+from pathlib import Path
+
+from primitives import relations
+from primitives.listing import markdown
+
+PAGE = Path(__file__).parents[2] / "docs" / "relations.md"
+
+
+def test_the_page_is_that_of_the_table():
+    assert PAGE.read_text(encoding="utf-8") == markdown(), (
+        "run: python -m primitives.listing > docs/relations.md"
+    )
+
+
+def test_every_relation_has_a_row_with_its_spellings_modes_and_edges():
+    rows = [row for row in markdown().splitlines() if row.startswith("| `")]
+    assert len(rows) == len({id(method.function()) for method in relations.methods()})
+    (tanh,) = [row for row in rows if "tanh(a)" in row and "atanh" not in row]
+    assert "`math.tanh`, `numpy.tanh`" in tanh
+    assert "a by near: Real (spare)" in tanh
+    assert "Interval(-1.0, 1.0)" in tanh
+    assert "all from 19.06 on" in tanh
