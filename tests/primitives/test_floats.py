@@ -147,9 +147,12 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("target", "types", "unknown", "values", "answer"), ANSWERS, ids=lambda v: str(v)[:40]
-)
+def shown(value):
+    """A value in a test's name: the same in each process."""
+    return value.__name__ if hasattr(value, "__name__") else str(value)[:40]
+
+
+@pytest.mark.parametrize(("target", "types", "unknown", "values", "answer"), ANSWERS, ids=shown)
 def test_solutions_at_edges(target, types, unknown, values, answer):
     found = solve(target, unknown, *values, types=types)
     assert found == pytest.approx(answer, rel=1e-14, abs=1e-15)
@@ -163,9 +166,7 @@ EXACT = [case for case in ANSWERS if case[0] not in (
 )]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("target", "types", "unknown", "values", "answer"), EXACT, ids=lambda v: str(v)[:40]
-)
+@pytest.mark.parametrize(("target", "types", "unknown", "values", "answer"), EXACT, ids=shown)
 def test_solutions_at_edges_are_exact(target, types, unknown, values, answer):
     assert solve(target, unknown, *values, types=types) == answer
 
@@ -204,9 +205,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("target", "types", "unknown", "values", "reason"), REFUSED, ids=lambda v: str(v)[:40]
-)
+@pytest.mark.parametrize(("target", "types", "unknown", "values", "reason"), REFUSED, ids=shown)
 def test_what_has_no_solution_is_refused_with_the_reason(target, types, unknown, values, reason):
     with pytest.raises((NoSolution, OverflowError), match=reason):
         solve(target, unknown, *values, types=types)
