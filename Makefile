@@ -65,8 +65,12 @@ format: $(READY)  ## rewrite the files as "check" wants them
 	@$(BIN)/ruff format
 	@$(BIN)/ruff check --fix
 
-bench: $(READY)  ## the benchmarks, one after the other
-	@for file in $(wildcard bench/*.py); do echo "$$file"; $(BIN)/python $$file || exit 1; done
+bench: $(READY)  ## the benchmarks, one after the other: they make docs/benchmarks.md
+	@rm -rf build/bench; mkdir -p build/bench
+	@for file in $(wildcard bench/*.py); do echo "$$file"; \
+		figures=build/bench/$$(basename $$file .py).json; \
+		$(BIN)/python $$file --json $$figures $(BENCH_FLAGS) || exit 1; done
+	@$(BIN)/python scripts/write_benchmarks.py build/bench docs/benchmarks.md
 
 clean:  ## remove all that these targets made
 	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,11 +6,11 @@ processor time. `asked` is the most that a call through a barrier may cost.
 """
 
 import argparse
-import json
 from pathlib import Path
 from time import perf_counter, process_time
 
 from common.compiling import machine_and_numba
+from common.page import part, section, times, written
 from common.rows import Row, duration, shown
 from common.timing import interleaved, ratio, seconds
 
@@ -163,11 +163,11 @@ def seen(case, programs, calls, rounds):
         raise SystemExit(f"{case}: {found['ours']!r} behind a barrier, {found['plain']!r} plain")
     misses = sum(info.misses for info in variants["ours"].barriers())
     jobs = {name: lambda f=f: f(calls) for name, f in variants.items()}
-    times = interleaved(jobs, rounds, LIMIT, process_time)
+    taken = interleaved(jobs, rounds, LIMIT, process_time)
     if sum(info.misses for info in variants["ours"].barriers()) != misses:
         raise SystemExit(f"{case}: a value was not found again")
-    each = [min(times[name]) / calls for name in ("plain", "ours")]
-    noise = abs(ratio(times, "again", "plain") - 1)
+    each = [min(taken[name]) / calls for name in ("plain", "ours")]
+    noise = abs(ratio(taken, "again", "plain") - 1)
     return Row(f"a call with one of {case}", *each, asked=ASKED, noise=noise)
 
 
@@ -187,23 +187,52 @@ def from_python(calls, rounds):
             base.replace(metadata=i & 3).jit(behind)(1.0)
 
     jobs = {"made before": made_before, "changing": changing}
-    times = interleaved(jobs, rounds, LIMIT, process_time)
-    return {name: min(taken) / calls for name, taken in times.items()}
+    taken = interleaved(jobs, rounds, LIMIT, process_time)
+    return {name: min(each) / calls for name, each in taken.items()}
 
 
 def unseen():
-    """The first calls with a value: interpreted, and compiled."""
+    """The first calls with a value that no other case has: interpreted, and compiled."""
     hot = Context(MethodTable("unseen"), metadata=0).jit(once, hot_after=2)
     hot(0)  # the program itself
-    figures = {"interpreted, first": seconds(lambda: hot(1), perf_counter)}
-    figures["interpreted, second"] = seconds(lambda: hot(1), perf_counter)
-    figures["compiled, third"] = seconds(lambda: hot(1), perf_counter)
-    figures["found, fourth"] = seconds(lambda: hot(1), perf_counter)
+    figures = {"interpreted, first": seconds(lambda: hot(1001), perf_counter)}
+    figures["interpreted, second"] = seconds(lambda: hot(1001), perf_counter)
+    figures["compiled, third"] = seconds(lambda: hot(1001), perf_counter)
+    figures["found, fourth"] = seconds(lambda: hot(1001), perf_counter)
     return figures
 
 
 def once(value):
     return recurse(current_context().replace(metadata=value), behind, 1.0)
+
+
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    rows = [("case", "ratio", "noise", "asked")]
+    rows += [
+        (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", row["verdict"])
+        for row in figures["seen"]
+    ]
+    python, first = figures["from Python"], figures["unseen"]
+    found = first["found, fourth"]
+    lines = [
+        f"{name}: {taken / found:.0f} times one that is found" for name, taken in first.items()
+    ]
+    changing = times(python["changing"] / python["made before"])
+    sections = [
+        section("A value that was seen before", "Found by compiled code.", rows),
+        section("The first calls with a value", "From Python, one each.", lines=lines[:-1]),
+        section(
+            "Contexts made for a call",
+            "A call from Python in a context that is made for it, against one made before.",
+            lines=[f"ratio: {changing}"],
+        ),
+    ]
+    text = (
+        "Calls in contexts of which only the running program knows the metadata. The peer is a "
+        "call that is not inlined, of a function that takes the value as an argument."
+    )
+    return part("Barriers", text, sections)
 
 
 def options():
@@ -225,8 +254,7 @@ def main():
     print()
     for name, taken in (*figures["from Python"].items(), *figures["unseen"].items()):
         print(f"a call from Python, {name}: {duration(taken)}")
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=2) + "\n")
+    written({**figures, "page": page(figures)}, chosen.json)
 
 
 if __name__ == "__main__":

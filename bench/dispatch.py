@@ -1,15 +1,18 @@
 """Generic functions: nanoseconds a call, beside a direct call and other libraries, in one run."""
 
+import argparse
 import contextlib
 import functools
 import time
 import warnings
+from pathlib import Path
 from types import MethodType
 
 import multimethod
 import multipledispatch
 import ovld
 import plum
+from common.page import part, section, written
 from common.timing import interleaved, machine, spread, table
 
 from overlay import Context, MethodTable, generic
@@ -129,17 +132,16 @@ def empty(f):
         pass
 
 
-def measured(arity):
+def measured(arity, rounds):
     loop = once if arity == 1 else twice
     jobs = {name: job(loop, *made) for name, made in variants(arity).items()}
     jobs["the loop itself"] = lambda: empty(None)
-    times = interleaved(jobs, rounds=40)
+    times = interleaved(jobs, rounds)
     nothing = min(times.pop("the loop itself"))
     return {name: ((min(t) - nothing) / LOOPS * 1e9, spread(t)) for name, t in times.items()}
 
 
-def report(arity):
-    found = measured(arity)
+def report(arity, found):
     direct, of_plum = found["direct call"][0], found["plum"][0]
     best = min(ns for name, (ns, _) in found.items() if is_peer(name))
     yield (
@@ -165,12 +167,43 @@ def is_peer(name):
     return name != "direct call" and not name.startswith("ours")
 
 
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    sections = [
+        section(
+            f"Of {rows[0][0]}", "", [("variant", *rows[0][2:]), *(drop_ns(r) for r in rows[1:])]
+        )
+        for rows in figures.values()
+    ]
+    text = (
+        "A call of a function of one method, for one or two floats. The peers are a direct call "
+        "and other libraries. *plum /* is how many times faster than plum a call is, */ best "
+        "peer* how many times slower than the fastest of the libraries."
+    )
+    return part("Generic functions", text, sections)
+
+
+def drop_ns(row):
+    return row[0], *row[2:]
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=40, help="runs of each variant (40)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
 def main():
+    chosen = options()
     start = time.perf_counter()
     print(machine())
+    figures = {}
     for arity in (1, 2):
+        figures[str(arity)] = list(report(arity, measured(arity, chosen.rounds)))
         print()
-        print(table(list(report(arity))))
+        print(table(figures[str(arity)]))
+    written({**figures, "page": page(figures)}, chosen.json)
     print(f"\n{time.perf_counter() - start:.0f} s")
 
 

@@ -6,7 +6,6 @@ a function that the program calls (the *probe*), which goes on to the function i
 
 import argparse
 import gc
-import json
 import math
 import statistics
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from common.first_use import first_uses
 from common.functions import FUNCTIONS, SINES, sines_by_hand
 from common.kernel import Kernel, calls_in_context, native_calls, reaching
 from common.objects import OBJECTS
+from common.page import part, section, written
 from common.published import PUBLISHED
 from common.timing import interleaved, machine, ratio, seconds, spread, table
 
@@ -88,20 +88,25 @@ def kernels(names, rounds):
     """The kernels' rows, printed, and the worst of them against the targets."""
     rows = [measured(KERNELS[name](), rounds) for name in names]
     print(table([HEAD, *map(cells, rows)]))
+    print("\n".join(remarks(rows)))
+    return [asdict(row) for row in rows]
+
+
+def remarks(rows):
+    """The rows against the targets."""
     mean = math.prod(row.never for row in rows) ** (1 / len(rows))
     worst = max(rows, key=lambda row: row.never)
-    target("never reached, geometric mean", mean, 1.10)
-    target(f"never reached, worst ({worst.kernel})", worst.never, 1.5)
+    yield target("never reached, geometric mean", mean, 1.10)
+    yield target(f"never reached, worst ({worst.kernel})", worst.never, 1.5)
     for row in rows:
         if row.by_hand is not None:
             floor = f"; {row.by_hand:.2f} where it is called by hand"
-            target("math.sin overlaid, in a loop", row.reached, 2.0, note=floor)
+            yield target("math.sin overlaid, in a loop", row.reached, 2.0, note=floor)
     counted = [row for row in rows if row.native_calls is not None]
     lost = [row.kernel for row in counted if row.native_calls != row.calls]
     others = f"; not: {', '.join(lost)}" if lost else ""
     seen = f"{len(counted) - len(lost)} of {len(counted)}"
-    print(f"kernels in which a context sees exactly the calls made natively: {seen}{others}")
-    return [asdict(row) for row in rows]
+    yield f"kernels in which a context sees exactly the calls made natively: {seen}{others}"
 
 
 HEAD = ("kernel", "native ms", "never", "reached", "ns/call", "spread", "calls", "natively")
@@ -123,7 +128,7 @@ def cells(row):
 def target(what, value, most, unit="", note=""):
     """A line on one target."""
     met = "met" if value <= most else "MISSED"
-    print(f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {met}){note}")
+    return f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {met}){note}"
 
 
 def nothing():
@@ -179,9 +184,13 @@ def first_use():
             ]
         )
     )
-    total = sum(use.seconds for use in uses) * 1e5 / max(sum(use.lines for use in uses), 1)
-    target("first use, for 100 lines", total, 5.0, " ms")
+    print(cost_of_first_use([asdict(use) for use in uses]))
     return [asdict(use) for use in uses]
+
+
+def cost_of_first_use(uses):
+    total = sum(use["seconds"] for use in uses) * 1e5 / max(sum(use["lines"] for use in uses), 1)
+    return target("first use, for 100 lines", total, 5.0, " ms")
 
 
 def remaining():
@@ -191,8 +200,56 @@ def remaining():
         print(f"  {what} gone: {'yes' if is_gone else 'NO'}")
     objects, each = memory.objects_kept(), memory.bytes_kept_for_each_context()
     print(f"  objects of ours kept after {memory.CONTEXTS} dropped contexts: {objects}")
-    target("bytes kept for each dropped context", each, memory.MOST_BYTES)
+    print(target("bytes kept for each dropped context", each, memory.MOST_BYTES))
     return {"gone": gone, "objects": objects, "bytes": each}
+
+
+# ---- the page ----------------------------------------------------------------------------
+
+
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    sections = [made(figures[name]) for name, made in PAGES.items() if name in figures]
+    text = "The peer is the same program without a context, by processor time."
+    return part("Python engine", text, sections)
+
+
+def page_of_kernels(found):
+    rows = [Row(**row) for row in found]
+    shown = [(HEAD[0], *HEAD[2:]), *((cell[0], *cell[2:]) for cell in map(cells, rows))]
+    text = (
+        "*never*: under a table that the program never reaches; *reached*: with a method of a "
+        "function that it calls, which goes on to the function itself; *ns/call*: what each of "
+        "these calls adds; *calls*: how many the context saw, and how many there are natively."
+    )
+    return section("Programs", text, shown, remarks(rows))
+
+
+def page_of_entry(found):
+    floor = found["call"]
+    lines = [f"`{name}`: {found[name] / floor:.0f} calls" for name in ("ctx(f)", "ctx.wrap(f)()")]
+    lines.append(f"a new context, called once: {found['new context'] / 1e3:.0f} us")
+    return section("Entering a context", "In calls of an empty function.", lines=lines)
+
+
+def page_of_first_use(uses):
+    text = "What the first call of functions of the standard library costs, by lines of source."
+    return section("First use", text, lines=[cost_of_first_use(uses)])
+
+
+def page_of_memory(found):
+    lines = [f"{what} gone: {'yes' if gone else 'NO'}" for what, gone in found["gone"].items()]
+    lines.append(f"objects kept after {memory.CONTEXTS} dropped contexts: {found['objects']}")
+    lines.append(target("bytes kept for each dropped context", found["bytes"], memory.MOST_BYTES))
+    return section("Memory", "What stays of what was dropped.", lines=lines)
+
+
+PAGES = {
+    "kernels": page_of_kernels,
+    "entry ns": page_of_entry,
+    "first use": page_of_first_use,
+    "memory": page_of_memory,
+}
 
 
 def options():
@@ -218,8 +275,7 @@ def main():
         figures["entry ns"] = entry(chosen.rounds)
     if names := [name for name in KERNELS if name in wanted]:
         figures["kernels"] = kernels(names, chosen.rounds)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=2) + "\n")
+    written({**figures, "page": page(figures)}, chosen.json)
     unreached = [row["kernel"] for row in figures.get("kernels", ()) if not row["calls"]]
     if unreached:
         raise SystemExit(f"a context lost its way, the figures are void: {', '.join(unreached)}")

@@ -10,7 +10,7 @@ from overlay.errors import AmbiguousMethod, MethodNotFound
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.target import generic_state
 
-__all__ = ["is_function", "is_result", "resolved"]
+__all__ = ["is_function", "is_result", "methods_of", "resolved"]
 
 
 def is_function(value: Any) -> bool:
@@ -19,6 +19,14 @@ def is_function(value: Any) -> bool:
     return plum is not None and (
         issubclass(type(value), plum.Function) or generic_state(value) is not None
     )
+
+
+def methods_of(function: Any) -> tuple[Any, ...]:
+    """The methods that a generic function has by now; none for anything else."""
+    if not is_function(function):
+        return ()
+    generic = generic_state(function)
+    return tuple((function if generic is None else generic.plum_function).methods)
 
 
 def resolved(function: Any, *readings: Sequence[Any]) -> tuple[Callable[..., Any], Any]:

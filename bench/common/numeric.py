@@ -87,6 +87,10 @@ def square_of(z: complex):
     return z.real * z.real + z.imag * z.imag
 
 
+def square(x: float):
+    return x * x
+
+
 def leaf(x):
     return x + 1
 
@@ -327,5 +331,144 @@ def monte_carlo(helper, hypot):
             if hypot(random.random(), random.random()) <= 1.0:
                 inside += 1
         return 4.0 * inside / n
+
+    return run
+
+
+@numeric(math.cos, half_root, 100_000, 10)
+def floats(helper, cos):
+    """Points in space, made unit vectors, and the largest of their coordinates."""
+
+    @helper
+    def point(i):
+        x = math.sin(i)
+        return x, cos(i) * 3.0, x * x / 2.0
+
+    @helper
+    def unit(x, y, z):
+        norm = math.sqrt(x * x + y * y + z * z)
+        return x / norm, y / norm, z / norm
+
+    def run(n):
+        most = np.zeros(3)
+        for i in range(n):
+            for k, value in enumerate(unit(*point(i * 1.0))):
+                most[k] = max(most[k], value)
+        return most.sum()
+
+    return run
+
+
+# ---- and of SciMark -------------------------------------------------------------------
+
+
+def mixed(old, around):
+    return around * (1.25 / 4.0) - old * 0.25
+
+
+def mean(old: float, around: float):
+    return (old + around) / 5.0
+
+
+@numeric(mixed, mean, 200, 4)
+def relaxation(helper, mixed):
+    """Successive over-relaxation of a grid, in place."""
+
+    def run(n):
+        grid = np.zeros((n, n))
+        grid[0, :] = 1.0
+        for _ in range(10):
+            for i in range(1, n - 1):
+                for j in range(1, n - 1):
+                    around = grid[i - 1, j] + grid[i + 1, j] + grid[i, j - 1] + grid[i, j + 1]
+                    grid[i, j] = mixed(grid[i, j], around)
+        return grid[1, :].sum()
+
+    return run
+
+
+@numeric(abs, square, 120, 4)
+def elimination(helper, size):
+    """A matrix as the product of two triangular ones, with the largest pivots."""
+
+    @helper
+    def pivot(a, j):
+        best = j
+        for i in range(j + 1, len(a)):
+            if size(a[i, j]) > size(a[best, j]):
+                best = i
+        return best
+
+    @helper
+    def exchange(a, i, j):
+        for k in range(len(a)):
+            a[i, k], a[j, k] = a[j, k], a[i, k]
+
+    def run(n):
+        a = np.cos(np.arange(n * n) * 1.7).reshape(n, n) + np.eye(n)
+        for j in range(n):
+            exchange(a, pivot(a, j), j)
+            for i in range(j + 1, n):
+                a[i, j] /= a[j, j]
+                for k in range(j + 1, n):
+                    a[i, k] -= a[i, j] * a[j, k]
+        return a.sum()
+
+    return run
+
+
+@numeric(math.sin, cubic, 12, 3)
+def fourier(helper, sin):
+    """A fast Fourier transform of 2 ** n complex numbers, in place."""
+
+    @helper
+    def reorder(z):
+        j = 0
+        for i in range(1, len(z)):
+            bit = len(z) >> 1
+            while j & bit:
+                j ^= bit
+                bit >>= 1
+            j |= bit
+            if i < j:
+                z[i], z[j] = z[j], z[i]
+
+    def run(n):
+        z = np.arange(2**n) * (1.0 + 0.5j)
+        reorder(z)
+        half = 1
+        while half < len(z):
+            for start in range(0, len(z), 2 * half):
+                for k in range(half):
+                    angle = -math.pi * k / half
+                    turn = complex(math.cos(angle), sin(angle)) * z[start + k + half]
+                    z[start + k + half] = z[start + k] - turn
+                    z[start + k] += turn
+            half *= 2
+        return np.abs(z).sum()
+
+    return run
+
+
+@numeric(operator.mul, halved_sum, 20_000, 10)
+def sparse(helper, mul):
+    """A sparse matrix, given by its rows, times a vector."""
+
+    @helper
+    def times(values, columns, first, x):
+        result = np.zeros(len(first) - 1)
+        for i in range(len(result)):
+            for k in range(first[i], first[i + 1]):
+                result[i] += mul(values[k], x[columns[k]])
+        return result
+
+    def run(n):
+        first = np.arange(n + 1) * 5
+        columns = (np.arange(n * 5) * 7919) % n
+        values = np.sin(np.arange(n * 5) * 0.1)
+        x = np.ones(n)
+        for _ in range(5):
+            x = times(values, columns, first, x) / 4.0
+        return x.sum()
 
     return run

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types as python_types
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +19,7 @@ from overlay.table import Method
 from overlay.target import as_positional, describe, key_of_target, signature_of
 
 if TYPE_CHECKING:
+    from overlay.compiled.basis import Generated
     from overlay.compiled.world import World
 
 __all__ = [
@@ -26,6 +29,7 @@ __all__ = [
     "Outcome",
     "as_type",
     "calling",
+    "calling_attribute",
     "has_code",
     "readings",
     "refuse_keywords_after_rest",
@@ -106,11 +110,13 @@ class Outcome:
     callee: an InnerDispatcher, or what numba knows by itself (Native).
     method: the method entered, or None for the base.
     result: the annotation that plum would convert the result to, or Any.
+    generated: what was asked, where the method is a generated one.
     """
 
     callee: Any
     method: Method | None = None
     result: Any = Any
+    generated: Generated | None = None
 
 
 def has_code(function: Any) -> bool:
@@ -147,16 +153,33 @@ def refuse_keywords_after_rest(function: Any) -> None:
         raise failures.keywords_after_rest(getattr(function, "py_func", function))
 
 
+# The functions below that something refers to: those of one target serve in every world.
+_made: weakref.WeakValueDictionary[Any, python_types.FunctionType] = weakref.WeakValueDictionary()
+
+
 def calling(
     target: Any, given: int | None = None, count: int = 0, named: Sequence[str] = ()
 ) -> Any:
     """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
     with all that it is given. named: the names under which it hands on those that follow."""
-    taken, handed = _handed_on(given, count, named)
-    namespace: dict[str, Any] = {"target": target}
-    source = f"def entry({taken}): return target({handed})"
+    key = id(target), given, count, tuple(named)
+    found = _made.get(key)
+    if found is None:
+        taken, handed = _handed_on(given, count, named)
+        namespace: dict[str, Any] = {"target": target}
+        source = f"def entry({taken}): return target({handed})"
+        exec(compile(source, GLUE, "exec"), namespace)
+        found = _made[key] = namespace["entry"]
+    return found
+
+
+@functools.cache
+def calling_attribute(name: str) -> Any:
+    """A Python function that calls a method of its first argument."""
+    namespace: dict[str, Any] = {}
+    source = f"def call(receiver, *args): return receiver.{name}(*args)"
     exec(compile(source, GLUE, "exec"), namespace)
-    return namespace["entry"]
+    return namespace["call"]
 
 
 def ending(target: Any, given: int, count: int, named: Sequence[str], error: OverlayError) -> Any:

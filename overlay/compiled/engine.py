@@ -103,7 +103,7 @@ class CompiledContext:
         found = CompiledContext.of(context, interpretation, only_types=self.only_types)
         if found not in self._with_plugins:
             if found.rebound():
-                found.recompile()
+                found.begin_anew()
             self._with_plugins.append(found)
             found._outside.add(self)
         return found
@@ -182,7 +182,7 @@ class CompiledContext:
         key = tuple((name, _frozen(value)) for name, value in sorted(inherited.items()))
         world = self._worlds.get(key)
         if world is None:
-            made = World(self, inherited)  # which takes numba's lock: that comes before ours
+            made = World(self, inherited, key)  # which takes numba's lock: that comes before ours
             with LOCK:
                 world = self._worlds.setdefault(key, made)
         return world
@@ -203,7 +203,7 @@ class CompiledContext:
                 both = self.context | inner.context
                 joined = inner.context.replace(tables=both.tables, plugins=both.plugins).compiled
             if joined.rebound():
-                joined.recompile()
+                joined.begin_anew()
             joined.depth = max(joined.depth, inner.depth)
             joined._outside.add(self)
             found = self._inside[id(inner)] = inner, joined
@@ -243,7 +243,15 @@ class CompiledContext:
         return [b.info for engine in self._all_inside() for b in list(engine.barriers.values())]
 
     def recompile(self) -> None:
-        """Forget what is compiled: functions that a module has rebound are read again."""
+        """Forget what is compiled, so that all of the program is read again."""
+        with LOCK:
+            for engine in self._all_inside():
+                for world in engine._worlds.values():
+                    world.forget()
+            self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """End the present world: what has not changed is taken from it at the next entry."""
         with LOCK:
             for engine in self._all_inside():
                 engine.table_changed(None)

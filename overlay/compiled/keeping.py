@@ -17,8 +17,10 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.cache_folder import Entry, Folder, warn
+from overlay.compiled.basis import Basis, Generated
 from overlay.compiled.calls import GLUE
 from overlay.compiled.fingerprint import ENTERED, MENTIONED, Untold, code_of_file
+from overlay.compiled.numba_kernels import compiled_of_kernel, is_kernel
 from overlay.compiled.numba_kinds import KINDS, surroundings
 from overlay.compiled.numba_objects import dumped, loaded
 from overlay.compiled.numba_types import Type, is_held, type_held
@@ -31,9 +33,8 @@ from overlay.target import lookup
 if TYPE_CHECKING:
     from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
     from overlay.compiled.world import World
-    from overlay.method import Method
 
-__all__ = ["Keeping", "reached"]
+__all__ = ["Keeping"]
 
 
 @dataclass(frozen=True)
@@ -198,15 +199,16 @@ class Wanted:
         changed since. Raises Untold where another process could not tell what it depends on."""
         code = self.inner.overloads[self.args]
         self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
-        compiled = reached(self.inner)
-        if any(each.crosses_barrier for each in compiled):
+        bases = self.inner.codes[self.args].basis.all_below()
+        if any(basis.crosses_barrier for basis in bases):
             raise Untold("the code", "enters contexts that only the running program knows", "")
-        functions = _functions_of(compiled)
+        functions = [r.function for basis in bases for r in basis.readings.values()]
         originals = {id(function) for function in functions}
         reads = self._reads(lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED)
         reads.read()
-        for method, hints, made in self._generated(reads):
-            reads.generated(method, hints, made)
+        for method, hints, made in (each for basis in bases for each in basis.generated):
+            if reads.holds_method(method):
+                reads.generated(method, hints, made)
         chosen = dict.fromkeys(_chooser_of(each) for each in _not_met(functions, reads))
         for name in chosen:
             _read_chooser(reads, name)
@@ -221,8 +223,7 @@ class Wanted:
             code,
             _token(key, manifest),
             enters_methods=self.inner.enters_methods,
-            world=self.world,
-            compiled=compiled,
+            linked=[code, *_linked(bases)],
         )
         return key, manifest, payload
 
@@ -230,11 +231,6 @@ class Wanted:
         """The worlds that the code may enter."""
         for engine in self.entry.engine._all_inside():
             yield from engine._worlds.values()
-
-    def _generated(self, reads: Reads) -> Iterator[tuple[Method, tuple[Any, ...], Any]]:
-        """The generated methods of tables that were met, as far as they were asked."""
-        found = [each for world in self._worlds() for each in world.generated]
-        yield from (each for each in found if reads.holds_method(each[0]))
 
     def _is_past(self, reads: Reads) -> bool:
         """Whether what was read may have changed since the code was compiled."""
@@ -255,38 +251,23 @@ class Wanted:
         """Have the dispatcher hold code from disk, and the world see what makes it out of date."""
         namespace = self.inner.original.__globals__
         code, enters_methods = loaded(entry.payload, token, self.args, namespace)
-        self.inner.enters_methods = self.inner.enters_methods or enters_methods
-        self.inner.read += reads.entered
-        self.world.generated += reads.made
-        for function in reads.entered:
-            self.world.watch.add(function)
         for table in reads.tables:
             table.listen(self.entry.engine)
         for old, new in zip(manifest.files, _without_file(reads), strict=True):
             moved(old, new)
-        self.inner.add_overload(code)
-        self.inner.on_disk.add(self.args)
+        readings = [self.world.watch.add(function) for function in reads.entered]
+        made = [Generated(*each) for each in reads.made]
+        self.inner.take_from_disk(self.args, code, enters_methods, readings, made)
 
 
 # ---- what was compiled --------------------------------------------------------------------
 
 
-def reached(inner: InnerDispatcher) -> list[InnerDispatcher]:
-    """A dispatcher, and all those of which its code may enter theirs."""
-    found = [inner]
-    seen = {id(inner)}
-    for each in found:
-        for callee in (*each.callees, each.native):
-            if callee is not None and id(callee) not in seen:
-                seen.add(id(callee))
-                found.append(callee)
-    return found
-
-
-def _functions_of(compiled: list[InnerDispatcher]) -> list[FunctionType]:
-    """The functions of the program that were compiled, here or in another process."""
-    here = [each.original for each in compiled if each.is_of_program]
-    return here + [function for each in compiled for function in each.read]
+def _linked(bases: list[Basis]) -> list[Any]:
+    """The compiled code of functions and kernels that was linked to that of a function."""
+    kernels = [thing for basis in bases for thing in basis.kept if is_kernel(thing)]
+    codes = [code.result for basis in bases for code in basis.codes]
+    return codes + [each for kernel in kernels for each in compiled_of_kernel(kernel)]
 
 
 def _not_met(functions: list[FunctionType], reads: Reads) -> list[FunctionType]:

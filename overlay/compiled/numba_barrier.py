@@ -30,6 +30,7 @@ from overlay.compiled.numba_variants import (
     result_of,
 )
 from overlay.compiled.numba_words import WORD, leaves, unknown_part, words
+from overlay.compiled.sharing import frame
 from overlay.compiled.traces import Place
 from overlay.errors import OverlayError
 from overlay.location import name_of
@@ -127,7 +128,9 @@ def _barrier(
     kws: Mapping[str, Type],
     is_base: bool,
 ) -> Barrier:
-    target = value_of(function)
+    target, compiled = value_of(function), frame()
+    if compiled is not None:
+        compiled.crosses_barrier()
     if target is None:
         raise failures.entered_without_function()
     for name, ty in made.fields:

@@ -118,7 +118,7 @@ class _Watched:
         with LOCK:
             for engine in self.engines:
                 if engine.rebound():
-                    engine.recompile()
+                    engine.begin_anew()
             self.guard.renew(self._words())
         return self.caller()(*args, **kwargs)
 

@@ -31,6 +31,7 @@ from overlay.compiled.numba_types import (
     is_held,
     refused,
 )
+from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 from overlay.inside import current_context, nonoverlay, recurse
 from overlay.metadata import metadata_key
@@ -55,6 +56,8 @@ __all__ = [
     "ReplacesType",
     "attribute_of",
     "constant",
+    "metadata_of",
+    "state_of",
     "value_of",
 ]
 
@@ -133,6 +136,9 @@ class ContextType(WeakType, Enters):
 
     def world_inside(self, world: World) -> World:
         """This context entered by code of a world."""
+        compiled = frame()
+        if compiled is not None:
+            compiled.needs_context()
         return world.engine.inside(self.engine).world(world.options)
 
     def entered(self, world: World, args: Sequence[Type]) -> Type:
@@ -330,22 +336,40 @@ def constant(world: World, value: Any) -> Any:
         raise refused(world, error) from error
 
 
+def metadata_of(engine: CompiledContext) -> Any:
+    """The metadata of a context, for the code that is being compiled."""
+    compiled = frame()
+    if compiled is not None:
+        compiled.reads_metadata(engine)
+    return engine.context.metadata
+
+
+def state_of(engine: CompiledContext) -> Any:
+    """The box that holds the state of a context, or None, for the code that is being compiled.
+
+    Raises NotCompilable where numba cannot hold it.
+    """
+    state, compiled = engine.state, frame()
+    if compiled is not None:
+        compiled.reads_state(engine, state)
+    return state
+
+
 def attribute_of(world: World, ty: Type, name: str) -> Any:
     """What stands for an attribute of a context or of a constant: a constant, or the box that
     holds the state. An AttributeError where there is no such attribute."""
     if isinstance(ty, KnownType):
         return constant(world, getattr(ty.value, name))
-    engine = ty.engine
     if name == "metadata":
-        return constant(world, engine.context.metadata)
+        return constant(world, metadata_of(ty.engine))
     if name == "state":
         try:
-            state = engine.state
+            state = state_of(ty.engine)
         except OverlayError as error:
             raise refused(world, error) from error
         return state if isinstance(state, Box) else constant(world, state)
     if name == "replace":
-        return Replaces(engine)
+        return Replaces(ty.engine)
     raise refused(world, failures.context_as_value())
 
 

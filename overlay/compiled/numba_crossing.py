@@ -11,7 +11,6 @@ from overlay.compiled.numba_contexts import (
     ReplacesMadeType,
     ReplacesType,
 )
-from overlay.compiled.numba_dispatchers import innermost
 from overlay.compiled.numba_made import MadeContextType, Makes, Named, Reads
 from overlay.compiled.numba_types import StandIn, Type, Typed
 
@@ -64,7 +63,7 @@ class Crossing:
 
     def _enter(self, assign: Any, context: Any, rest: list[Any]) -> list[Any]:
         """A call of the first of ``rest`` with the others, through a barrier."""
-        self.is_crossed = innermost().crosses_barrier = True
+        self.is_crossed = True
         expr, made = assign.value, self._typemap[context.name]
         if not rest or expr.vararg is not None:
             raise self._resolution.unknown(expr, made, "called with *arguments")

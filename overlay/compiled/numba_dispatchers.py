@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import types as python_types
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from numba.core import errors, sigutils, types, utils
+from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.descriptors import TargetDescriptor
 from numba.core.dispatcher import Dispatcher
@@ -17,27 +15,41 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
+from overlay.compiled.basis import Basis, Code, Generated, Holder, place_of
 from overlay.compiled.numba_callers import call_expected, renew_callers
+from overlay.compiled.numba_definitions import (
+    Annotation,
+    accept_other_worlds,
+    forget_definition,
+    is_of_world,
+)
 from overlay.compiled.numba_guard import Guard
 from overlay.compiled.numba_tracing import leave_places
+from overlay.compiled.numba_twins import twin
 from overlay.compiled.numba_types import (
     OWN_OPTIONS,
+    CalleeType,
     Refused,
+    StandIn,
     Type,
     localised,
+    numba_typing,
     refused,
     shown_types,
 )
 from overlay.compiled.numba_typing import WorldTyping
+from overlay.compiled.sharing import Frame, compiling, found, frame, frames, functions_made, include
 from overlay.compiled.traces import Place, explain, raised_by_numba
 from overlay.location import shown
 from overlay.table import LOCK
+from overlay.target import key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.calls import Body
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.keeping import Keeping
+    from overlay.compiled.watching import Reading
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "InnerDispatcher", "function_compiled", "innermost"]
@@ -61,21 +73,17 @@ class _Descriptor(TargetDescriptor):
         return cpu_target.target_context
 
 
-# The functions that are being compiled, each for the one before it.
-_compiling: list[InnerDispatcher] = []
-
-
 def innermost() -> InnerDispatcher:
     """The function that is being compiled, and waits for no other to be."""
-    return _compiling[-1]
+    return frames()[-1].holder  # type: ignore[return-value]
 
 
 def function_compiled() -> Place | None:
     """The function of the program of which code is being made."""
-    return Place.of(_compiling[-1].original) if _compiling else None
+    return Place.of(innermost().original) if frames() else None
 
 
-class InnerDispatcher(Dispatcher):
+class InnerDispatcher(Holder, Dispatcher):
     """Compiles one function of the program in one world.
 
     body: what ``call_next`` means in it. is_entry: whether Python calls the compiled code.
@@ -97,7 +105,7 @@ class InnerDispatcher(Dispatcher):
         self.native: InnerDispatcher | None = None  # of a plugin that shares its code
         self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
         super().__init__(
-            _twin(getattr(function, "py_func", function)),
+            twin(getattr(function, "py_func", function)),
             targetoptions=own,
             pipeline_class=pipeline,
         )
@@ -107,62 +115,138 @@ class InnerDispatcher(Dispatcher):
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
         self.body = body
+        self.key_of_body = None if body is None else body.key
+        self.own_options = tuple((name, repr(value)) for name, value in sorted(own.items()))
+        self.codes = {}
         self.is_entry = is_entry
         self.recursive: dict[Any, Any] = {}
         self.enters_methods = body is not None
-        self.callees: list[InnerDispatcher] = []  # whose code is entered, linked or inlined
-        self.read: list[Any] = []  # functions that code from disk was compiled of
-        self.crosses_barrier = False  # whether it looks up values of this process
         self.on_disk: set[Any] = set()  # the types for which the code is kept there
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
 
     @global_compiler_lock
     def compile(self, sig: Any) -> Any:
-        if self.is_of_program:
-            self.world.watch.add(self.original)
-        if _compiling:
-            _compiling[-1].calls(self)
-        _compiling.append(self)
-        try:
-            return self._compiled_or_taken_over(sig)
-        except errors.ForceLiteralArg:
-            raise
-        except errors.NumbaError as error:
-            failure = failures.failure_in(str(error))
-            if failure is None and self.body is not None:
-                args, _ = sigutils.normalize_signature(sig)
-                raise self._failed(error, args) from error
-            if failure is not None:
-                loc = getattr(error, "loc", None)
-                path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
-                failure.called_from(self.py_func, path, line)
-            raise
-        finally:
-            _compiling.pop()
+        args, returned = sigutils.normalize_signature(sig)
+        args = tuple(args)
+        code = self.codes.get(args) or self._found(args, returned)
+        if code is None:
+            code = self._made(sig, args, returned)
+        caller = frame()
+        if caller is not None:
+            caller.calls(self.world, code)
+        return self.overloads[args].entry_point
 
-    def calls(self, callee: InnerDispatcher) -> None:
-        """Note that this function's code may enter that of another."""
-        if not any(callee is each for each in self.callees):
-            self.callees.append(callee)
+    def compiles(self, function: Any) -> bool:
+        return function is self.py_func
+
+    def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> Code:
+        """The code of this function for some types, which numba makes."""
+        with compiling(self, args) as made:
+            try:
+                self._read(made)
+                self._compiled_by_numba(sig)
+            except errors.ForceLiteralArg:
+                raise
+            except errors.NumbaError as error:
+                self._explain(error, args)
+                raise
+            code = self.codes[args] = self._code(made, args, returned)
+            made.ended(code)
+        if self.native is not None:
+            self.native.take_over(args, code)
+        return code
+
+    def _read(self, made: Frame) -> None:
+        if not self.is_of_program:
+            return
+        reading = self.world.watch.add(self.original)
+        made.has_read(reading)
+        if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
+            made.is_private()  # it is of this world alone
+
+    def _code(self, made: Frame, args: tuple[Type, ...], returned: Type | None) -> Code:
+        result = self.overloads[args]
+        accept_other_worlds(result)
+        notes = Annotation(result.type_annotation)
+        if is_of_world(result.signature.return_type) or self.targetoptions.get("parallel"):
+            made.is_private()
+        neutral = result._replace(typing_context=numba_typing(), type_annotation=notes)
+        return self._code_of(neutral, args, returned, made.basis)
+
+    def _code_of(
+        self, result: Any, args: tuple[Type, ...], returned: Type | None, basis: Basis
+    ) -> Code:
+        key, release = (
+            self._key(args, returned),
+            functools.partial(forget_definition, result.entry_point),
+        )
+        return Code(self.original, key, result, basis, self.enters_methods, release)
+
+    def take_from_disk(
+        self,
+        args: tuple[Type, ...],
+        result: Any,
+        enters_methods: bool,
+        readings: Iterable[Reading],
+        generated: Iterable[Generated],
+    ) -> None:
+        """Have code that another process made, of the functions that were read so."""
+        self.enters_methods = self.enters_methods or enters_methods
+        self.add_overload(result)
+        basis = Basis.of_disk(readings, generated)
+        self.codes[args] = self._code_of(result, args, None, basis)
+        basis.codes.append(self.codes[args])
+        self.on_disk.add(args)
+
+    def _key(self, args: tuple[Type, ...], returned: Type | None) -> Hashable:
+        """What tells code of this function from other code of it, in whichever world."""
+        given = tuple(map(self._neutral, args)), returned
+        is_made = self.is_entry, self.world.enters_numba, self.own_options
+        return given, self.key_of_body, is_made
+
+    def _neutral(self, ty: Type) -> Any:
+        """A type, told from others in whichever world it is."""
+        if isinstance(ty, types.BaseTuple):
+            parts = tuple(map(self._neutral, ty.types))
+            whole = type(ty), getattr(ty, "instance_class", None), parts
+            return ty if parts == tuple(ty.types) else whole
+        if isinstance(ty, CalleeType):
+            target, place = ty.callee, place_of(ty.callee.world, self.world)
+            return key_of_target(target.target), target.after, target.is_base, place
+        function = ty.dispatcher if isinstance(ty, types.Dispatcher) else None
+        if not isinstance(function, InnerDispatcher):
+            return ty
+        place = place_of(function.world, self.world)
+        return function.original, function.key_of_body, function.own_options, place
+
+    def _found(self, args: tuple[Type, ...], returned: Type | None) -> Code | None:
+        """Code that was made in another world and serves here."""
+        native = self.native
+        if native is not None:
+            return self.take_over(args, native.codes[args]) if args in native.codes else None
+        code = found(self.world, self.original, self._key(args, returned))
+        if code is not None:
+            include(self.world, code.basis)
+            self.take_over(args, code)
+        return code
+
+    def take_over(self, args: tuple[Type, ...], code: Code) -> Code:
+        """Have code that another dispatcher made."""
+        if args not in self.codes:
+            sig = code.result.signature.replace(args=args)
+            super().add_overload(code.result._replace(signature=sig))
+            self.codes[args] = code
+            self.enters_methods = self.enters_methods or code.enters_methods
+            if self.is_of_program:
+                self.world.watch.add(self.original)
+        return code
 
     def share(self, native: InnerDispatcher) -> None:
         """What one of the two has compiled serves for the other."""
         self.native = native
         self.world.keep(native)
         native.world.keep(self)  # each lives as long as what the other has of it
-
-    def _compiled_or_taken_over(self, sig: Any) -> Any:
-        args, _ = sigutils.normalize_signature(sig)
-        native = self.native
-        if native is not None and args in native.overloads and args not in self.overloads:
-            self.add_overload(native.overloads[args])
-        entry_point = self._compiled_by_numba(sig)
-        if native is not None and args not in native.overloads:
-            native.world.watch.add(self.original)
-            native.add_overload(self.overloads[args])
-            native.calls(self)
-        return entry_point
 
     def _compiled_by_numba(self, sig: Any) -> Any:
         try:
@@ -174,6 +258,16 @@ class InnerDispatcher(Dispatcher):
                 raise
             message = f"{type(error).__name__}: {error}"
             raise errors.UnsupportedError(message) from error
+
+    def _explain(self, error: errors.NumbaError, args: tuple[Type, ...]) -> None:
+        """Say of an error which function it was met in; raises what names the method."""
+        failure = failures.failure_in(str(error))
+        if failure is not None:
+            loc = getattr(error, "loc", None)
+            path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
+            failure.called_from(self.py_func, path, line)
+        elif self.body is not None:
+            raise self._failed(error, args) from error
 
     def _failed(self, error: Exception, args: Sequence[Type]) -> Refused:
         """The error that names the method whose body numba cannot compile."""
@@ -193,21 +287,19 @@ class InnerDispatcher(Dispatcher):
         super().add_overload(cres)
         if self.enters_methods:
             leave_places(cres, Place.of(self.original), function_compiled)
-        self._entry_points.append(cres.entry_point)
 
     def _make_finalizer(self) -> Any:
-        # numba's refers to the code, that to this world, and that to this dispatcher
-        self._entry_points: list[Any] = []
-        return functools.partial(_forget, self._entry_points)
+        return _nothing  # what numba keeps of the code goes with the code
 
     def get_compile_result(self, sig: Any) -> Any:
         # a function chosen when the program runs is called through its wrapper for C
-        if self.is_entry:
-            return super().get_compile_result(sig)
-        wrapped = self.world.dispatcher(self.function, self.body, {})
-        if _compiling:
-            _compiling[-1].calls(wrapped)
-        return wrapped.get_compile_result(sig)
+        if not self.is_entry:
+            return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
+        found, caller = super().get_compile_result(sig), frame()
+        if caller is not None:
+            caller.needs_context(self)
+            caller.calls(self.world, self.codes[tuple(sig.args)])
+        return found
 
     def type_of_call(self, sig: Signature) -> Type:
         """The type of this function where it is called so, perhaps in its own body."""
@@ -231,42 +323,8 @@ def _place_in(function: Any, error: Exception) -> str | None:
     return shown(loc.filename, loc.line)
 
 
-def _forget(entry_points: list[Any]) -> None:
-    if utils.shutting_down():
-        return
-    for entry_point in entry_points:
-        cpu_target.target_context._defns.pop(entry_point, None)
-
-
-def _twin(function: Any) -> Any:
-    """The same function as an object of its own: numba tells recursive calls by identity."""
-    code, defaults, by_keyword = _positional(function)
-    twin = python_types.FunctionType(
-        code, function.__globals__, function.__name__, defaults, function.__closure__
-    )
-    twin.__kwdefaults__ = by_keyword
-    twin.__qualname__ = function.__qualname__
-    twin.__module__ = function.__module__
-    twin.__doc__ = function.__doc__
-    return twin
-
-
-def _positional(function: Any) -> tuple[Any, Any, Any]:
-    """Code and defaults of a function with keyword-only parameters, of which numba knows none,
-    as parameters like any other; dispatch and Python's rules have seen the call before."""
-    code, defaults, by_keyword = function.__code__, function.__defaults__, function.__kwdefaults__
-    first, count = code.co_argcount, code.co_kwonlyargcount
-    given = [n for n in code.co_varnames[first : first + count] if n in (by_keyword or {})]
-    optional_last = len(given) == count or (not defaults and given == _last(code, len(given)))
-    if not count or code.co_flags & inspect.CO_VARARGS or not optional_last:
-        return code, defaults, by_keyword
-    code = code.replace(co_argcount=first + count, co_kwonlyargcount=0)
-    return code, (*(defaults or ()), *(by_keyword[name] for name in given)), None
-
-
-def _last(code: Any, count: int) -> list[str]:
-    end = code.co_argcount + code.co_kwonlyargcount
-    return list(code.co_varnames[end - count : end])
+def _nothing() -> None:
+    pass
 
 
 def _without_wrappers(flags: Any) -> Any:
@@ -279,6 +337,8 @@ class EntryDispatcher(CPUDispatcher):
     """What ``Context.jit`` gives: called from Python it costs what any numba dispatcher costs.
 
     It holds code of the context's present world; when a table changes, it holds none.
+    functions_compiled: how many functions have been compiled for it so far; those that were
+    there already, made for another context or before a change, are not counted.
     """
 
     def __init__(
@@ -296,6 +356,7 @@ class EntryDispatcher(CPUDispatcher):
         self.keeping: Keeping | None = None  # where code is kept on disk
         self.body = body
         self.called_by_numba = False
+        self.functions_compiled = 0
         self.is_entered = False  # whether plugins have been asked, and methods looked up
         self._guards: dict[tuple[Type, ...], Guard] = {}
 
@@ -304,7 +365,7 @@ class EntryDispatcher(CPUDispatcher):
         args = tuple(given)
         with global_compiler_lock, self._compiling_counter:
             if args not in self.overloads and self.engine.rebound():
-                self.engine.recompile()
+                self.engine.begin_anew()
             while args not in self.overloads:
                 world = self.engine.world(self.options)
                 made = self._compiled(world, args, return_type)
@@ -324,7 +385,7 @@ class EntryDispatcher(CPUDispatcher):
         """A call that found a name of the program bound anew, or nearly so."""
         with LOCK:
             if self.engine.rebound():
-                self.engine.recompile()
+                self.engine.begin_anew()
             else:
                 for guard in self._guards.values():
                     guard.renew(self.engine.words())
@@ -334,7 +395,7 @@ class EntryDispatcher(CPUDispatcher):
         """Code that is called from here has been compiled since."""
         with LOCK:
             if self.engine.rebound():
-                self.engine.recompile()
+                self.engine.begin_anew()
             for guard in self._guards.values():
                 guard.renew(self.engine.words())
         renew_callers(self)
@@ -355,11 +416,13 @@ class EntryDispatcher(CPUDispatcher):
         inner = world.entry(self, given, args)
         local = tuple(localised(world, a) for a in args)
         sig = local if return_type is None else signature(return_type, *local)
+        before = functions_made()
         if self.keeping is None:
             inner.compile(sig)
         else:
             further = given, len(args), return_type
             self.keeping.compile(self, world, inner, local, further, sig)
+        self.functions_compiled += functions_made() - before
         return inner.overloads[local]
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
@@ -373,7 +436,7 @@ class EntryDispatcher(CPUDispatcher):
             raise failures.of_entry(self.py_func, str(error), where) from None
 
     def _make_finalizer(self) -> Any:
-        return functools.partial(_forget, [])  # the code belongs to the world's dispatcher
+        return _nothing  # the code belongs to the world's dispatcher
 
     def __reduce__(self) -> Any:
         options = {**self.options, "cache": self.cache}

@@ -12,15 +12,24 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from numba.core import ir
 from numba.core.ir_utils import get_definition, guard, require
 
-from overlay.compiled.numba_contexts import Known, KnownContext, ReadsContext, constant
+from overlay.compiled.numba_contexts import (
+    Known,
+    KnownContext,
+    ReadsContext,
+    constant,
+    metadata_of,
+    state_of,
+)
 from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_state import Box
+from overlay.compiled.sharing import frame
 from overlay.context import Context
 from overlay.errors import OverlayError
 from overlay.location import shown
 from overlay.plugin import Plugin
 
 if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
 
 __all__ = ["FOLDED", "Folding"]
@@ -95,9 +104,9 @@ class Folding:
     def _attribute(self, expr: Any) -> Any:
         owner = self._ours(expr.value)
         if isinstance(owner, Context):
-            require(expr.attr in ("metadata", "state"))
+            require(expr.attr in READ)
             require(expr.attr == "state" or not isinstance(owner.metadata, UnknownMetadata))
-            return owner.metadata if expr.attr == "metadata" else owner.compiled.state
+            return READ[expr.attr](owner.compiled)
         require(hasattr(owner, expr.attr))
         return getattr(owner, expr.attr)
 
@@ -107,7 +116,7 @@ class Folding:
             return self._plugin(called.value.value, expr)
         if isinstance(called, ir.Global):
             require(isinstance(called.value, ReadsContext))
-            return None if self.world.is_bare else self.world.engine.context
+            return self._current_context(expr)
         require(isinstance(called, ir.Expr) and called.op == "getattr")
         require(called.attr == "replace" and not expr.args and expr.vararg is None)
         owner = self._ours(called.value)
@@ -124,6 +133,23 @@ class Folding:
         depth = self.world.engine.depth
         require(depth < DEEPEST)
         made.compiled.depth = max(made.compiled.depth, depth + 1)
+
+    def _current_context(self, expr: Any) -> Any:
+        compiled = frame()
+        if compiled is not None and (self.world.is_bare or not self._is_only_read(expr)):
+            compiled.needs_context()
+        return None if self.world.is_bare else self.world.engine.context
+
+    def _is_only_read(self, context: Any) -> bool:
+        """Whether nothing but metadata and state is asked of what an expression gives."""
+        statements = [s for block in self.func_ir.blocks.values() for s in block.body]
+        names = {s.target.name for s in statements if getattr(s, "value", None) is context}
+        for _ in statements:
+            aliases = {s.target.name for s in statements if _copied(s) in names}
+            if aliases <= names:
+                break
+            names |= aliases
+        return not any(_uses(s, names) for s in statements)
 
     def _plugin(self, kind: Any, expr: Any) -> Plugin:
         """A plugin that is made of constants."""
@@ -149,6 +175,29 @@ class Folding:
             return require(False)
 
 
+def _copied(statement: Any) -> str | None:
+    """The variable of which an assignment gives the value to another."""
+    value = statement.value if isinstance(statement, ir.Assign) else None
+    return value.name if isinstance(value, ir.Var) else None
+
+
+def _uses(statement: Any, names: set[str]) -> bool:
+    """Whether a statement does more with one of these variables than to copy it, or to read the
+    metadata or the state of what it holds."""
+    if isinstance(statement, ir.Del) or _copied(statement) in names:
+        return False
+    used = statement.value if isinstance(statement, ir.Assign) else statement
+    if isinstance(used, ir.Expr) and used.op == "getattr" and used.attr in READ:
+        return False
+    has_variables = isinstance(used, (ir.Stmt, ir.Expr, ir.Yield))
+    return has_variables and any(var.name in names for var in used.list_vars())
+
+
+# What may be read of a context, and what it gives.
+READ: Final[dict[str, Callable[[CompiledContext], Any]]] = {
+    "metadata": metadata_of,
+    "state": state_of,
+}
 FOLDS: Final[dict[str, Callable[[Folding, Any], Any]]] = {
     "getattr": Folding._attribute,
     "call": Folding._call,

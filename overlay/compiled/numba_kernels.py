@@ -16,6 +16,7 @@ from numba.np.ufunc.gufunc import GUFunc
 from overlay.compiled.calls import GLUE
 
 if TYPE_CHECKING:
+    from overlay.compiled.numba_dispatchers import InnerDispatcher
     from overlay.compiled.world import World
 
 __all__ = ["compiled_of_kernel", "function_of_callback", "is_kernel", "kernel_in"]
@@ -41,14 +42,14 @@ def function_of_callback(value: Any) -> Any | None:
     return value._pyfunc if CFunc in type(value).__mro__ else None
 
 
-def kernel_in(world: World, kernel: Any) -> Any:
-    """The same kernel, whose function sees the tables of a world."""
+def kernel_in(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
+    """The same kernel, whose function sees the tables of a world; and what compiles that."""
     make = _vectorized if DUFunc in type(kernel).__mro__ else _generalized
     return make(world, kernel)
 
 
-def _vectorized(world: World, kernel: Any) -> Any:
-    function = _around(world, kernel._dispatcher.py_func, kernel._dispatcher.targetoptions)
+def _vectorized(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
+    function, inner = _around(world, kernel._dispatcher.py_func, kernel._dispatcher.targetoptions)
     identity = "reorderable" if kernel.identity is None and kernel.reorderable else kernel.identity
     made = DUFunc(function, identity=identity)
     for code in kernel._dispatcher.overloads.values():
@@ -56,18 +57,19 @@ def _vectorized(world: World, kernel: Any) -> Any:
             made.add(code.signature)
     if kernel._frozen:
         made.disable_compile()
-    return made
+    return made, inner
 
 
-def _generalized(world: World, kernel: Any) -> Any:
+def _generalized(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
     states = kernel._reduce_states()
-    states["py_func"] = _around(world, states["py_func"], states["targetoptions"])
+    states["py_func"], inner = _around(world, states["py_func"], states["targetoptions"])
     states["cache"] = False
-    return GUFunc._rebuild(**states)
+    return GUFunc._rebuild(**states), inner
 
 
-def _around(world: World, function: Any, options: Any) -> Any:
-    """A function of as many arguments that calls ``function`` in a world."""
+def _around(world: World, function: Any, options: Any) -> tuple[Any, InnerDispatcher]:
+    """A function of as many arguments that calls ``function`` in a world, and what compiles
+    that."""
     kept = {name: options[name] for name in OPTIONS if options.get(name)}
     inner = world.dispatcher(njit(error_model="numpy", **kept)(function))
     world.keep(inner)
@@ -77,4 +79,4 @@ def _around(world: World, function: Any, options: Any) -> Any:
     exec(compile(source, GLUE, "exec"), namespace)
     made = namespace["kernel"]
     made.__name__ = made.__qualname__ = function.__name__
-    return made
+    return made, inner

@@ -10,7 +10,7 @@ import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from llvmlite import binding
 from numba.core import types
@@ -21,10 +21,6 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import signature
 
 from overlay.compiled.fingerprint import Untold
-from overlay.compiled.numba_kernels import compiled_of_kernel
-
-if TYPE_CHECKING:
-    from overlay.compiled.world import World
 
 __all__ = ["dumped", "loaded"]
 
@@ -68,16 +64,14 @@ _read: dict[str, tuple[_Written, Any, Any, tuple[Any, ...]]] = {}
 # ---- writing ------------------------------------------------------------------------------
 
 
-def dumped(
-    code: Any, token: str, *, enters_methods: bool, world: World, compiled: Iterable[Any]
-) -> bytes:
+def dumped(code: Any, token: str, *, enters_methods: bool, linked: Iterable[Any]) -> bytes:
     """The compiled code of one function.
 
-    token: what its names in LLVM are made of, different for different code. compiled: the
-    dispatchers whose code it may enter, in ``world``. Raises Untold where it cannot run in
+    token: what its names in LLVM are made of, different for different code. linked: it, and the
+    code of the program that it may enter. Raises Untold where it cannot run in
     another process.
     """
-    _refuse_unwritable(code, lambda: _foreign_code(world, code, compiled))
+    _refuse_unwritable(code, lambda: _foreign_code(code, linked))
     environments = _environments(code)
     symbol = f"_ZN7overlay{len(token) + 1}t{token}Ev"
     renamed = {name: f"{ENVIRONMENT}_{token}_{i}" for i, name in enumerate(environments)}
@@ -327,11 +321,9 @@ def _descriptor(
 # ---- code of others -----------------------------------------------------------------------
 
 
-def _foreign_code(world: World, code: Any, compiled: Iterable[Any]) -> str | None:
-    """What is linked to compiled code and is neither of the dispatchers ``compiled`` nor numba's
-    own, in words; None where there is nothing of the kind."""
-    known = [code, *(each for d in compiled for each in d.overloads.values())]
-    known += [each for made in world.kernels() for each in compiled_of_kernel(made)]
+def _foreign_code(code: Any, known: Iterable[Any]) -> str | None:
+    """What is linked to compiled code and is neither ``known`` nor numba's own, in words; None
+    where there is nothing of the kind."""
     ours = {id(each.library) for each in known}
     seen: list[Any] = [code.library]
     for library in seen:

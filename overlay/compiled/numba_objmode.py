@@ -15,6 +15,7 @@ from numba.core.dispatcher import ObjModeLiftedWith
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_resolve import STATEMENTS, operands_of
 from overlay.compiled.numba_types import StandIn, refused
+from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 from overlay.stack import entered
 
@@ -26,7 +27,12 @@ __all__ = ["enter_block"]
 
 def enter_block(world: World, lifted: Any) -> None:
     """Have a block that numba has lifted run in the context, if it is one for the interpreter."""
-    if ObjModeLiftedWith not in type(lifted).__mro__ or hasattr(lifted, "overlay_entered"):
+    if ObjModeLiftedWith not in type(lifted).__mro__:
+        return
+    innermost = frame()
+    if innermost is not None:
+        innermost.is_private()  # the block has the context in it
+    if hasattr(lifted, "overlay_entered"):
         return
     lifted.overlay_entered = True
     block = _Block(world)

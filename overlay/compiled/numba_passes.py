@@ -34,9 +34,11 @@ from overlay.compiled.numba_types import (
     Unpacked,
     is_dispatcher,
     is_held,
+    options_of,
     refused,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
+from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 from overlay.plugin import Plugin
 
@@ -55,6 +57,8 @@ IMPLICIT_OPERANDS: Final = {
 TEST_OF_BRANCH: Final = re.compile(r"\$?bool\d+(\.\d+)?")
 # The operators of which the language turns the result into a bool.
 GIVES_BOOL: Final = (operator.contains, operator.not_)
+# The operators that numba writes by itself.
+WRITTEN_FOR: Final = (operator.add, *GIVES_BOOL)
 
 
 def compiler_for(world: World, body: Body | None) -> type[CompilerBase]:
@@ -161,11 +165,6 @@ class _Binding:
         self.func_ir = state.func_ir
         self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
-        overlaid = self.world.overlays
-        self.operators = [
-            fn for fn in (operator.add, operator.getitem, *GIVES_BOOL) if overlaid(fn)
-        ]
-        self.counts = any(map(overlaid, (operator.add, operator.sub, operator.setitem)))
 
     def bound(self, statement: Any) -> list[Any]:
         value = getattr(statement, "value", None)
@@ -186,9 +185,7 @@ class _Binding:
             return self._constant(statement, folded[0])
         if value.op == "getattr":
             self._attribute(statement, value)
-        if self.operators:
-            return self._operator(statement, value)
-        return [statement]
+        return self._operator(statement, value)
 
     def _constant(self, assign: Any, value: Any) -> list[Any]:
         if isinstance(value, Box):
@@ -205,16 +202,33 @@ class _Binding:
             return
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:
             stand_in = self.world.dispatcher(value, self.body)  # call_next is ours in a closure
-        elif value is np.array and self.counts:
+        elif value is np.array and self._counts():
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
             stand_in = self.world.stand_in(value, self.body)
             if isinstance(stand_in, InnerDispatcher):
+                self._note_inlined(value)
                 return  # numba may inline it
             if stand_in is None and type(value) is type and not is_held(value):
                 stand_in = Known(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
+
+    def _note_inlined(self, value: Any) -> None:
+        """A body that numba may put in place of a call is read with the function around it."""
+        pending, innermost = [value], frame()
+        while pending and innermost is not None:
+            called = pending.pop()
+            if is_dispatcher(called) and options_of(called).get("inline", "never") != "never":
+                reading = self.world.watch.add(called.py_func)
+                if not innermost.knows(reading):
+                    innermost.has_read(reading)
+                    pending += reading.values
+
+    def _counts(self) -> bool:
+        """Whether numba would have an overlay count the items of an array that it builds."""
+        operators = operator.add, operator.sub, operator.setitem
+        return any(list(map(self.world.overlays, operators)))
 
     def _replace(self, assign: Any, name: str, value: Any) -> None:
         redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
@@ -252,8 +266,10 @@ class _Binding:
         """Leave to numba what it wrote for an instruction: unpacking, the pieces of an f-string,
         ``(*a, *b)``, the ``not`` of ``not in``."""
         if expr.op == "static_getitem" and expr.index_var is None:
-            expr.index = Unpacked(expr.index)
-        if expr.op not in IMPLICIT_OPERANDS or expr.fn not in self.operators:
+            if self.world.overlays(operator.getitem):
+                expr.index = Unpacked(expr.index)
+            return [assign]
+        if expr.op not in IMPLICIT_OPERANDS or not self._is_overlaid(expr.fn):
             return [assign]
         operands = operands_of(expr)
         names = [var.name for var in operands if var.name.startswith("$")]
@@ -264,6 +280,9 @@ class _Binding:
             given = defined_before(self.func_ir, assign, expr)
             return [given, *self._call_native(assign, bool, (given.target,))]
         return [assign]
+
+    def _is_overlaid(self, fn: Any) -> bool:
+        return any(fn is each for each in WRITTEN_FOR) and self.world.overlays(fn)
 
     def _call_native(self, assign: Any, function: Any, operands: tuple[Any, ...]) -> list[Any]:
         native = function if isinstance(function, Native) else Native(function)

@@ -24,7 +24,7 @@ from overlay.compiled.numba_contexts import (
     attribute_of,
 )
 from overlay.compiled.numba_crossing import Crossing
-from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_made import MadeContextType
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_tracing import DivisionType, is_division, name_places
@@ -217,7 +217,20 @@ class Resolution:
             return self._call_of_attribute(assign, ty)
         if isinstance(ty, (types.Function, types.ClassType)):
             return self._call_of_numba(assign, ty)
+        if isinstance(ty, types.RecursiveCall):
+            return self._call_again(assign, ty.dispatcher_type.dispatcher)
         return [assign]
+
+    def _call_again(self, assign: Any, dispatcher: Any) -> list[Any]:
+        """A call of a function that waits for this one, for other types. numba calls it by a name
+        that is made of the types; code that came from another world has another name."""
+        expr = assign.value
+        sig = self.calltypes[expr]
+        code = dispatcher.codes.get(sig.args) if isinstance(dispatcher, InnerDispatcher) else None
+        if code is None or code.result.signature.args == sig.args:
+            return [assign]
+        del self.calltypes[expr]
+        return self._enter(assign, dispatcher, sig, expr.args, dict(expr.kws), expr.vararg)
 
     def _call_of_numba(self, assign: Any, ty: Type) -> list[Any]:
         expr = assign.value
@@ -312,11 +325,8 @@ class Resolution:
     def _note(self, ty: Type) -> None:
         """A function of the program is called."""
         dispatcher = getattr(ty, "dispatcher", None)
-        if isinstance(ty, types.RecursiveCall):
-            innermost().calls(ty.dispatcher_type.dispatcher)
         if isinstance(dispatcher, InnerDispatcher):
             self.entered.append(dispatcher)
-            innermost().calls(dispatcher)
 
     def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
         given = tuple(self.typemap[var.name] for var in args)

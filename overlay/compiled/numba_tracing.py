@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import re
 from typing import Any, Final
 
 from llvmlite import binding
 from llvmlite import ir as llvm
 from numba.core import cgutils, ir, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, models, register_model
@@ -23,9 +25,39 @@ from overlay.compiled.traces import Place, note
 __all__ = ["DivisionType", "is_division", "leave_places", "name_places", "note_call"]
 
 SYMBOL: Final = "overlay_note_call"
+CALLBACK: Final = "overlay_note_call_in_python"
 _CALLBACK: Final = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(note)
+_TEXT: Final = llvm.IntType(8).as_pointer()
+_CODE: Final = llvm.IntType(32)
+# What a compiled function returns where it raises an exception of the program; numba's own
+# exceptions have been raised in Python by then.
+FIRST_EXCEPTION: Final = 1
+# ... and where it gives a result, or None.
+RESULTS: Final = {"0", "-2"}
+RETURNED: Final = re.compile(r"^ *ret i32 ([^,\s]+)", re.MULTILINE)
 
-binding.add_symbol(SYMBOL, ctypes.cast(_CALLBACK, ctypes.c_void_p).value)
+
+@global_compiler_lock
+def _make_symbol() -> Any:
+    """Give calls a function to note them by: its arguments are a text and what was returned."""
+    binding.add_symbol(CALLBACK, ctypes.cast(_CALLBACK, ctypes.c_void_p).value)
+    library = cpu_target.target_context.codegen().create_library(SYMBOL)
+    module = library.create_ir_module(SYMBOL)
+    function = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), (_TEXT, _CODE)), SYMBOL)
+    callback = llvm.Function(module, llvm.FunctionType(llvm.VoidType(), (_TEXT,)), CALLBACK)
+    text, code = function.args
+    builder = llvm.IRBuilder(function.append_basic_block())
+    first = llvm.Constant(_CODE, FIRST_EXCEPTION)
+    with builder.if_then(builder.icmp_signed(">=", code, first)):
+        builder.call(callback, (text,))
+    builder.ret_void()
+    library.add_ir_module(module)
+    library.finalize()
+    binding.add_symbol(SYMBOL, library.get_pointer_to_function(SYMBOL))
+    return library
+
+
+_LIBRARY: Final = _make_symbol()
 
 
 def leave_places(code: Any, callee: Place, caller_of: Any) -> None:
@@ -34,9 +66,20 @@ def leave_places(code: Any, callee: Place, caller_of: Any) -> None:
     caller_of: gives the function of which the code is being made.
     """
     definitions = cpu_target.target_context._defns
+    if not _may_raise(code):
+        return
     if definitions.pop(code.entry_point, None) is not None:
         implementation = _implementation(code, callee, caller_of)
         definitions[code.entry_point].append(implementation, implementation.signature)
+
+
+def _may_raise(code: Any) -> bool:
+    """Whether a compiled function may return without a result."""
+    try:
+        function = code.library.get_function(code.fndesc.llvm_func_name)
+    except NameError:
+        return True  # it comes from disk, as machine code
+    return not RESULTS.issuperset(RETURNED.findall(str(function)))
 
 
 def _implementation(code: Any, callee: Place, caller_of: Any) -> Any:
@@ -64,20 +107,15 @@ def note_call(
 ) -> None:
     """Note where a call stands that an exception comes out of; status: of the call, None where it
     raised one of the program's."""
-    if caller is None or loc is None:
-        return
-    place = caller._replace(line=loc.line)
-    if status is None:
-        _write_note(context, builder, place, callee)
-        return
-    with cgutils.if_likely(builder, status.is_user_exc):
-        _write_note(context, builder, place, callee)
+    if caller is not None and loc is not None:
+        code = llvm.Constant(_CODE, FIRST_EXCEPTION) if status is None else status.code
+        _write_note(context, builder, caller._replace(line=loc.line), callee, code)
 
 
-def _write_note(context: Any, builder: Any, caller: Place, callee: Place) -> None:
+def _write_note(context: Any, builder: Any, caller: Place, callee: Place, code: Any) -> None:
     text = context.insert_const_string(builder.module, Place.joined(caller, callee))
-    kind = llvm.FunctionType(llvm.VoidType(), (text.type,))
-    builder.call(cgutils.get_or_insert_function(builder.module, kind, SYMBOL), (text,))
+    kind = llvm.FunctionType(llvm.VoidType(), (text.type, code.type))
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, SYMBOL), (text, code))
 
 
 class _Named(ir.Loc):

@@ -18,6 +18,7 @@ from numba.core.typing.context import Context as TypingContext
 from numba.core.typing.templates import Signature, signature
 
 from overlay.compiled import failures
+from overlay.compiled.basis import Holder
 from overlay.compiled.numba_contexts import (
     ContextType,
     Enters,
@@ -43,13 +44,14 @@ from overlay.compiled.numba_types import (
     shown_types,
     type_of_constant,
 )
+from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Callee, Outcome
     from overlay.compiled.world import World
 
-__all__ = ["WorldTyping", "is_written_by_numba"]
+__all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 
 # Classes that numba calls for an instruction: where the program mentions one that is overlaid,
 # something else stands in its place by now.
@@ -73,13 +75,23 @@ def is_written_by_numba(value: Any) -> bool:
     return any(value is written for written in WRITTEN_BY_NUMBA)
 
 
+class _Calls(CallStack):
+    """The functions of which types are inferred."""
+
+    def match(self, py_func: Any, args: Any) -> Any:
+        found, compiled = super().match(py_func, args), frame()
+        if found is not None and compiled is not None:
+            compiled.calls_again(py_func, tuple(args))
+        return found
+
+
 class WorldTyping(TypingContext):
     """numba's typing context, with the callables of the program as a world has them."""
 
     def __init__(self, world: World) -> None:
         cpu_target.target_context.refresh()
         vars(self).update(vars(numba_typing()))
-        self.callstack = CallStack()
+        self.callstack: CallStack = _Calls()
         self.world = world
 
     def __deepcopy__(self, copied: dict[int, Any]) -> WorldTyping:
@@ -182,9 +194,10 @@ class WorldTyping(TypingContext):
             raise refused(self.world, error) from error
 
     def _dispatcher_type(self, argument: Type) -> Type:
-        if not isinstance(argument, CalleeType):
-            return argument
-        return argument.as_dispatcher()
+        if isinstance(argument, CalleeType):
+            argument = argument.as_dispatcher()
+        _note_handed_on(argument)
+        return argument
 
     def resolve_setitem(self, target: Type, index: Type, value: Type) -> Any:
         return self.resolve_function_type(operator.setitem, (target, index, value), {})
@@ -266,6 +279,16 @@ class WorldTyping(TypingContext):
         returned = _returned_elsewhere(frame)
         dispatcher.recursive[folded] = frame.func_id
         return signature(returned, *folded).replace(pysig=pysig)
+
+
+def _note_handed_on(argument: Type) -> None:
+    """What is numba's own may call a function that it is given."""
+    compiled = frame()
+    dispatcher = getattr(argument, "dispatcher", None) if compiled is not None else None
+    if isinstance(dispatcher, Holder):
+        compiled.hands_on(dispatcher)
+    for part in argument.types if isinstance(argument, types.BaseTuple) else ():
+        _note_handed_on(part)
 
 
 def _is_lost(returned: Type) -> bool:

@@ -12,7 +12,7 @@ from overlay.compiled import words
 from overlay.compiled.fingerprint import MENTIONED, Fingerprint, Untold, is_copied
 from overlay.compiled.words import Word
 
-__all__ = ["Watch"]
+__all__ = ["Reading", "Watch"]
 
 MISSING: Final = object()
 # Constants that are the same where they are equal.
@@ -20,90 +20,102 @@ PLAIN: Final = (bool, int, float, complex, str, bytes)
 MOST_ITEMS: Final = 20_000
 
 
+class Reading:
+    """What one function has read: every name, with the value that it had.
+
+    values: all of these. globals, modules: for each namespace the names that were looked up.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.code = function.__code__
+        self.defaults = function.__defaults__
+        self.values: list[Any] = []
+        names = set(_names(function.__code__))
+        self.globals = function.__globals__, self._read(function.__globals__, names)
+        self.cells = [(cell, _content(cell)) for cell in function.__closure__ or ()]
+        self.values += [content for _, content in self.cells]
+        self.modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for value in self.values:  # grows as it goes
+            if type(value) is ModuleType and id(vars(value)) not in self.modules:
+                held = names & vars(value).keys()
+                self.modules[id(vars(value))] = vars(value), self._read(vars(value), held)
+        self._contents = {id(v): (v, _digest(v)) for v in self.values if is_copied(v)}
+
+    def _read(self, namespace: dict[str, Any], names: set[str]) -> dict[str, Any]:
+        found = {name: namespace.get(name, MISSING) for name in names}
+        self.values += found.values()
+        return found
+
+    def changed(self) -> bool:
+        """Whether a name is bound to something else by now, or the function has other code."""
+        function = self.function
+        return (
+            function.__code__ is not self.code
+            or function.__defaults__ is not self.defaults
+            or any(
+                not _same(namespace.get(name, MISSING), value)
+                for namespace, values in (self.globals, *self.modules.values())
+                for name, value in values.items()
+            )
+            or any(not _same(_content(cell), value) for cell, value in self.cells)
+        )
+
+    def altered(self, values: Iterable[Any] | None = None) -> bool:
+        """Whether one of these, or any, that is copied into code when that is compiled has other
+        contents by now, or may have."""
+        wanted = self._contents if values is None else map(id, values)
+        found = (self._contents[key] for key in wanted if key in self._contents)
+        return any(digest is None or _digest(value) != digest for value, digest in found)
+
+    def outdated(self) -> bool:
+        """Whether it would read something else by now."""
+        return self.changed() or self.altered()
+
+
 class Watch:
-    """What some functions have read: every name, with the value that it had."""
+    """What some functions have read."""
 
     def __init__(self) -> None:
-        self._functions: dict[int, tuple[FunctionType, Any, Any]] = {}
-        self._globals: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
-        self._modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
-        self._cells: dict[int, tuple[CellType, Any]] = {}
-        self._contents: dict[int, tuple[Any, str | None]] = {}
+        self._readings: dict[int, Reading] = {}
+        self._of_function: dict[int, Reading] = {}
 
-    def add(self, function: FunctionType) -> None:
-        """A function has been compiled."""
-        if id(function) in self._functions:
-            return
-        self._functions[id(function)] = function, function.__code__, function.__defaults__
-        names = set(_names(function.__code__))
-        read = self._read(self._globals, function.__globals__, names)
-        for cell in function.__closure__ or ():
-            content = _content(cell)
-            self._cells[id(cell)] = cell, content
-            read.append(content)
-        while read:
-            value = read.pop()
-            if is_copied(value) and id(value) not in self._contents:
-                self._contents[id(value)] = value, _digest(value)
-            if type(value) is ModuleType and id(vars(value)) not in self._modules:
-                held = names & vars(value).keys()
-                read += self._read(self._modules, vars(value), held)
+    def add(self, function: FunctionType) -> Reading:
+        """A function is compiled: what it reads."""
+        known = self._of_function.get(id(function))
+        if known is None or known.outdated():
+            known = self._of_function[id(function)] = Reading(function)
+            self.include(known)
+        return known
 
-    @staticmethod
-    def _read(
-        kept: dict[int, tuple[dict[str, Any], dict[str, Any]]],
-        namespace: dict[str, Any],
-        names: set[str],
-    ) -> list[Any]:
-        values = kept.setdefault(id(namespace), (namespace, {}))[1]
-        found = {name: namespace.get(name, MISSING) for name in names}
-        values.update((name, value) for name, value in found.items() if name not in values)
-        return list(found.values())
+    def include(self, reading: Reading) -> None:
+        """Code is used that was compiled from what was read so."""
+        self._readings[id(reading)] = reading
 
     def words(self) -> Iterator[Word]:
         """Words of memory that differ when something may have changed."""
-        for function, _, _ in self._functions.values():
-            yield from words.of_code(function)
-        for namespace, values in self._globals.values():
-            yield from words.of_names(namespace, values)
-        for namespace, _ in self._modules.values():
-            yield from words.of_dict(namespace)
-        for cell, _ in self._cells.values():
+        readings = self._readings.values()
+        spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        for reading in readings:
+            yield from words.of_code(reading.function)
+            namespace, values = reading.globals
+            spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
+        for namespace, names in spaces.values():
+            yield from words.of_names(namespace, names)
+        for module in {key: m[0] for r in readings for key, m in r.modules.items()}.values():
+            yield from words.of_dict(module)
+        for cell in {id(c): c for r in readings for c, _ in r.cells}.values():
             yield from words.of_cell(cell)
 
     def changed(self) -> bool:
-        """Whether a name is bound to something else by now, or a function has other code."""
-        return (
-            any(
-                f.__code__ is not code or f.__defaults__ is not defaults
-                for f, code, defaults in self._functions.values()
-            )
-            or any(
-                not _same(namespace.get(name, MISSING), value)
-                for kept in (self._globals, self._modules)
-                for namespace, values in kept.values()
-                for name, value in values.items()
-            )
-            or any(not _same(_content(cell), value) for cell, value in self._cells.values())
-        )
+        """Whether one of the functions would read something else by now."""
+        return any(reading.changed() for reading in self._readings.values())
 
     def altered(self, values: Iterable[Any]) -> bool:
         """Whether one of these, copied into code when that was compiled, has other contents by
         now, or may have."""
-        found = (self._contents[id(value)] for value in values if id(value) in self._contents)
-        return any(digest is None or _digest(value) != digest for value, digest in found)
-
-
-def _digest(value: Any) -> str | None:
-    """Of the contents; None where there are too many, or where they cannot be told."""
-    if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
-        return None
-    found = Fingerprint(lambda _function, _number: MENTIONED)
-    try:
-        found.value(value)
-    except Untold:
-        return ""  # which code that is kept cannot depend on
-    return found.digest()
+        given = list(values)
+        return any(reading.altered(given) for reading in self._readings.values())
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -119,6 +131,18 @@ def _content(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return MISSING
+
+
+def _digest(value: Any) -> str | None:
+    """Of the contents; None where there are too many, or where they cannot be told."""
+    if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
+        return None
+    found = Fingerprint(lambda _function, _number: MENTIONED)
+    try:
+        found.value(value)
+    except Untold:
+        return ""  # which code that is kept cannot depend on
+    return found.digest()
 
 
 def _same(one: Any, other: Any) -> bool:

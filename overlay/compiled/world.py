@@ -7,18 +7,20 @@ import inspect
 import itertools
 import types as python_types
 import typing
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay import plum_methods
 from overlay.compiled import failures
+from overlay.compiled.basis import Basis, Generated, Holder, View
 from overlay.compiled.calls import (
-    GLUE,
     Body,
     Callee,
     Outcome,
     as_type,
     calling,
+    calling_attribute,
     has_code,
     readings,
     refuse_keywords_after_rest,
@@ -36,6 +38,7 @@ from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
     OWN_OPTIONS,
     Native,
+    StandIn,
     Type,
     body_registered_as_jitable,
     is_dispatcher,
@@ -43,6 +46,7 @@ from overlay.compiled.numba_types import (
     options_of,
 )
 from overlay.compiled.numba_typing import WorldTyping
+from overlay.compiled.sharing import forget, frame
 from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
 from overlay.compiled.watching import Watch
 from overlay.context import (
@@ -58,7 +62,7 @@ from overlay.errors import NotCompilable
 from overlay.ir import UNKNOWN
 from overlay.plugin import entered_plugins
 from overlay.table import Method
-from overlay.target import INPLACE, describe, key_of_target
+from overlay.target import describe, key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
@@ -74,10 +78,13 @@ class World:
     """Resolves calls as the tables of one context say at one moment, and keeps what numba
     compiled so."""
 
-    def __init__(self, engine: CompiledContext, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, engine: CompiledContext, options: Mapping[str, Any], key: Hashable = ()
+    ) -> None:
         self.engine = engine
         self.tables = engine.tables
         self.options = dict(options)
+        self.key = key
         self.enters_numba = bool(options.get("enter_numba"))
         self.plugins = engine.plugins
         self.only_types = engine.only_types
@@ -85,22 +92,26 @@ class World:
         if self.plugins:
             self.typing.callstack = AskingCallStack(self)
         self.watch = Watch()
+        self.included: weakref.WeakSet[Basis] = weakref.WeakSet()
+        self._views: dict[int, View] = {}
         self._stand_ins: dict[int, tuple[Any, Any]] = {}
         self._callees: dict[Any, Callee] = {}
         self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
         self._outcomes: dict[Any, Outcome] = {}
-        self._calls: dict[Any, Any] = {}
         self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
-        self._kernels: dict[int, tuple[Any, Any]] = {}
+        self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
         self._kept: list[Any] = []
-        # the generated methods that were asked, with the types, and what they gave
-        self.generated: list[tuple[Method, tuple[Any, ...], Any]] = []
         self._asked: dict[Any, Any] = {}
 
     @property
     def is_bare(self) -> bool:
         """Whether it is a world of ``nonoverlay``, in no context."""
         return self.engine.is_bare
+
+    @property
+    def is_present(self) -> bool:
+        """Whether no table has changed since it began."""
+        return self.engine.holds(self)
 
     @functools.cached_property
     def native(self) -> World:
@@ -115,6 +126,12 @@ class World:
     def keep(self, thing: Any) -> None:
         """Keep alive what only messages of numba refer to."""
         self._kept.append(thing)
+
+    def forget(self) -> None:
+        """Have none of its code serve anywhere else."""
+        for _, dispatcher in self._dispatchers.values():
+            for code in dispatcher.codes.values():
+                forget(code)
 
     # ---- what stands for a callable of the program ----
 
@@ -131,7 +148,19 @@ class World:
         known = self._stand_ins.get(id(value))
         if known is None:
             known = self._stand_ins[id(value)] = (value, self._make_stand_in(value))
+        self._note_mention(value)
         return known[1]
+
+    def _note_mention(self, value: Any) -> None:
+        """The code that is being compiled depends on what stands for a callable."""
+        compiled, kind = frame(), type(value)
+        if compiled is None or issubclass(kind, (Holder, StandIn, nonoverlay)):
+            return
+        in_context = issubclass(kind, (Context, EntryDispatcher)) or wrapped_in(value) is not None
+        if in_context or value is recurse:
+            compiled.needs_context()
+        else:
+            compiled.views(self, self.view_of(value))
 
     def _make_stand_in(self, value: Any) -> Any | None:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
@@ -169,16 +198,25 @@ class World:
         """Whether what a call of this callable enters is a matter of its arguments."""
         return self.overlays(value) or plum_methods.is_function(value)
 
+    def view_of(self, target: Any) -> View:
+        """The methods of a target."""
+        found = self._views.get(id(target))
+        if found is None:
+            found = self._views[id(target)] = View.of(target, self.tables)
+        return found
+
     def overlays(self, value: Any) -> bool:
         """Whether some table has a method for this target, or for ``+`` where it is ``+=``."""
-        targets = (value, INPLACE[id(value)][0]) if id(value) in INPLACE else (value,)
-        return any(table.find(target) for table in self.tables for target in targets)
+        view, compiled = self.view_of(value), frame()
+        if compiled is not None:
+            compiled.views(self, view)
+        return bool(view.methods)
 
     def method_target(self, receiver: Type, attribute: str) -> Any | None:
         """The target that ``receiver.attribute(...)`` calls, where it is overlaid."""
         hint = hint_of(receiver)
         cls = typing.get_origin(hint) or hint
-        if not isinstance(cls, type) or not any(map(len, self.tables)):
+        if not isinstance(cls, type):
             return None
         found = inspect.getattr_static(cls, attribute, None)
         return found if callable(found) and self.overlays(found) else None
@@ -214,7 +252,7 @@ class World:
             return self.dispatcher(value)
         in_c = isinstance(value, python_types.MethodDescriptorType)
         if in_c or is_method_of_container(value):
-            return self.bare.dispatcher(self._attribute_call(value.__name__))
+            return self.bare.dispatcher(calling_attribute(value.__name__))
         if has_code(value) and not knows(value):
             return self.dispatcher(value)
         return Native(value)
@@ -226,12 +264,13 @@ class World:
             return value
         found = self._kernels.get(id(value))
         if found is None:
-            found = self._kernels[id(value)] = value, kernel_in(self, value)
-        return found[1]
-
-    def kernels(self) -> list[Any]:
-        """The kernels that were made again in this world."""
-        return [made for _, made in self._kernels.values()]
+            found = self._kernels[id(value)] = value, *kernel_in(self, value)
+        _, made, inner = found
+        compiled = frame()
+        if compiled is not None:
+            compiled.needs_context(made)
+            compiled.hands_on(inner)
+        return made
 
     def implementation(
         self, function: Any, args: Sequence[Type], kws: Mapping[str, Type]
@@ -247,15 +286,6 @@ class World:
             made = None if found is None else self.dispatcher(found)
             self._implementations[key] = function, made
         return self._implementations[key][1]
-
-    def _attribute_call(self, name: str) -> Any:
-        """A function that calls a method that is written in C, of its first argument."""
-        if name not in self._calls:
-            namespace: dict[str, Any] = {}
-            source = f"def call(receiver, *args): return receiver.{name}(*args)"
-            exec(compile(source, GLUE, "exec"), namespace)
-            self._calls[name] = namespace["call"]
-        return self._calls[name]
 
     def dispatcher(
         self, function: Any, body: Body | None = None, options: Mapping[str, Any] | None = None
@@ -287,18 +317,18 @@ class World:
         if entry.is_entered:
             return self.dispatcher(function, entry.body, entry.options)
         if entry.body is None and self._has_methods(function):
-            key = id(function), given, len(args)
-            if key not in self._calls:
-                self._calls[key] = calling(function, given, len(args))
-            return self.dispatcher(self._calls[key], None, entry.options)
+            return self.dispatcher(calling(function, given, len(args)), None, entry.options)
         world = self.entered(function, args[:given])
         return world.dispatcher(function, entry.body, entry.options)
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
-        if callee not in self._calls:
-            self._calls[callee] = calling(callee, callee.arity, callee.arity or 0)
-        return self.dispatcher(self._calls[callee])
+        if callee.is_base:
+            return self.dispatcher(calling(callee, callee.arity, callee.arity or 0))
+        if callee.after:
+            body = Body(callee.target, callee.after)
+            return self.dispatcher(calling(call_next, callee.arity, callee.arity or 0), body)
+        return self.dispatcher(calling(callee.target, callee.arity, callee.arity or 0))
 
     # ---- what a call resolves to ----
 
@@ -307,6 +337,7 @@ class World:
 
         Raises AmbiguousMethod, and what a generated method raises.
         """
+        self.overlays(callee.target)  # the code that is being compiled depends on the answer
         key = callee, tuple(args), tuple(kwargs.items())
         found = self._outcomes.get(key)
         if found is None:
@@ -316,6 +347,9 @@ class World:
             if self.plugins:
                 self._enter(found, arguments)
             self._outcomes[key] = found
+        compiled = frame()
+        if compiled is not None and found.generated is not None:
+            compiled.asks(found.generated)
         return found
 
     def _enter(self, outcome: Outcome, args: Sequence[Type]) -> None:
@@ -356,21 +390,23 @@ class World:
                 )
         if method is None:
             return self._base_outcome(callee, args, names)
-        implementation = self._implementation(method, args, names)
+        implementation, generated = self._implementation(method, args, names)
         if not (has_code(implementation) or is_dispatcher(implementation)):
-            return Outcome(Native(implementation), method)
+            return Outcome(Native(implementation), method, generated=generated)
         body = Body(callee.target, (*callee.after, method))
-        return Outcome(self.dispatcher(implementation, body), method)
+        return Outcome(self.dispatcher(implementation, body), method, generated=generated)
 
-    def _implementation(self, method: Method, args: Sequence[Type], names: tuple[str, ...]) -> Any:
+    def _implementation(
+        self, method: Method, args: Sequence[Type], names: tuple[str, ...]
+    ) -> tuple[Any, Generated | None]:
+        """The function of a method for these types; and of a generated one, that it was asked."""
         if not method.generated:
-            return method.function
+            return method.function, None
         plain, _ = readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
         hints = tuple(hint_of(t, numpy=not is_plain) for t in args)
-        made = method.implementation(hints)
-        self.generated.append((method, hints, made))
-        return made
+        made = Generated(method, hints, method.implementation(hints))
+        return made.implementation, made
 
     def _method(
         self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]

@@ -141,3 +141,39 @@ def test_a_division_in_code_that_reaches_no_method_says_where_it_is():
         return y // x
 
     assert chain_of(Context(table).jit(divide), 0) == [line(divide, 2)]
+
+
+def test_calls_that_cannot_raise_are_left_as_numba_makes_them():
+    sizes = MethodTable("sizes")
+    sizes.overlay(abs)(lambda z: z.real * z.real + z.imag * z.imag)
+
+    def turns(c):
+        z = 0j
+        for i in range(80):
+            z = z * z + c
+            if abs(z) > 4.0:
+                return i * 1.0
+        return 80.0
+
+    def perhaps(c):
+        z = 0j
+        for i in range(80):
+            z = z * z + c
+            if abs(z) > 4.0:
+                return i / (c.real - 0.1)
+        return 80.0
+
+    def notes_in(function):
+        def program(n):
+            total = 0.0
+            for i in range(n):
+                total += function(complex(0.1 * i, 0.1))
+            return total
+
+        hot = Context(sizes).jit(program)
+        hot(1)
+        (text,) = hot.inspect_asm().values()
+        return "overlay_note_call" in text
+
+    assert not notes_in(turns)
+    assert notes_in(perhaps)

@@ -1,0 +1,204 @@
+"""What has decided compiled code: whatever a world was asked while it was made."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from overlay import plum_methods
+from overlay.table import Method, MethodTable
+from overlay.target import INPLACE, key_of_target
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.sharing import Frame
+    from overlay.compiled.watching import Reading
+    from overlay.compiled.world import World
+
+__all__ = ["Basis", "Code", "Generated", "Holder", "Place", "View", "place_of", "world_at"]
+
+
+class View(NamedTuple):
+    """The methods of one target in the tables of a world, and those that it has by itself.
+
+    methods: of each table that has some, in order; where the target is ``+=``, also those of
+    ``+``. own: of a plum or ``generic`` function.
+    """
+
+    target: Any
+    key: Hashable
+    methods: tuple[tuple[tuple[Method, ...], ...], ...]
+    own: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, target: Any, tables: tuple[MethodTable, ...]) -> View:
+        plain = INPLACE.get(id(target))
+        targets = (target,) if plain is None else (target, plain[0])
+        found = (tuple(table.find(each) for each in targets) for table in tables)
+        own = plum_methods.methods_of(target)
+        return cls(target, key_of_target(target), tuple(m for m in found if any(m)), own)
+
+    def same(self, other: View) -> bool:
+        """Whether calls of the target lead to the same methods."""
+        return (
+            self.methods == other.methods
+            and len(self.own) == len(other.own)
+            and all(map(lambda a, b: a is b, self.own, other.own))
+        )
+
+
+class Generated(NamedTuple):
+    """What a generated method gave for some types."""
+
+    method: Method
+    hints: tuple[Any, ...]
+    implementation: Any
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The world of another context that code enters, or of other options."""
+
+    engine: CompiledContext
+    key: Hashable
+    options: Mapping[str, Any] = field(compare=False)
+
+
+BARE: Final = "bare"  # the world of nonoverlay
+Place = Elsewhere | str | None
+
+
+def place_of(world: World, seen_from: World) -> Place:
+    """Where a world is, for code of another one that leads there."""
+    if world is seen_from:
+        return None
+    return BARE if world.is_bare else Elsewhere(world.engine, world.key, world.options)
+
+
+def world_at(place: Place, seen_from: World) -> World:
+    if place is None:
+        return seen_from
+    return seen_from.bare if isinstance(place, str) else place.engine.world(place.options)
+
+
+class Basis:
+    """What has decided the code of a function, or of several that call one another.
+
+    views: by place and target. below: the bases of the code that it calls. readings: of the
+    program. generated: the generated methods that were asked. context: the one that the code is
+    bound to, where it asked for more of it than metadata and state. kept: what the code has
+    addresses of. codes: what came of it. is_private: it serves nowhere else. crosses_barrier: it
+    enters contexts that only the running program knows. frame: what is being compiled, until the
+    last of the functions is.
+    """
+
+    def __init__(self, frame: Frame | None) -> None:
+        self.frame = frame
+        self.joined: Basis | None = None
+        self.views: dict[tuple[Place, Hashable], View] = {}
+        self.below: dict[tuple[Place, Basis], None] = {}
+        self.readings: dict[int, Reading] = {}
+        self.generated: list[Generated] = []
+        self.context: CompiledContext | None = None
+        self.metadata: tuple[Hashable, ...] = ()
+        self.state: tuple[Any, ...] = ()
+        self.kept: list[Any] = []
+        self.codes: list[Code] = []
+        self.is_private = self.crosses_barrier = False
+
+    @classmethod
+    def of_disk(cls, readings: Iterable[Reading], generated: Iterable[Generated]) -> Basis:
+        """That of code which another process made: what it has looked at is told there."""
+        made = cls(None)
+        made.readings = {id(reading): reading for reading in readings}
+        made.generated = list(generated)
+        made.is_private = True
+        return made
+
+    def all_below(self) -> list[Basis]:
+        """It, and those of all code that its code calls."""
+        found: list[Basis] = [self]
+        seen = {id(self)}
+        for basis in found:
+            for _, each in basis.below:
+                if id(each) not in seen:
+                    seen.add(id(each))
+                    found.append(each)
+        return found
+
+    def whole(self) -> Basis:
+        """The basis of the cycle that this one has become a part of."""
+        return self if self.joined is None else self.joined.whole()
+
+    def join(self, other: Basis, *, same_world: bool) -> None:
+        """Take in the basis of a function in the same cycle."""
+        other.joined, other.frame = self, None
+        self.views |= other.views
+        self.below |= other.below
+        self.readings |= other.readings
+        self.generated += other.generated
+        self.context = self.context or other.context
+        self.metadata = self.metadata or other.metadata
+        self.state = self.state or other.state
+        self.kept += other.kept
+        self.codes += other.codes
+        self.is_private |= other.is_private or not same_world
+        self.crosses_barrier |= other.crosses_barrier
+
+    def is_same_in(self, world: World) -> bool:
+        """Whether its own part is the same in a world, that of the code below left out."""
+        context = world.engine.context
+        return (
+            not (self.is_private or self.frame is not None)
+            and (self.context is None or self.context is world.engine)
+            and (not self.metadata or self.metadata == (context.metadata_key, world.is_bare))
+            and (not self.state or (self.state[0] is context.state and not world.is_bare))
+            and all(
+                view.same(world_at(place, world).view_of(view.target))
+                for (place, _), view in self.views.items()
+            )
+            and not any(reading.outdated() for reading in self.readings.values())
+        )
+
+
+class Code:
+    """The code of one function for some types of its arguments.
+
+    key: what tells it from other code of the function. result: what numba made of it.
+    release: called when it is gone.
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        key: Hashable,
+        result: Any,
+        basis: Basis,
+        enters_methods: bool,
+        release: Callable[[], None],
+    ) -> None:
+        self.function = function
+        self.key = key
+        self.result = result
+        self.enters_methods = enters_methods
+        self.is_private = False
+        self._basis = basis
+        weakref.finalize(self, release).atexit = False
+
+    @property
+    def basis(self) -> Basis:
+        return self._basis.whole()
+
+
+class Holder:
+    """Has the code of one function of the program in a world, by the types of its arguments."""
+
+    world: World
+    codes: dict[tuple[Any, ...], Code]
+
+    def compiles(self, function: Any) -> bool:
+        """Whether numba knows what it compiles as this function."""
+        raise NotImplementedError

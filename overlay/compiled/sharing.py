@@ -1,0 +1,260 @@
+"""Which compiled code serves in several contexts, and in the same one after a change.
+
+What a world is asked while a function is compiled is noted in the function's *frame*: which
+methods its tables have of each target that was looked at, whether the metadata or the state was
+read, what other code the function calls. That is the *basis* of the code. Code serves in another
+world where its basis, and that of all the code below it, is the same there.
+
+Functions that call one another in a cycle have one basis between them.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from overlay.compiled.basis import Basis, Code, Generated, Holder, View, place_of, world_at
+from overlay.table import LOCK
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.watching import Reading
+    from overlay.compiled.world import World
+
+__all__ = ["Frame", "compiling", "forget", "found", "frame", "frames", "functions_made", "include"]
+
+
+# ---- what is noted while code is made -----------------------------------------------------
+
+
+class Frame:
+    """One function while it is compiled: what its world is asked is noted here.
+
+    number: how many wait for it. lowest: the number of the outermost one that waits and that it,
+    or what it calls, calls again.
+    """
+
+    def __init__(self, holder: Holder, args: tuple[Any, ...], number: int) -> None:
+        self.holder = holder
+        self.world = holder.world
+        self.args = args
+        self.number = self.lowest = number
+        self.basis = Basis(self)
+        # hooks of plugins may look at anything
+        self.basis.is_private = bool(self.world.plugins) or self.world.only_types
+        self._handed: dict[int, Holder] = {}
+
+    def views(self, world: World, view: View) -> None:
+        """It depends on the methods that a target has in a world."""
+        if not self.basis.is_private:
+            self.basis.views[place_of(world, self.world), view.key] = view
+            self._enters(world)
+
+    def calls(self, world: World, code: Code) -> None:
+        """It calls code of a world."""
+        below = code.basis
+        if below.frame is not None:
+            self.lowest = min(self.lowest, below.frame.number)
+        else:
+            self.basis.below[place_of(world, self.world), below] = None
+            self._enters(world)
+        self.basis.is_private |= code.is_private or below.is_private
+
+    def calls_again(self, function: Any, args: tuple[Any, ...]) -> None:
+        """It calls a function that waits for it."""
+        waiting = [f for f in _frames.stack if f.holder.compiles(function)]
+        same = [f for f in waiting if f.args == args]
+        self.lowest = min(self.lowest, *(f.number for f in same or waiting))
+
+    def hands_on(self, holder: Holder) -> None:
+        """It gives a function to what is numba's own, which may call it."""
+        self._handed[id(holder)] = holder
+
+    def asks(self, generated: Generated) -> None:
+        """It calls what a generated method gave."""
+        if not any(each is generated for each in self.basis.generated):
+            self.basis.generated.append(generated)
+
+    def has_read(self, reading: Reading) -> None:
+        """Names of the program were looked up."""
+        self.basis.readings[id(reading)] = reading
+
+    def knows(self, reading: Reading) -> bool:
+        """Whether it was told of this before."""
+        return id(reading) in self.basis.readings
+
+    def reads_metadata(self, engine: CompiledContext) -> None:
+        """It has the metadata of a context in it."""
+        if engine is self.world.engine:
+            self.basis.metadata = engine.context.metadata_key, self.world.is_bare
+        else:
+            self.needs_context()
+
+    def reads_state(self, engine: CompiledContext, box: Any) -> None:
+        """It has the address of the box in it that holds the state of a context."""
+        self.basis.kept.append(box)
+        if engine is self.world.engine:
+            self.basis.state = (engine.context.state,)
+        else:
+            self.needs_context()
+
+    def needs_context(self, *kept: Any) -> None:
+        """It depends on all of its context, and has addresses of these things in it."""
+        self.basis.context = self.world.engine
+        self.basis.kept += kept
+
+    def crosses_barrier(self) -> None:
+        """It enters contexts that only the running program knows, by what this process has."""
+        self.basis.is_private = self.basis.crosses_barrier = True
+
+    def is_private(self) -> None:
+        """Its code is to serve nowhere else."""
+        self.basis.is_private = True
+
+    def _enters(self, world: World) -> None:
+        if world is not self.world and not world.is_bare:
+            self.needs_context()
+
+    def ended(self, code: Code) -> None:
+        """It has become this code."""
+        for holder in self._handed.values():
+            for each in list(holder.codes.values()):
+                self.calls(holder.world, each)
+        self.basis.codes.append(code)
+        _frames.made += 1
+
+
+class _Frames(threading.local):
+    """verdicts: whether a basis is the same in a world; kept while something is compiled.
+    made: how many functions have been compiled."""
+
+    def __init__(self) -> None:
+        self.stack: list[Frame] = []
+        self.made = 0
+        self.verdicts: dict[tuple[World, Basis], bool] = {}
+
+
+_frames = _Frames()
+
+
+def frames() -> list[Frame]:
+    """The functions that are compiled in this thread, each for the one before it."""
+    return _frames.stack
+
+
+def functions_made() -> int:
+    """How many functions this thread has compiled, and not found compiled."""
+    return _frames.made
+
+
+def frame() -> Frame | None:
+    """The function that is compiled in this thread, and waits for no other to be."""
+    stack = _frames.stack
+    return stack[-1] if stack else None
+
+
+@contextmanager
+def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[Frame]:
+    """A function is compiled in the block; before the block ends the frame is told its code."""
+    stack = _frames.stack
+    made = Frame(holder, args, len(stack))
+    stack.append(made)
+    try:
+        yield made
+    except BaseException:
+        stack.pop()
+        for code in made.basis.codes:
+            code.is_private = True  # it calls what there is no code of
+        _join_outer(made)
+        _at_end()
+        raise
+    stack.pop()
+    if made.lowest < made.number:
+        _join_outer(made)
+    else:
+        _close(made)
+    _at_end()
+
+
+def _at_end() -> None:
+    if not _frames.stack:
+        _frames.verdicts.clear()
+
+
+def _join_outer(frame: Frame) -> None:
+    """What has decided one function has decided the one that waits for it too."""
+    if not _frames.stack:
+        frame.basis.frame = None
+        return
+    outer = _frames.stack[-1]
+    outer.basis.join(frame.basis, same_world=outer.world is frame.world)
+    outer.lowest = min(outer.lowest, frame.lowest)
+
+
+def _close(frame: Frame) -> None:
+    """All functions of a cycle are compiled: their code may serve elsewhere from now on."""
+    basis = frame.basis
+    basis.frame = None
+    with LOCK:
+        if not frame.world.is_present:
+            basis.is_private = True
+        if basis.is_private:
+            return
+        for code in basis.codes:
+            _codes.setdefault(code.function, weakref.WeakSet()).add(code)
+
+
+# ---- code that serves ---------------------------------------------------------------------
+
+# What is compiled now, by the function. Codes live as long as a world that uses them.
+_codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[Code]] = weakref.WeakKeyDictionary()
+
+
+def found(world: World, function: FunctionType, key: Hashable) -> Code | None:
+    """Code of a function, made in another world, that serves in this one."""
+    if world.plugins or world.only_types:
+        return None
+    try:
+        for code in list(_codes.get(function, ())):
+            if code.key == key and not code.is_private and _serves(world, code.basis):
+                return code
+        return None
+    finally:
+        _at_end()
+
+
+def _serves(world: World, basis: Basis) -> bool:
+    """Whether a basis and all below it are the same in a world."""
+    verdicts, pending = _frames.verdicts, [(world, basis)]
+    while pending:
+        at, now = pending[-1]
+        if (at, now) in verdicts:
+            pending.pop()
+            continue
+        below = [(world_at(place, at), each) for place, each in now.below]
+        known = [verdicts.get(each) for each in below]
+        if False in known or (None not in known and not now.is_same_in(at)):
+            verdicts[at, now] = False
+        elif None not in known:
+            verdicts[at, now] = True
+        pending += [each for each in below if each not in verdicts and (at, now) not in verdicts]
+    return verdicts[world, basis]
+
+
+def include(world: World, basis: Basis) -> None:
+    """Code is used in a world that it was not made in: what it has read is watched there too."""
+    for each in basis.all_below():
+        if each not in world.included:
+            world.included.add(each)
+            for reading in each.readings.values():
+                world.watch.include(reading)
+
+
+def forget(code: Code) -> None:
+    """Have code, and what it calls, serve nowhere else from now on."""
+    for basis in code.basis.all_below():
+        basis.is_private = True
