@@ -21,14 +21,16 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import signature
 
 from overlay.compiled.fingerprint import Untold
+from overlay.compiled.numba_state import is_of_state
 
 __all__ = ["dumped", "loaded"]
 
 ENVIRONMENT: Final = "_ZN08NumbaEnv"
 UNRESOLVED: Final = ".numba.unresolved$"
 # Addresses of this process; numbers below are no addresses.
-# LLVM may take an address out of a loop, as an integer
-ADDRESS: Final = re.compile(r"\b(?:inttoptr|bitcast) \(?i64 (-?\d+)")
+ADDRESS: Final = re.compile(r"\binttoptr \(?i64 (-?\d+)")
+# what LLVM has taken out of a loop: a large number, or the address of a state
+TAKEN_OUT: Final = re.compile(r"\bbitcast i64 (-?\d+) to i64\b")
 LOWEST_ADDRESS: Final = 4096
 # In the pickles that compiled code holds: of classes and functions that are no module's, and that
 # another process would make anew beside those that it has.
@@ -132,7 +134,8 @@ def _refuse_unwritable(code: Any, foreign: Callable[[], str | None]) -> None:
             "define the class in a module",
         )
     addresses = ADDRESS.findall(text)
-    if any(abs(int(number)) >= LOWEST_ADDRESS for number in addresses):
+    taken_out = map(int, TAKEN_OUT.findall(text))
+    if any(abs(int(n)) >= LOWEST_ADDRESS for n in addresses) or any(map(is_of_state, taken_out)):
         raise Untold(
             "the code",
             "contains the address of memory of this process, as of current_context().state",

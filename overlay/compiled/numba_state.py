@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 from overlay.compiled import failures
 from overlay.compiled.numba_types import Native, StandIn, Type
 
-__all__ = ["Box"]
+__all__ = ["Box", "is_of_state"]
 
 # numba copies these into compiled code and back: what one call changes, others would not see
 COPIED: Final = (types.List, types.Set)
@@ -44,10 +44,20 @@ class Box(StandIn):
         size = cpu_target.target_context.get_abi_sizeof(data)
         self._memory = ctypes.create_string_buffer(size)
         address = ctypes.addressof(self._memory)
+        self.addresses = range(address, address + size)
+        _boxes.add(self)
         store, release, load = _accessors(ty, address)
         store(value)
         self.load = Native(load)
         weakref.finalize(self, _release, release, self._memory).atexit = False
+
+
+_boxes: weakref.WeakSet[Box] = weakref.WeakSet()
+
+
+def is_of_state(address: int) -> bool:
+    """Whether a number is an address in the memory of a state."""
+    return any(address in box.addresses for box in list(_boxes))
 
 
 def _release(release: Any, memory: Any) -> None:
