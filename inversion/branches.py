@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
 from inversion.program import Operand, Program, Statement, Variable, listed, renumbered
+from inversion.structured import Structured, generated
 from primitives import Bool, Domain
 from primitives.relation import Mode
 
@@ -54,7 +55,7 @@ class Ranked(Mode):
 
 
 @dataclass(frozen=True, eq=False)
-class Branch:
+class Branch(Structured):
     """``if condition: ... else: ...`` as an equation between what it reads and what it gives.
 
     before: statements that come before the condition, or after it in both arms' place, and that
@@ -88,44 +89,6 @@ class Branch:
 
     # ---- as a rule ----
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The names of the variables from outside."""
-        return tuple(v.name for v in self.inputs)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of what both arms give."""
-        return tuple(v.name for v in self.results)
-
-    @property
-    def domain(self) -> Mapping[str, Domain]:
-        """Nothing is known of where its inputs lie."""
-        return {}
-
-    @property
-    def codomain(self) -> Domain | None:
-        """Nothing is known of where its results lie."""
-        return None
-
-    def mode(self, unknown: Iterable[str]) -> Mode | None:
-        """The mode that solves for exactly these axes, where both arms can be solved for them."""
-        key = frozenset(unknown)
-        if key not in self._modes:
-            self._modes[key] = self._planned(key)
-        return self._modes[key]
-
-    def shown(self, names: Mapping[str, str]) -> str:
-        """As ``y = if c: (x)``, of what it reads."""
-        gives = ", ".join(names.get(axis, axis) for axis in self.outputs)
-        reads = ", ".join(names.get(axis, axis) for axis in self.axes)
-        return f"{gives} = {self.name}({reads})"
-
-    def shown_modes(self) -> str:
-        """What was asked for so far, and can be solved."""
-        found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
-        return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
-
     def rows(self) -> list[str]:
         """Both arms."""
         rows = listed(self.before)
@@ -154,7 +117,7 @@ class Branch:
         known = tuple(axis for axis in axes if axis not in unknown)
         order = tuple(axis for axis in axes if axis in unknown)
         if unknown == frozenset(self.outputs):
-            return Ranked(order, _generated, known, {})
+            return Ranked(order, generated, known, {})
         try:
             plans = self._plan(0, known), self._plan(1, known)
         except NotInvertible:
@@ -173,7 +136,7 @@ class Branch:
                 chosen[-1][parameter.name] = name
         takes = (*known, *coordinates)
         return Ranked(
-            order, _generated, takes, coordinates, _generated, self.axes,
+            order, generated, takes, coordinates, generated, self.axes,
             plans=plans, chosen=tuple(chosen), lines=lines,
         )  # fmt: skip
 
@@ -226,10 +189,6 @@ def branch(
 ) -> Statement:
     """The statement for an ``if``."""
     return Branch(name, (), condition, arms, results, where, numeric).statement()
-
-
-def _generated(*args: Any) -> Any:
-    raise AssertionError("what solves a branch is generated")
 
 
 def absorb(program: Program) -> Program:

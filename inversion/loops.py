@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,8 @@ from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
 from inversion.program import Operand, Program, Statement, Variable, listed
-from primitives import Domain, Integers
+from inversion.structured import Structured, generated
+from primitives import Integers
 from primitives.relation import Mode
 
 __all__ = ["Backwards", "Bounds", "Loop", "Part"]
@@ -59,7 +60,7 @@ class Backwards(Mode):
 
 
 @dataclass(frozen=True, eq=False)
-class Loop:
+class Loop(Structured):
     """A loop as an equation between what it begins with and what it gives.
 
     state: what changes from turn to turn, as it is before a turn. before: what a turn does up to
@@ -111,44 +112,6 @@ class Loop:
 
     # ---- as a rule ----
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The names of what it begins with."""
-        return tuple(v.name for v in self.inputs)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names of what it gives."""
-        return tuple(v.name for v in self.results)
-
-    @property
-    def domain(self) -> Mapping[str, Domain]:
-        """Nothing is known of where its inputs lie."""
-        return {}
-
-    @property
-    def codomain(self) -> Domain | None:
-        """Nothing is known of where its results lie."""
-        return None
-
-    def mode(self, unknown: Iterable[str]) -> Mode | None:
-        """The mode that solves for exactly these axes, where each turn can be undone."""
-        key = frozenset(unknown)
-        if key not in self._modes:
-            self._modes[key] = self._planned(key)
-        return self._modes[key]
-
-    def shown(self, names: Mapping[str, str]) -> str:
-        """As ``total = for_3(0, n)``, of what it begins with."""
-        gives = ", ".join(names.get(axis, axis) for axis in self.outputs)
-        reads = ", ".join(names.get(axis, axis) for axis in self.axes)
-        return f"{gives} = {self.name}({reads})"
-
-    def shown_modes(self) -> str:
-        """What was asked for so far, and can be solved."""
-        found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
-        return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
-
     def rows(self) -> list[str]:
         """A turn."""
         rows = listed(self.before.statements, self.before.holds)
@@ -172,7 +135,7 @@ class Loop:
         known = tuple(axis for axis in axes if axis not in unknown)
         order = tuple(axis for axis in axes if axis in unknown)
         if unknown <= frozenset(self.outputs):
-            return Backwards(order, _generated, known, {})
+            return Backwards(order, generated, known, {})
         if any(v.name in unknown for v in (*self.free, *self.limits)):
             return None
         forwards = self._forwards([v for v in self.state if v.name not in unknown])
@@ -190,7 +153,7 @@ class Loop:
         coordinates |= {p.name: p.domain for p in last.parameters}
         lines = dict.fromkeys(coordinates, self.where) | {p.name: p.line for p in last.parameters}
         return Backwards(
-            order, _generated, (*known, *coordinates), coordinates, _generated, self.axes,
+            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
             lines=lines, forwards=tuple(forwards), last=last, turn=turn,
         )  # fmt: skip
 
@@ -269,7 +232,3 @@ class Loop:
 
 def _names(variables: Iterable[Variable]) -> list[str]:
     return [v.name for v in variables]
-
-
-def _generated(*args: Any) -> Any:
-    raise AssertionError("what solves a loop is generated")

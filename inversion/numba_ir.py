@@ -103,10 +103,14 @@ class Apply(Op):
 
 
 @dataclass(frozen=True)
-class Copy(Op):
-    """Another name for a value."""
+class Derived(Op):
+    """What is read off one other value."""
 
     source: str
+
+
+class Copy(Derived):
+    """Another name for a value."""
 
 
 @dataclass(frozen=True)
@@ -117,47 +121,33 @@ class Build(Op):
 
 
 @dataclass(frozen=True)
-class Item(Op):
+class Item(Derived):
     """One item of a value, at a position that is written there."""
 
-    source: str
     index: Any
 
 
 @dataclass(frozen=True)
-class Unpack(Op):
+class Unpack(Derived):
     """A value of so many items, taken apart."""
 
-    source: str
     count: int
 
 
-@dataclass(frozen=True)
-class Iterate(Op):
+class Iterate(Derived):
     """An iterator over a value."""
 
-    source: str
 
-
-@dataclass(frozen=True)
-class Next(Op):
+class Next(Derived):
     """The next item of an iterator, and whether there was one: a pair."""
 
-    source: str
 
-
-@dataclass(frozen=True)
-class First(Op):
+class First(Derived):
     """The item of such a pair."""
 
-    source: str
 
-
-@dataclass(frozen=True)
-class Second(Op):
+class Second(Derived):
     """Whether such a pair holds an item."""
-
-    source: str
 
 
 @dataclass(frozen=True)

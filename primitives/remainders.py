@@ -22,7 +22,7 @@ def neighbour(value: float, step: int) -> float:
 
 def beyond(ret: float, excess: float) -> float:
     """What is further from 0 than ``ret`` by this excess, whose sign counts where ret is 0."""
-    return excess if ret == 0 else ret + math.copysign(excess, ret)
+    return excess if ret == 0 else finite(ret + math.copysign(excess, ret))
 
 
 # ---- the remainder has the sign of the divisor --------------------------------------------
@@ -107,6 +107,11 @@ def fmod_divisor(ret: float, a: float, near: float) -> float:
     return math.copysign(modulus(abs(ret), abs(a), abs(near)), near)
 
 
+def fmod_beyond(ret: float, excess: float) -> float:
+    """A divisor that is larger than the remainder by this excess, whose sign it has."""
+    return math.copysign(finite(abs(ret) + abs(excess)), excess)
+
+
 fmod = relation(
     math.fmod, float, float, "return = fmod(a, b)", domain={"b": NonZero},
     edges="ret has the sign of a; a is the solution nearest to near, for ret = 0 on its side; "
@@ -116,8 +121,7 @@ fmod = relation(
     b=parametric(fmod_divisor, near=NonZero, recover=lambda b: (b,)),
     ab=parametric(
         lambda ret, near, excess: (
-            fmod_dividend(ret, math.copysign(abs(ret) + abs(excess), excess), near),
-            math.copysign(abs(ret) + abs(excess), excess),
+            fmod_dividend(ret, fmod_beyond(ret, excess), near), fmod_beyond(ret, excess)
         ),
         near=Real, excess=NonZero,
         recover=lambda ret, a, b: (a, math.copysign(abs(b) - abs(ret), b)),

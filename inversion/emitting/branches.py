@@ -9,11 +9,6 @@ from inversion.emitting.writing import Body, Module, PartWriter, Row, conditions
 from inversion.plan import Plan
 from inversion.program import Constant, Variable
 
-ROUGHLY = "1e-06"
-
-
-ALMOST_NOTHING = "1e-09"
-
 
 def run(body: Body, rule: Branch) -> None:
     """Run a branch and return what it gives."""
@@ -112,7 +107,7 @@ def check_arm(body: Body, module: Module, rule: Branch, known: Sequence[str]) ->
     for name, result in zip(again, rule.results, strict=True):
         if result.name in known:
             why = "the condition leads to another branch"
-            body.compare(name, body.name(result.name), result.kind, ROUGHLY, ALMOST_NOTHING, why)
+            body.compare(name, body.name(result.name), result.kind, why)
 
 
 def recover(module: Module, rule: Branch, mode: Ranked, name: str) -> list[Row]:

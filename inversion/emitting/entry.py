@@ -187,7 +187,7 @@ class Entry:
             known = RETURN in self.known
             wanted = self.part(body, name, "ret") if known else body.shown(operand)
             again, why = self.part(body, name, "again"), self.disagreement()
-            body.compare(again, wanted, operand.kind, repr(rtol), repr(atol), why)
+            body.compare(again, wanted, operand.kind, why, rtol, atol)
 
     def disagreement(self) -> str:
         """Why the function may give another result than the known one."""

@@ -9,11 +9,6 @@ from inversion.loops import TRIPS, Backwards, Loop
 from inversion.plan import Plan
 from inversion.program import Operand, Variable
 
-ROUGHLY = "1e-06"
-
-
-ALMOST_NOTHING = "1e-09"
-
 
 def run(body: Body, rule: Loop) -> None:
     """Run a loop and return what it gives."""
@@ -99,7 +94,7 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         if v not in mode.forwards:
             why = "the loop does not begin with what is known"
             wanted = arguments[v.name]
-            body.compare(body.shown(v), wanted, v.kind, ROUGHLY, ALMOST_NOTHING, why)
+            body.compare(body.shown(v), wanted, v.kind, why)
     if not set(rule.outputs).isdisjoint(mode.unknown):
         given = ", ".join(map(body.shown, rule.inputs))
         body.row(f"{', '.join(map(body.name, rule.outputs))} = {module.forward(rule)}({given})")

@@ -27,6 +27,9 @@ GIVEN: Mapping[str, Any] = {
     "refused": refused,
 }
 
+# how far apart two numbers may be that the same computation gives by two ways
+ROUGHLY, ALMOST_NOTHING = 1e-6, 1e-9
+
 
 @dataclass(frozen=True)
 class Source:
@@ -296,7 +299,10 @@ class Body:
         self.refuse(value, codomain, "NoSolution", statement)
         return value
 
-    def compare(self, again: str, wanted: str, kind: Any, rtol: str, atol: str, why: str) -> None:
+    def compare(
+        self, again: str, wanted: str, kind: Any, why: str,
+        rtol: float = ROUGHLY, atol: float = ALMOST_NOTHING,
+    ) -> None:  # fmt: skip
         """Refuse unless a number has come out as it has to."""
         if kind in (float, complex):
             inside = f"-inf < {again} < inf" if kind is float else f"abs({again}) < inf"
