@@ -1,6 +1,8 @@
 """What every test run has: checked annotations, hypothesis profiles, and documents as tests."""
 
+import importlib
 import os
+import sys
 
 import typeguard
 from hypothesis import settings
@@ -44,6 +46,12 @@ NOT_CHECKED = (
 typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
 # names imported under TYPE_CHECKING cannot be looked up at run time
 typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE
+# The calls of locals() in a function of ours that leaves no frame would read the program's
+# variables, at which CPython 3.13.0 crashes where a comprehension's variable is also a cell.
+importlib.import_module("overlay.python.engine")
+importlib.import_module("overlay.python.implicit")
+for name in [name for name in sys.modules if name.startswith("overlay.python.")]:
+    vars(sys.modules[name])["locals"] = dict
 
 # ---- hypothesis: no deadline, since a compilation is not slowness --------------------------
 

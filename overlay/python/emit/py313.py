@@ -26,8 +26,8 @@ class Emitter313(Emitter):
 
     def __init__(self) -> None:
         super().__init__()
-        if "STORE_FAST_LOAD_FAST" in OP:
-            self.steps[OP["STORE_FAST_LOAD_FAST"]] = _store_and_load
+        pairs = {"STORE_FAST_LOAD_FAST": _store_and_load, "LOAD_FAST_LOAD_FAST": _load_two}
+        self.steps.update({OP[name]: step for name, step in pairs.items() if name in OP})
 
     def global_call_slots(self, k: int, value: Any) -> Stack:
         return [("global", k, value), ("null", k, None)]
@@ -160,3 +160,8 @@ class Emitter313(Emitter):
 
 def _store_and_load(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
     stack[-1] = ("value", k, None)
+
+
+def _load_two(k: int, op: int, arg: int, stack: Stack, w: Writer) -> None:
+    stack.append(None)
+    stack.append(("value", k, None))

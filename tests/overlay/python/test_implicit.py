@@ -1388,3 +1388,34 @@ def test_classes_are_as_they_were_afterwards(unreached):
     for body in BODIES[:40]:
         outcome(lambda body=body: unreached(program(body)))
     assert {cls: dict(vars(cls)) for cls in CLASSES} == before
+
+
+class Countdown:
+    def __iter__(self):
+        self.left = 3
+        return self
+
+    def __next__(self):
+        note("next", self.left)
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        return self.left
+
+
+def over_a_variable_that_a_closure_has(x):
+    def assign():
+        nonlocal x
+        x += 1
+
+    return [x for x in Countdown()], assign(), x
+
+
+def test_the_variable_of_a_comprehension_may_be_a_closure_s_as_well():
+    expected = over_a_variable_that_a_closure_has(1)
+    LOG.clear()
+    assert (
+        Context(MethodTable("never reached"), implicit=True)(over_a_variable_that_a_closure_has, 1)
+        == expected
+    )
+    assert len(LOG) == 4

@@ -1,7 +1,6 @@
 """Functions that are made, called and dropped in one function are made rewritten."""
 
 import math
-import sys
 
 import pytest
 
@@ -98,10 +97,7 @@ def seen(x):
     return f(x), "f" in locals()
 
 
-MADE = [once, with_itself]
-ONE_BY_ONE = [beside_another, stored_beside_a_load, in_a_loop]
-if sys.version_info < (3, 13):  # which loads two variables at once
-    MADE += ONE_BY_ONE
+MADE = [once, beside_another, stored_beside_a_load, in_a_loop, with_itself]
 LEFT = [deleted, given_away, bound_twice, seen]
 PASSED_ON = [given_to_another, below_a_callee]
 
@@ -116,7 +112,7 @@ def written(monkeypatch):
     return codes
 
 
-@pytest.mark.parametrize("function", [*MADE, *ONE_BY_ONE, *LEFT, *PASSED_ON])
+@pytest.mark.parametrize("function", MADE + LEFT + PASSED_ON)
 def test_what_a_local_function_calls_resolves(function, monkeypatch):
     inside = Context(table)(function, 2.0)
     monkeypatch.setattr(math, "sin", ten)
