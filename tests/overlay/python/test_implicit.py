@@ -1408,7 +1408,7 @@ def over_a_variable_that_a_closure_has(x):
         nonlocal x
         x += 1
 
-    return [x for x in Countdown()], assign(), x
+    return [x + 1 for x in Countdown()], assign(), x
 
 
 def test_the_variable_of_a_comprehension_may_be_a_closure_s_as_well():
