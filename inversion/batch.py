@@ -18,9 +18,11 @@ from primitives.domains import domain_of
 __all__ = ["columns", "common_shape", "loop_source", "theta_columns"]
 
 
-def loop_source(known: Sequence[Tree], parameters: int, unknown: Sequence[Tree]) -> str:
+def loop_source(
+    known: Sequence[Tree], parameters: int, unknown: Sequence[Tree], *, raises: bool = True
+) -> str:
     """The source of the loop over rows, for known and unknown axes made of these, and so many
-    parameters."""
+    parameters. raises: whether the inverse does, where it has no answer; else it answers NaN."""
     columns: list[str] = []
 
     def column(path: str, leaf: str) -> str:
@@ -36,15 +38,20 @@ def loop_source(known: Sequence[Tree], parameters: int, unknown: Sequence[Tree])
     outs = [f"out_{i}" for i in range(len(answers))]
     if parameters:
         given.append("(" + "".join(f"theta_{i}[row], " for i in range(parameters)) + ")")
+    solved = [
+        f"answer = inverse({', '.join(given)})",
+        *(f"{out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),
+    ]
+    if raises:
+        turn = ["try:", *(f"    {row}" for row in solved), "except Exception:"]
+        turn += ["    failed[row] = True"]
+    else:
+        turn = [*solved, f"failed[row] = not {answers[0]} == {answers[0]}"]
     return "\n".join(
         [
             f"def rows({', '.join(['failed', *columns, *outs])}):",
             "    for row in range(failed.shape[0]):",
-            "        try:",
-            f"            answer = inverse({', '.join(given)})",
-            *(f"            {out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),
-            "        except Exception:",
-            "            failed[row] = True",
+            *(f"        {row}" for row in turn),
         ]
     )
 
@@ -113,13 +120,15 @@ def _fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
     """An array in a domain's dtype, or None where that would change its values."""
     wanted = domain.dtype
     if wanted.kind == "f":
-        return array.astype(wanted) if np.can_cast(array.dtype, wanted, "same_kind") else None
+        if not np.can_cast(array.dtype, wanted, "same_kind"):
+            return None
+        return array.astype(wanted, copy=False)
     if array.dtype.kind not in "biu":
         return None
     low, high = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
     if array.size and not (int(low) <= int(array.min()) and int(array.max()) <= int(high)):
         return None
-    return array.astype(wanted)
+    return array.astype(wanted, copy=False)
 
 
 def _range(array: NDArray[Any]) -> str:

@@ -17,6 +17,7 @@ from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
+from inversion.quick import in_threads, is_quick, quick_names
 from inversion.refusals import taken_refusals
 from inversion.trees import (
     Node,
@@ -248,14 +249,15 @@ class Inverse:
         ]
         given += theta_columns(self.parameters, theta) if spare else []
         shape = common_shape(given)
-        flat = [np.array(np.broadcast_to(c, shape), order="C").ravel() for c in given]
-        outs = [np.full(math.prod(shape), 0, dtype=dtype_of(kind)) for kind in kinds]
+        whole = [c if c.shape == shape else np.broadcast_to(c, shape) for c in given]
+        flat = [np.require(c, requirements=["C", "A", "W"]).reshape(-1) for c in whole]
+        outs = [np.zeros(math.prod(shape), dtype=dtype_of(kind)) for kind in kinds]
         failed = np.zeros(math.prod(shape), dtype=np.bool_)
         changed = self._watch.changed
         if changed:
             failed[:] = True  # the compiled form is that of the old function
         else:
-            self._rows(failed, *flat, *outs)
+            self._solve(failed, flat, outs)
         if changed or on_error == "raise":
             for row in np.flatnonzero(failed):
                 self._again(int(row), flat, outs, on_error)
@@ -264,6 +266,26 @@ class Inverse:
                 out[failed] = np.nan
         shaped = iter([out.reshape(shape) for out in outs])
         return tuple(rebuilt(self._axes.trees[axis], shaped) for axis in unknown_axes)
+
+    def _solve(
+        self, failed: NDArray[Any], flat: Sequence[NDArray[Any]], outs: Sequence[NDArray[Any]]
+    ) -> None:
+        """Fill in the answers, and which rows have failed."""
+        if self._quick_rows is None:
+            self._rows(failed, *flat, *outs)
+            return
+        try:
+            in_threads(self._quick_rows, [failed, *flat, *outs])
+        except Exception:  # the function itself raised; the rows are told apart below
+            failed[:] = True
+        rows = np.flatnonzero(failed)
+        if len(rows):
+            answers = [out[rows] for out in outs]
+            still = np.zeros(len(rows), dtype=np.bool_)
+            self._rows(still, *(column[rows] for column in flat), *answers)
+            failed[rows] = still
+            for out, answer in zip(outs, answers, strict=True):
+                out[rows] = answer
 
     def _again(
         self, row: int, columns: list[NDArray[Any]], outs: list[NDArray[Any]], on_error: str
@@ -393,19 +415,37 @@ class Inverse:
 
     @cached_property
     def _rows(self) -> Callable[..., None]:
+        return self._loop(self.compile(), raises=True)
+
+    @cached_property
+    def _quick_rows(self) -> Callable[..., None] | None:
+        """The same where an inverse that answers NaN can be compiled; else None."""
+        plain = all(isinstance(self._axes.trees[axis], str) for axis in self._axes.unknown)
+        if not (plain and is_quick(self._plan)):
+            return None
+        text, names = self._source.text, self._source.names
+        try:
+            quick = quick_names(text, names, self._function, self._context)
+            return self._loop(quick["inverse"], raises=False)
+        except NotCompilable:
+            return None
+
+    def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., None]:
         known, unknown = (
             [self._axes.trees[axis] for axis in axes]
             for axes in (self._axes.known, self._axes.unknown)
         )
-        text = loop_source(known, len(self.parameters), unknown)
+        text = loop_source(known, len(self.parameters), unknown, raises=raises)
         classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
-        namespace: dict[str, Any] = {"inverse": self.compile(), **classes}
+        namespace: dict[str, Any] = {"inverse": inverse, **classes}
         exec(compile(text, self._filename, "exec"), namespace)
         kinds = [kind for axis in self._axes.known for kind in leaves(self._kinds[axis])]
         kinds += [p.domain.kind for p in self.parameters]
         kinds += [kind for tree in self._unknown_kinds for kind in leaves(tree)]
         example = [np.zeros(0, np.bool_), *(np.zeros(0, dtype_of(kind)) for kind in kinds)]
-        return jitted(namespace["rows"], tuple(example), f"{self!r}", self._plan.program.where)
+        return jitted(
+            namespace["rows"], tuple(example), f"{self!r}", self._plan.program.where, nogil=True
+        )
 
     def _compiled(self) -> Callable[..., tuple[Any, ...]]:
         names = {name: compiled(value) for name, value in self._source.names.items()}

@@ -347,13 +347,15 @@ def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
 
 
 def jitted(
-    function: Callable[..., Any], example: tuple[Any, ...], name: str, where: str
+    function: Callable[..., Any], example: tuple[Any, ...], name: str, where: str, **options: Any
 ) -> Callable[..., Any]:
     """A function compiled for arguments of the types of these. Raises NotCompilable.
 
+    options: numba's own.
+
     Called from Python with arguments of other types, it raises WrongArguments.
     """
-    made = numba.njit(function)
+    made = numba.njit(**options)(function)
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:

@@ -1,0 +1,80 @@
+"""Rows of floats solved all at once: compiled code in which nothing can raise, so that LLVM may
+vectorise it. What it gives no number for is left to the code that says why."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inversion.plan import Plan, Step
+from overlay import Context, MethodTable, call_next
+from primitives import vector_maths
+from primitives.kernels import compiled
+from primitives.relation import Relation
+
+__all__ = ["in_threads", "is_quick", "quick_names"]
+
+ROWS_PER_THREAD = 1 << 15
+
+vectorised = MethodTable("vectorised")
+for _function, _form in vector_maths.VECTORISED.items():
+    vectorised.overlay(_function)(_form)
+
+
+@vectorised.overlay(operator.truediv)
+def _quotient(a: float, b: float) -> float:
+    return call_next(a, b) if b != 0.0 else math.nan
+
+
+def is_quick(plan: Plan) -> bool:
+    """Whether a plan solves relations for floats, one after the other."""
+    steps = [step for step in plan.steps if isinstance(step, Step)]
+    solved = [step.solved.statement for step in steps]
+    unknown = [v for step in steps for v in step.solved.unknown]
+    return (
+        len(steps) == len(plan.steps)
+        and all(isinstance(statement.relation, Relation) for statement in solved)
+        and all(v.kind is float for v in (*unknown, *plan.free))
+        and {p.domain.kind for p in plan.parameters} <= {float, bool}
+    )
+
+
+def quick_names(
+    text: str,
+    names: Mapping[str, Any],
+    function: Callable[..., Any],
+    context: Context | None,
+) -> dict[str, Any]:
+    """The generated functions compiled so that ``inverse`` answers NaN where it would raise."""
+    found = {name: compiled(value, refuses=False) for name, value in names.items()}
+    found["forward"] = (context or Context(vectorised)).jit(function, forceinline=True)
+    exec(compile(text, "<rows of an inverse>", "exec"), found)
+    found["inverse"] = compiled(found["inverse"], refuses=False)
+    return found
+
+
+def in_threads(rows: Callable[..., None], columns: Sequence[NDArray[Any]]) -> None:
+    """Run ``rows`` over columns of one length, by as many threads as there are cores to use."""
+    count = len(columns[0])
+    threads = min(_cores(), count // ROWS_PER_THREAD)
+    if threads < 2:
+        rows(*columns)
+        return
+    bounds = np.linspace(0, count, threads + 1).astype(int)
+    parts = [[column[start:end] for column in columns] for start, end in itertools.pairwise(bounds)]
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = [pool.submit(rows, *part) for part in parts]
+    for one in waiting:
+        one.result()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

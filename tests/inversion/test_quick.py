@@ -1,0 +1,95 @@
+"""Batches of floats are solved by code in which nothing can raise: the same answers as calls, and
+the same refusals."""
+
+import math
+
+import numpy as np
+import pytest
+
+from inversion import NoSolution, invert
+from inversion.quick import is_quick
+
+
+def line(x: float):
+    return 2 * x + 3
+
+
+def exponential(x: float):
+    return 3 * math.exp(2 * x + 1) - 4
+
+
+def softplus(x: float):
+    return math.log1p(math.exp(x))
+
+
+def chain(x: float):
+    return math.expm1(x / 3) ** 3
+
+
+def saturating(x: float):
+    return math.tanh(2 * x + 1)
+
+
+def quotient(x: float):
+    return 1 / (1 / x + 1)
+
+
+def spread(a: float, b: float):
+    return a / b + a
+
+
+def polar(a: float, b: float):
+    return math.sqrt(a * a + b) * 2
+
+
+PROGRAMS = [line, exponential, softplus, chain, saturating, quotient, spread, polar]
+VALUES = [-1e308, -3.0, -1.0, -0.0, 0.0, 1e-300, 0.4, 0.999, 1.0, 2.0, 700.0, 1e10, 1e308]
+NOT_NUMBERS = [math.inf, -math.inf, math.nan]
+
+
+def asked(inverse, value, theta):
+    try:
+        return inverse(value, *theta)
+    except NoSolution:
+        return (math.nan,) * len(inverse.unknown)
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_a_batch_answers_and_refuses_as_calls_do(f):
+    inverse = invert(f)
+    assert is_quick(inverse.program)
+    space = inverse.parameters
+    thetas = space.sample(np.random.default_rng(0), 6) if len(space) else [None]
+    refused = 0
+    for theta in thetas:
+        given = () if theta is None else (theta,)
+        keywords = {} if theta is None else {"theta": theta}
+        wanted = [asked(inverse, value, given) for value in VALUES + NOT_NUMBERS]
+        found = inverse.batch(np.array(VALUES + NOT_NUMBERS), **keywords, on_error="nan")
+        refused += sum(map(math.isnan, found[0]))
+        np.testing.assert_allclose(np.transpose(found), wanted, rtol=1e-12, atol=1e-300)
+    assert 0 < refused < len(thetas) * len(VALUES + NOT_NUMBERS)
+
+
+def test_the_first_row_without_an_answer_is_named():
+    inverse = invert(softplus)
+    with pytest.raises(NoSolution, match="row: 1"):
+        inverse.batch(np.array([1.0, -1.0, 2.0, -1.0]))
+
+
+def test_rows_are_shared_out_among_threads():
+    values = np.linspace(1, 2, 200_001)
+    values[123_456] = -1.0
+    (found,) = invert(softplus).batch(values, on_error="nan")
+    assert np.flatnonzero(np.isnan(found)).tolist() == [123_456]
+    found[123_456], values[123_456] = 0.0, math.log(2)
+    np.testing.assert_allclose(np.log1p(np.exp(found)), values, rtol=1e-12)
+
+
+def test_an_array_that_must_not_be_written_to_is_taken_as_it_is():
+    values = np.linspace(4, 5, 11)
+    values.flags.writeable = False
+    (found,) = invert(line).batch(values)
+    np.testing.assert_allclose(found, (values - 3) / 2)
+    (every_other,) = invert(line).batch(values[::2])
+    np.testing.assert_array_equal(every_other, found[::2])
