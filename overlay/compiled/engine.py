@@ -13,7 +13,7 @@ from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.calls import Body
 from overlay.compiled.keeping import Keeping
 from overlay.compiled.numba_callers import retire_callers
-from overlay.compiled.numba_dispatchers import EntryDispatcher
+from overlay.compiled.numba_entries import EntryDispatcher, entry_of
 from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import OWN_OPTIONS, is_dispatcher, options_of
@@ -149,7 +149,7 @@ class CompiledContext:
         return self.world({}).kernel(kernel)
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
-        entry = EntryDispatcher(self, _with_code(function), options, body)
+        entry = entry_of(self, _with_code(function), options, body)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:

@@ -6,6 +6,7 @@ ours travels under a number in that text, and is raised when numba gives up.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 import weakref
@@ -18,12 +19,14 @@ from overlay.target import describe
 
 __all__ = [
     "Failure",
+    "any_keywords",
     "calls_itself",
     "changed_at_run_time",
     "context_as_value",
     "converts",
     "entered_without_function",
     "failure_in",
+    "joined_with_none",
     "keywords_after_rest",
     "next_in_block",
     "no_meaning",
@@ -154,6 +157,15 @@ def changed_at_run_time(name: str) -> NotCompilable:
     )
 
 
+def joined_with_none(metadata: str) -> NotCompilable:
+    """``outer | inner`` takes the metadata of the one or of the other."""
+    return NotCompilable(
+        "compiled code cannot join a context that has metadata with one whose metadata, "
+        f"{metadata}, may be None when the program runs",
+        help="test for None before, and join in each branch",
+    )
+
+
 def replaced_by_position() -> NotCompilable:
     """``context.replace`` is called without names, or numba has lost them."""
     return NotCompilable(
@@ -226,9 +238,25 @@ def keywords_after_rest(function: Any) -> NotCompilable:
     )
 
 
+def any_keywords(function: Any) -> NotCompilable:
+    """A function takes any keywords, as ``**names``."""
+    code = function.__code__
+    names = code.co_varnames[_count(code) + bool(code.co_flags & inspect.CO_VARARGS)]
+    return NotCompilable(
+        f"{name_of(function)} takes any keywords, as **{names}, which numba cannot compile",
+        where=location_of(function),
+        help="name the parameters",
+    )
+
+
 def _rest_of(function: Any) -> str:
     code = function.__code__
-    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+    return code.co_varnames[_count(code)]
+
+
+def _count(code: Any) -> int:
+    """Of the parameters that have a name of their own."""
+    return code.co_argcount + code.co_kwonlyargcount
 
 
 def converts(target: Any, returned: str) -> NotCompilable:

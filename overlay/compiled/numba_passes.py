@@ -23,8 +23,9 @@ from numba.core.typing.templates import signature
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba_contexts import Known, KnownContext
-from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost, note_inlined
 from overlay.compiled.numba_folding import FOLDED, Folding
+from overlay.compiled.numba_forwarding import take_out
 from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
 from overlay.compiled.numba_stages import Inference, add_stages, add_untyped_stages
@@ -34,13 +35,12 @@ from overlay.compiled.numba_types import (
     Unpacked,
     is_dispatcher,
     is_held,
-    options_of,
     refused,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
-from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 from overlay.plugin import Plugin
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body
@@ -140,6 +140,7 @@ class Bind(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
+        take_out(state.func_ir)
         binding = _Binding(state)
         try:
             for block in state.func_ir.blocks.values():
@@ -171,7 +172,7 @@ class _Binding:
         if not isinstance(statement, ir.Assign):
             return [statement]
         if isinstance(value, (ir.Global, ir.FreeVar)):
-            if Plugin in type(value.value).__mro__:
+            if is_below(type(value.value), Plugin):
                 self._replace(statement, FOLDED, Known(value.value))
             else:
                 self._mentioned(statement, value.value, value.name)
@@ -206,24 +207,13 @@ class _Binding:
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
             stand_in = self.world.stand_in(value, self.body)
+            note_inlined(self.world, [value])
             if isinstance(stand_in, InnerDispatcher):
-                self._note_inlined(value)
                 return  # numba may inline it
             if stand_in is None and type(value) is type and not is_held(value):
                 stand_in = Known(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
-
-    def _note_inlined(self, value: Any) -> None:
-        """A body that numba may put in place of a call is read with the function around it."""
-        pending, innermost = [value], frame()
-        while pending and innermost is not None:
-            called = pending.pop()
-            if is_dispatcher(called) and options_of(called).get("inline", "never") != "never":
-                reading = self.world.watch.add(called.py_func)
-                if not innermost.knows(reading):
-                    innermost.has_read(reading)
-                    pending += reading.values
 
     def _counts(self) -> bool:
         """Whether numba would have an overlay count the items of an array that it builds."""

@@ -20,6 +20,7 @@ from numba.extending import NativeValue, models, register_model, unbox
 
 from overlay.compiled import failures
 from overlay.errors import OverlayError
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Callee, Outcome
@@ -66,7 +67,7 @@ def numba_typing() -> TypingContext:
 
 def is_dispatcher(value: Any) -> bool:
     """Whether it is a function compiled by numba for the CPU (``@njit``)."""
-    return Dispatcher in type(value).__mro__  # isinstance would run code of the value
+    return is_below(type(value), Dispatcher)  # isinstance would run code of the value
 
 
 def options_of(dispatcher: Any) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from overlay.compiled.numba_contexts import (
     ReplacesType,
     attribute_of,
 )
+from overlay.compiled.numba_joining import joined
 from overlay.compiled.numba_made import MadeContextType
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
@@ -182,6 +183,9 @@ class WorldTyping(TypingContext):
         kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
         if self.world.plugins:
             self._ask_to_enter(func, args)
+        both = joined(self.world, func, args)
+        if both is not None:
+            return both
         entered = self.world.implementation(func, args, kws)
         if entered is not None:
             return types.Dispatcher(entered).get_call_type(self, args, kws)
