@@ -77,7 +77,7 @@ class _Descriptor(TargetDescriptor):
 
 def innermost() -> InnerDispatcher:
     """The function that is being compiled, and waits for no other to be."""
-    return frames()[-1].holder  # type: ignore[return-value]
+    return frames()[-1].holder
 
 
 def function_compiled() -> Place | None:

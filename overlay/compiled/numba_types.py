@@ -48,6 +48,7 @@ __all__ = [
     "shown_types",
     "type_held",
     "type_of_constant",
+    "types_in",
 ]
 
 Type = types.Type
@@ -119,6 +120,11 @@ def class_of_instances(ty: types.ClassInstanceType) -> type:
             if found is not None:
                 return found
     raise AssertionError(f"no class for {ty}")
+
+
+def types_in(ty: Any) -> tuple[Type, ...]:
+    """The types of a tuple's items."""
+    return tuple(ty.types)
 
 
 class Refused(errors.TypingError):
