@@ -28,6 +28,7 @@ __all__ = [
     "failure_in",
     "joined_with_none",
     "keywords_after_rest",
+    "makes_instance",
     "next_in_block",
     "no_meaning",
     "of_body",
@@ -154,6 +155,16 @@ def changed_at_run_time(name: str) -> NotCompilable:
         f"compiled code cannot replace {name} of a context by what only the running program knows",
         help="metadata and plugins may be; replace anything else by constants, and first: "
         "context.replace(...).replace(metadata=...)",
+    )
+
+
+def makes_instance(cls: type) -> NotCompilable:
+    """A class is called that numba knows nothing of."""
+    return NotCompilable(
+        f"compiled code cannot make an instance of {name_of(cls)}",
+        help="make it outside, and mention it"
+        if cls.__module__.partition(".")[0] == "overlay"
+        else "use a named tuple or a class of numba's @jitclass",
     )
 
 

@@ -33,6 +33,7 @@ from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     Native,
     Unpacked,
+    Written,
     is_dispatcher,
     is_held,
     refused,
@@ -55,6 +56,10 @@ IMPLICIT_OPERANDS: Final = {
 }
 # The name that numba gives to ``bool`` where it tests a condition.
 TEST_OF_BRANCH: Final = re.compile(r"\$?bool\d+(\.\d+)?")
+# The names that numba gives to ``append`` and the like where it builds a list or a set.
+ATTRIBUTE_OF_DISPLAY: Final = re.compile(
+    r"(?:^\$|_v)\d+(?:list_append|list_extend|set_add|set_update)[._]\d+"
+)
 # The operators of which the language turns the result into a bool.
 GIVES_BOOL: Final = (operator.contains, operator.not_)
 # The operators that numba writes by itself.
@@ -224,6 +229,8 @@ class _Binding:
         redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
 
     def _attribute(self, assign: Any, expr: Any) -> None:
+        if ATTRIBUTE_OF_DISPLAY.search(assign.target.name):
+            expr.attr = Written(expr.attr)
         found = guard(self._of_owner, expr)
         if found is None:
             return

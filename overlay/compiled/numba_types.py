@@ -36,6 +36,7 @@ __all__ = [
     "Type",
     "Typed",
     "Unpacked",
+    "Written",
     "body_registered_as_jitable",
     "class_of_instances",
     "is_dispatcher",
@@ -289,6 +290,11 @@ def _plain(argument: Any) -> Type:
 
 class Unpacked(int):
     """The index of an item of ``a, b = pair``: not a call of ``operator.getitem``."""
+
+
+class Written(str):
+    """The attribute of a call that numba writes for an instruction, such as the ``append`` of a
+    list comprehension: no call of ``list.append``."""
 
 
 def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:

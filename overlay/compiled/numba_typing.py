@@ -20,6 +20,7 @@ from numba.core.typing.templates import Signature, signature
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
 from overlay.compiled.numba_contexts import (
+    ClassType,
     ContextType,
     Enters,
     KnownType,
@@ -39,6 +40,7 @@ from overlay.compiled.numba_types import (
     Native,
     Type,
     Unpacked,
+    Written,
     localised,
     numba_typing,
     refused,
@@ -54,9 +56,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 
-# Classes that numba calls for an instruction: where the program mentions one that is overlaid,
-# something else stands in its place by now.
-WRITTEN_BY_NUMBA = (bool, slice, str, tuple)
+# What numba calls for an instruction, or for a loop that it unrolls: where the program mentions one
+# that is overlaid, something else stands in its place by now.
+WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
 OURS = (
     CalleeType,
     BoundCallee,
@@ -67,6 +69,7 @@ OURS = (
     ReplacesType,
     ReplacesMadeType,
     PluginClassType,
+    ClassType,
     types.Dispatcher,
 )
 
@@ -143,6 +146,8 @@ class WorldTyping(TypingContext):
         return known or self._attribute_of_constant(ContextType(typ.template), attr)
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
+        if isinstance(attribute, Written):
+            return None
         target = self.world.method_target(receiver, attribute)
         in_python = isinstance(receiver, types.ClassInstanceType)
         if target is not None:
