@@ -19,6 +19,7 @@ from overlay.target import describe
 
 __all__ = [
     "Failure",
+    "accepted_by_none",
     "any_keywords",
     "calls_itself",
     "changed_at_run_time",
@@ -103,11 +104,15 @@ def of_body(
 
 def of_entry(function: Any, reason: str, where: str | None = None) -> NotCompilable:
     """numba cannot compile a function, for a reason that has nothing to do with a method."""
+    lines = shortened(reason)
+    help = "this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)"
+    if any(line.startswith("NameError") for line in lines):
+        help = "define it before the function is called"
     return NotCompilable(
         f"{name_of(function)} cannot be compiled",
         where=where or location_of(function),
-        notes=[("numba", line) for line in shortened(reason)],
-        help="this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)",
+        notes=[("numba", line) for line in lines],
+        help=help,
     )
 
 
@@ -129,6 +134,15 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
         f"{describe(target)} itself",
         notes=[("closest", repr(method)) for method in nearest[:3]],
         help="add a method for these types",
+    )
+
+
+def accepted_by_none(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
+    """No method accepts a call, and numba's own implementations do not either."""
+    return NotCompilable(
+        f"no method accepts {describe(target)}({types}), nor does numba's own {describe(target)}",
+        notes=[("closest", repr(method)) for method in nearest[:3]],
+        help="add a method for these types, or convert the arguments",
     )
 
 

@@ -217,7 +217,7 @@ class NamedEntryDispatcher(EntryDispatcher):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) > self.parameters.positional:
             self.parameters.bind(args, kwargs)
-        return super().__call__(*args, **kwargs)
+        return CPUDispatcher.__call__(self, *args, **kwargs)
 
 
 def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:

@@ -151,7 +151,9 @@ class Bind(FunctionPass):
             for block in state.func_ir.blocks.values():
                 block.body = [new for old in block.body for new in binding.bound(old)]
         except OverlayError as error:
-            raise refused(binding.world, error) from error
+            made = refused(binding.world, error)
+            made.loc = binding.loc
+            raise made from error
         return True
 
 
@@ -171,8 +173,10 @@ class _Binding:
         self.func_ir = state.func_ir
         self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
+        self.loc = state.func_ir.loc
 
     def bound(self, statement: Any) -> list[Any]:
+        self.loc = statement.loc
         value = getattr(statement, "value", None)
         if not isinstance(statement, ir.Assign):
             return [statement]

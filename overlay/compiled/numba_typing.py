@@ -263,16 +263,25 @@ class WorldTyping(TypingContext):
         return failing is not None
 
     def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
+        nearest = [m for table in self.world.tables for m in table.find(callee.target)]
+        shown = shown_types(args, kws)
         try:
             function = native._numba_type_
         except ValueError:
-            nearest = [m for table in self.world.tables for m in table.find(callee.target)]
-            error = failures.no_meaning(callee.target, shown_types(args, kws), nearest)
+            error = failures.no_meaning(callee.target, shown, nearest)
             raise refused(self.world, error) from None
-        sig = self._resolve_native(function, args, kws)
-        if sig is None:
-            raise errors.TypingError(f"Invalid use of {function} with ({shown_types(args, kws)})")
-        return sig
+        sig, reason = None, errors.TypingError(f"Invalid use of {function} with ({shown})")
+        try:
+            sig = self._resolve_native(function, args, kws)
+        except errors.TypingError as error:
+            reason = error
+        if sig is not None:
+            return sig
+        known = all(ty.is_precise() for ty in (*args, *kws.values()))
+        if type(reason) is errors.TypingError and nearest and known:
+            error = failures.accepted_by_none(callee.target, shown, nearest)
+            raise refused(self.world, error) from reason
+        raise reason
 
     def _call_of_python(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
         dispatcher = outcome.callee
