@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from numba import types
+
 from overlay.compiled import failures
 from overlay.compiled.numba_types import CalleeType, Native, StandIn, Type, type_of_constant
 from overlay.compiled.types import hint_of
@@ -35,6 +37,7 @@ __all__ = [
     "calling",
     "calling_attribute",
     "has_code",
+    "is_callable_in",
     "readings",
     "refuse_parameters",
     "type_of",
@@ -153,6 +156,14 @@ def type_of(native: Native) -> Any:
         return native._numba_type_
     except ValueError:
         return None
+
+
+def is_callable_in(world: World, value: Any) -> bool:
+    """Whether code of a world can call a callable that is no Python function."""
+    found = world.stand_in(value)
+    if found is not None:
+        return issubclass(type(found._numba_type_), types.Callable)
+    return type_of(Native(value)) is not None
 
 
 def refuse_parameters(function: Any) -> None:

@@ -1,5 +1,6 @@
 """Every way of calling something reaches the overlays of a context in compiled code."""
 
+import functools
 import math
 import operator
 import threading
@@ -272,6 +273,14 @@ def test_what_an_instruction_does_is_not_a_call_of_the_builtin():
         return (1, called) if x else (2, called)
 
     assert both(program, 1.0) == (1, False)
+
+
+@pytest.mark.parametrize("thing", [functools.partial(math.sin), threading.Event, context])
+def test_what_is_no_function_is_named_when_it_is_to_be_compiled(thing):
+    with pytest.raises(NotCompilable, match="cannot compile") as caught:
+        context.jit(thing)(1.0)
+    assert type(thing).__qualname__ in caught.value.asked
+    assert "test_calls.py" in caught.value.where
 
 
 instructions = MethodTable("instructions")
