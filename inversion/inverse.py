@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -17,6 +17,8 @@ from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
+from inversion.preimage import SolutionBranch, branches, infeasible
+from inversion.program import Program
 from inversion.refusals import taken_refusals
 from inversion.trees import (
     Node,
@@ -72,6 +74,7 @@ class Inverse:
     back, within ``rtol`` and ``atol`` relative to the result, raises NoSolution. Integers are
     exact, of any size when interpreted; compiled, what needs more than 64 bits is refused, and
     a call then falls back on the interpreter. Made by ``invert`` and ``choose``.
+    origin: the program that was read from the function, as it is before it is planned.
     """
 
     def __init__(
@@ -83,7 +86,9 @@ class Inverse:
         context: Context | None,
         domains: Mapping[str, Domain],
         tolerance: tuple[float, float],
+        origin: Program,
     ) -> None:
+        self.origin = origin
         self._function = function
         self._plan = plan
         self._axes = axes
@@ -123,6 +128,21 @@ class Inverse:
     def source(self) -> str:
         """The generated Python."""
         return self._source.text
+
+    @property
+    def axes(self) -> Axes:
+        """The function's axes, as trees of those of the program."""
+        return self._axes
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """What is declared for inputs of the program."""
+        return self._domains
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """rtol and atol."""
+        return self._rtol, self._atol
 
     def __repr__(self) -> str:
         known, unknown = ", ".join(self._axes.known), ", ".join(self._axes.unknown)
@@ -289,6 +309,51 @@ class Inverse:
         ]
         for out, answer in zip(outs, found, strict=True):
             out[row] = answer
+
+    # ---- sets of solutions ----
+
+    def preimage(self, *known: Any) -> Iterator[SolutionBranch]:
+        """All solutions for known values, branch by branch, each when it is asked for.
+
+        Every discrete choice is enumerated: signs, arms, divisors, roots; those without an end,
+        such as periods, outwards from their defaults. What is a single solution is checked, and
+        given once. Continuous parameters stay open: see ``SolutionBranch``.
+        Raises NoSolution where intervals pushed backwards through the program prove that there is
+        no solution, with the line where nothing is left.
+        """
+        given = self._known_values(known)
+        proof = infeasible(self, given)
+        if proof is not None:
+            raise proof
+        return branches(self, given)
+
+    def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
+        """Whether answers are the unknown ones of these arguments, within the tolerances."""
+        given = dict(zip(self._axes.inputs, args, strict=True))
+        for axis, answer in zip(self._axes.unknown, answers, strict=True):
+            if axis in given:
+                tree = self._axes.trees[axis]
+                pairs = zip(
+                    taken_apart(tree, answer),
+                    taken_apart(tree, self._cast(axis, given[axis])),
+                    strict=True,
+                )
+                if not all(self._close(found, value) for found, value in pairs):
+                    return False
+        return True
+
+    def _known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
+        """Values given for the known axes, in their types."""
+        if len(known) != len(self._axes.known):
+            raise WrongArguments(
+                f"{self!r} has {len(self._axes.known)} known axes "
+                f"({', '.join(self._axes.known)}); {len(known)} values were given",
+                where=caller(),
+                help="give the known values alone, without θ",
+            )
+        return tuple(
+            self._cast(axis, value) for axis, value in zip(self._axes.known, known, strict=True)
+        )
 
     # ---- parts of a call ----
 
