@@ -7,6 +7,7 @@ what cannot be is not tried.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -103,17 +104,21 @@ class Search:
 
     def onwards(self, frame: Frame, state: State, items: Sequence[Item], at: int) -> States:
         """From one step on: without a choice the next follows, else each choice leads on."""
-        while at < len(items):
-            found = self.taken(frame, state, items[at])
-            at += 1
+        for place in range(at, len(items)):
+            found = self.taken(frame, state, items[place])
+            if found is None:
+                return
             if not isinstance(found, State):
-                rest = at
-                yield from fairly(found, lambda s: self.onwards(frame, s, items, rest))
+                rest = functools.partial(self.resumed, frame, items, place + 1)
+                yield from fairly(found, rest)
                 return
             state = found
         yield state
 
-    def taken(self, frame: Frame, state: State, item: Item) -> State | States:
+    def resumed(self, frame: Frame, items: Sequence[Item], at: int, state: State) -> States:
+        return self.onwards(frame, state, items, at)
+
+    def taken(self, frame: Frame, state: State, item: Item) -> State | States | None:
         """A step taken: the state after it, or those after each of its choices."""
         if isinstance(item, Root):
             return self.rooted(frame, state, item)
@@ -135,7 +140,7 @@ class Search:
 
     def freed(
         self, frame: Frame, state: State, variable: Variable, parameter: Parameter
-    ) -> State | States:
+    ) -> State | States | None:
         """A free variable: each value of a discrete one; a continuous one stays open."""
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
@@ -177,7 +182,7 @@ class Search:
 
     # ---- statements ----
 
-    def stepped(self, frame: Frame, state: State, step: Step) -> State | States:
+    def stepped(self, frame: Frame, state: State, step: Step) -> State | States | None:
         """A statement solved, for each of its choices."""
         mode, statement = step.solved.mode, step.solved.statement
         if isinstance(mode, Ranked) and mode.plans is not None:
@@ -341,7 +346,7 @@ class Search:
             if found is None:
                 return None
             sets[other] = found
-        ret, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
+        _, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
         return args[rule.axes.index(axis)].numbers()
 
     def reaching(
@@ -472,7 +477,7 @@ class Search:
 
     # ---- roots ----
 
-    def rooted(self, frame: Frame, state: State, root: Root) -> State | States:
+    def rooted(self, frame: Frame, state: State, root: Root) -> State | States | None:
         """The states for each root of an equation, where all else in it is known."""
         guess = frame.names[root.guess.name]
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
@@ -566,11 +571,8 @@ def _keeping(state: State, parameters: Any) -> State:
 
 
 def _is_narrow(low: float, high: float) -> bool:
-    return (
-        low > -INF
-        and high < INF
-        and high - low <= max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
-    )
+    limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
+    return math.isfinite(limit) and high - low <= limit
 
 
 def _within(domain: Domain, found: Values) -> Domain:
