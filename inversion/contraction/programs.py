@@ -13,8 +13,10 @@ from typing import Any
 
 from inversion.branches import Branch
 from inversion.contraction.functions import integers_becoming
+from inversion.contraction.loops import through_loop
 from inversion.contraction.table import CONTRACTORS
 from inversion.contraction.values import Values, every, inside, point
+from inversion.loops import Loop
 from inversion.program import Operand, Program, Statement, Variable
 from primitives import Domain, Relation
 
@@ -62,9 +64,9 @@ def narrowed(program: Program, box: Box, given: Mapping[str, Values]) -> dict[Va
     return found
 
 
-def contracted(program: Program, box: Box) -> dict[Variable, Values]:
-    """The box without what no run of the program passes through. Raises Nothing where nothing
-    is left."""
+def contracted(program: Program, box: Box, rounds: int = ROUNDS) -> dict[Variable, Values]:
+    """The box without what no run of the program passes through. rounds: how often it is gone
+    forwards and back, at most. Raises Nothing where nothing is left."""
     found = dict(box)
     for value, is_true in program.holds:
         truth = point(is_true)
@@ -73,10 +75,13 @@ def contracted(program: Program, box: Box) -> dict[Variable, Values]:
         if now is not None:
             _set(found, value, now.meet(truth), program.where, f"{value} is {is_true}")
     statements = program.statements
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         before = dict(found)
-        for statement in (*statements, *reversed(statements)):
+        for statement in statements:
             _through(found, statement)
+        for statement in reversed(statements):
+            if isinstance(statement.relation, Relation):  # the others have gone back as well
+                _through(found, statement)
         if found == before:
             break
     return found
@@ -100,6 +105,8 @@ def _through(box: dict[Variable, Values], statement: Statement) -> None:
     rule: Any = statement.relation
     if isinstance(rule, Branch):
         _through_branch(box, statement, rule)
+    if isinstance(rule, Loop):
+        _through_loop(box, statement, rule)
     if not isinstance(rule, Relation):
         return
     operands = (statement.result, *statement.arguments)
@@ -184,3 +191,30 @@ def _joined(
         all_of_them = all_of_them.join(other)
     met = now.meet(all_of_them)
     _set(box, operand, met, statement.where, f"{operand} is {now}")
+
+
+# ---- loops --------------------------------------------------------------------------------
+
+
+def _through_loop(box: dict[Variable, Values], statement: Statement, rule: Loop) -> None:
+    """A loop, where it is known what it counts through."""
+    operands = dict(statement.bindings())
+    known = {axis: _of(box, operand) for axis, operand in operands.items()}
+    outside = {axis: found for axis, found in known.items() if found is not None}
+    for axis, found in through_loop(rule, outside, _by_name).items():
+        now = _of(box, operands[axis])
+        if now is not None:
+            why = f"{operands[axis]} is {now}"
+            _set(box, operands[axis], now.meet(found), statement.where, why)
+
+
+def _by_name(program: Program, sets: Mapping[str, Values]) -> Mapping[str, Values]:
+    """The axes of a program, contracted from sets of some of them. Raises Nothing."""
+    box = first_box(program, {})
+    for variable in program.inputs:
+        if variable in box and variable.name in sets:
+            box[variable] = box[variable].with_nan(True).meet(sets[variable.name])
+    results = {axis: found for axis, found in sets.items() if axis in program.results}
+    box = contracted(program, narrowed(program, box, results), rounds=1)
+    found = {axis: _of(box, program.operand(axis)) for axis in program.axes}
+    return {axis: one for axis, one in found.items() if one is not None}
