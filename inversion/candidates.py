@@ -94,7 +94,7 @@ def outwards(start: int, low: float, high: float) -> Iterator[int]:
 
 # ---- which numbers a coordinate may have where an argument is in a set ---------------------
 
-Range = Callable[[Mapping[str, Any], Values], tuple[float, float]]
+Range = Callable[[Mapping[str, Any], Values], tuple[float, float] | None]
 
 
 def _by(ends: Callable[[float], int]) -> Range:
@@ -114,7 +114,9 @@ def _gamma_branches(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
     return 0, max(branch_of(float(a.low)) + 1 if a.low < 0 else 1, 1)
 
 
-def _quotients(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
+def _quotients(known: Mapping[str, Any], a: Values) -> tuple[float, float] | None:
+    if "b" not in known:
+        return None
     ends = [int(end) // known["b"] for end in (a.low, a.high)]
     return min(ends), max(ends)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from inversion.batch import columns, common_shape, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
+from inversion.nearest import nearest
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
@@ -44,6 +45,7 @@ COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+_NO_GUESS: Any = object()
 
 
 @dataclass(frozen=True)
@@ -326,6 +328,45 @@ class Inverse:
         if proof is not None:
             raise proof
         return branches(self, given)
+
+    def nearest(self, *known: Any, guess: Any = _NO_GUESS) -> tuple[Any, ...]:
+        """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
+
+        guess: the unknown axes, a tuple as a call answers it, or the value alone where there is
+        one. The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
+        exactly within the distance of a first solution, that of the guess's own θ; along
+        continuous ones the distance goes down from there, to where it is least around.
+        Raises NoSolution where no solution is found.
+        """
+        if guess is _NO_GUESS:
+            *values, guess = known or (None,)
+            known = tuple(values)
+        given = self._known_values(known)
+        proof = infeasible(self, given)
+        if proof is not None:
+            raise proof
+        return nearest(self, given, self._guess(guess))
+
+    def _guess(self, guess: Any) -> list[Any]:
+        """A guess of the unknown axes, in their types."""
+        unknown = self._axes.unknown
+        if len(unknown) == 1 and not (isinstance(guess, (tuple, list)) and len(guess) == 1):
+            guess = (guess,)
+        if not isinstance(guess, (tuple, list)) or len(guess) != len(unknown):
+            raise WrongArguments(
+                f"{guess!r} is no guess of {', '.join(unknown)}",
+                where=caller(),
+                help="give a tuple of them, as a call of the inverse answers it",
+            )
+        return [self._cast(axis, value) for axis, value in zip(unknown, guess, strict=True)]
+
+    def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The θ that leads to these arguments from what they give; None where there is none."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.parameters.normal(self._namespace["recover"](*args))
+        except REFUSALS:
+            return None
 
     def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether answers are the unknown ones of these arguments, within the tolerances."""

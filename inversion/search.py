@@ -290,11 +290,12 @@ class Search:
         rule: Any = step.solved.statement.relation
         found = state.box.get(step.solved.unknown[0])
         ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
-        if ranges is None or known is None or coordinate != "k" or not found:
+        if ranges is None or coordinate != "k" or not found:
             return None
         if not (abs(found.low) < 1e15 and abs(found.high) < 1e15):
             return None
-        return values([ranges(known, found)], whole=True)
+        bounds = ranges(known or {}, found)
+        return None if bounds is None else values([bounds], whole=True)
 
     def continued(
         self,
