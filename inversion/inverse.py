@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from inversion.batch import columns, common_shape, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
+from inversion.jacobian import log_abs_det
 from inversion.nearest import nearest
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
@@ -135,6 +136,11 @@ class Inverse:
     def axes(self) -> Axes:
         """The function's axes, as trees of those of the program."""
         return self._axes
+
+    @property
+    def context(self) -> Context | None:
+        """What calls are resolved against."""
+        return self._context
 
     @property
     def domains(self) -> Mapping[str, Domain]:
@@ -346,6 +352,19 @@ class Inverse:
         if proof is not None:
             raise proof
         return nearest(self, given, self._guess(guess))
+
+    def log_abs_det(self, *values: Any) -> float:
+        """The logarithm of the absolute determinant of this inverse's Jacobian, at known values
+        and θ: of the unknown inputs by the result, known inputs held fixed.
+
+        Its derivatives are exact up to rounding, those of the arms and turns that are taken.
+        Raises NotInvertible where there are not as many unknown inputs as results, or not all of
+        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
+        singular at this value, or has a kink.
+        """
+        given = self._prepared(values)
+        count = len(self._axes.known)
+        return log_abs_det(self, given[:count], given[count] if len(given) > count else ())
 
     def _guess(self, guess: Any) -> list[Any]:
         """A guess of the unknown axes, in their types."""

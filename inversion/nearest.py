@@ -93,7 +93,7 @@ def _difference(part: Any, wanted: Any) -> float:
 
 
 def nearest(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> Answer:
-    """The solution closest to a guess of the unknown axes. Raises NoSolution where none is found."""
+    """The solution closest to a guess of the unknown axes. Raises NoSolution where none is."""
     wanted = _Guess(inverse, guess)
     starts = _starts(inverse, known, guess)
     best, refusal = _of_guess(inverse, known, starts)

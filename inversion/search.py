@@ -28,7 +28,7 @@ from inversion.candidates import (
 )
 from inversion.causality import Solved
 from inversion.contraction import Box, Nothing, Values, contracted, every, point
-from inversion.contraction.programs import inner_box
+from inversion.contraction.programs import arms_of, inner_box
 from inversion.contraction.table import CONTRACTORS
 from inversion.contraction.values import around, values
 from inversion.emitting.entry import WRITERS
@@ -48,6 +48,7 @@ REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
 NARROW = 1e-3  # relative: a set of solutions so narrow is one
 NOTHING_BESIDE_ZERO = 1e-100
 INF = math.inf
+EFFORT = 1_500  # in contracting sets after each choice
 COMPUTED = 1e-12  # relative: how far off a number is that was solved for
 Item = tuple[Variable, Parameter] | Step | Root
 States = Iterator["State | None"]
@@ -176,7 +177,7 @@ class Search:
                 if not box[variable]:
                     return None
         try:
-            return contracted(frame.program, box)
+            return contracted(frame.program, box, EFFORT)
         except Nothing:
             return None
 
@@ -440,8 +441,8 @@ class Search:
         statement = step.solved.statement
         rule: Any = statement.relation
         assert mode.plans is not None
-        plan, program = mode.plans[taken], rule.program(taken)
-        box = contracted(program, inner_box(state.box, statement, rule, program))
+        plan, program = mode.plans[taken], arms_of(rule)[taken]
+        box = contracted(program, inner_box(state.box, statement, program), EFFORT)
         renamed = {
             inner: frame.names[step.chosen[outer].name]
             for inner, outer in mode.chosen[taken].items()

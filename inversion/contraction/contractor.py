@@ -17,6 +17,7 @@ from overlay.analysis.values import Interval
 __all__ = ["Contractor", "Real", "even", "falling", "image", "increasing", "mirrored"]
 
 INF = math.inf
+MOST_PIECES_OF_SEVERAL = 4
 Image = Callable[..., Values]
 Real = Callable[[float], float]
 
@@ -43,6 +44,9 @@ class Contractor:
         if nan and not self.quiet:
             return ret, tuple(args)
         numbers = [arg.numbers() for arg in args]
+        if len(numbers) > 1:  # each interval of one meets each of the others
+            numbers = [arg.fewer(MOST_PIECES_OF_SEVERAL) for arg in numbers]
+            ret = ret.fewer(MOST_PIECES_OF_SEVERAL)
         if self.ret is not None:
             found = self.ret(*numbers) if all(numbers) else values((), whole=ret.whole)
             ret = ret.meet(found.with_nan(found.nan or nan))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 
 from inversion.contraction.values import Values, point
@@ -25,9 +26,10 @@ def through_loop(rule: Loop, outside: Mapping[str, Values], through: Through) ->
     turns = _turns(rule, outside)
     if turns is None or rule.bounds is None:
         return {}
-    index, turn, last = rule.bounds.index.name, rule._turn(), rule._last()
+    index, (turn, last) = rule.bounds.index.name, _programs(rule)
     state = [v.name for v in rule.state]
-    fixed = {v.name: outside[v.name] for v in rule.free if v.name in outside}
+    free = [v.name for v in last.inputs if v.name not in state]
+    fixed = {name: outside[name] for name in free if name in outside}
     at = {name: outside[name] for name in state if name in outside}
     passed: list[Sets] = []
     for number in turns:
@@ -43,6 +45,12 @@ def through_loop(rule: Loop, outside: Mapping[str, Values], through: Through) ->
         known = {name: found.get(name, sets) for name, sets in before.items() if name in fixed}
         found = through(turn, {**before, **known, **after})
     return {**gives, **{name: found[name] for name in (*state, *fixed) if name in found}}
+
+
+@functools.lru_cache(maxsize=256)
+def _programs(rule: Loop) -> tuple[Program, Program]:
+    """A turn of a loop, and what it gives at the end; made once."""
+    return rule._turn(), rule._last()
 
 
 def _whole(number: int) -> Values:

@@ -8,7 +8,8 @@ that is proven.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from inversion.branches import Branch
@@ -26,6 +27,20 @@ Box = Mapping[Variable, Values]
 """A set for each variable of real numbers."""
 
 ROUNDS = 6
+
+
+INNER_ROUNDS = 2  # of what stands inside a branch
+PART = 20  # what a branch or loop counts for, besides what stands in it
+EFFORT = 6_000
+"""How many statements are gone through at most, those inside branches and turns counted each
+time: then what is known so far holds."""
+
+
+class _Work:
+    """What is left of an effort."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
 
 
 class Nothing(Exception):
@@ -60,28 +75,38 @@ def narrowed(program: Program, box: Box, given: Mapping[str, Values]) -> dict[Va
         operand = program.operand(axis)
         now = _of(found, operand)
         if now is not None:
-            _set(found, operand, now.meet(allowed), program.where, f"{axis} is {allowed}")
+            _set(
+                found,
+                operand,
+                now.meet(allowed),
+                program.where,
+                lambda axis=axis: f"{axis} is {given[axis]}",
+            )
     return found
 
 
-def contracted(program: Program, box: Box, rounds: int = ROUNDS) -> dict[Variable, Values]:
-    """The box without what no run of the program passes through. rounds: how often it is gone
-    forwards and back, at most. Raises Nothing where nothing is left."""
+def contracted(program: Program, box: Box, effort: int = EFFORT) -> dict[Variable, Values]:
+    """The box without what no run of the program passes through. effort: how many statements are
+    gone through, at most. Raises Nothing where nothing is left."""
+    return _contracted(program, box, ROUNDS, _Work(effort))
+
+
+def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Variable, Values]:
     found = dict(box)
     for value, is_true in program.holds:
         truth = point(is_true)
         assert truth is not None
         now = _of(found, value)
         if now is not None:
-            _set(found, value, now.meet(truth), program.where, f"{value} is {is_true}")
+            _set(found, value, now.meet(truth), program.where, lambda: "a condition fails")
     statements = program.statements
     for _ in range(rounds):
         before = dict(found)
         for statement in statements:
-            _through(found, statement)
+            _through(found, statement, work)
         for statement in reversed(statements):
             if isinstance(statement.relation, Relation):  # the others have gone back as well
-                _through(found, statement)
+                _through(found, statement, work)
         if found == before:
             break
     return found
@@ -92,21 +117,24 @@ def _of(box: Box, operand: Operand) -> Values | None:
 
 
 def _set(
-    box: dict[Variable, Values], operand: Operand, found: Values, where: str, why: str
+    box: dict[Variable, Values], operand: Operand, found: Values, where: str, why: Callable[[], str]
 ) -> None:
     if not found:
-        raise Nothing(where, why)
+        raise Nothing(where, why())
     if isinstance(operand, Variable):
         box[operand] = found
 
 
-def _through(box: dict[Variable, Values], statement: Statement) -> None:
+def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> None:
     """A statement's variables, contracted."""
     rule: Any = statement.relation
+    work.left -= 1 if isinstance(rule, Relation) else PART
+    if work.left <= 0:
+        return
     if isinstance(rule, Branch):
-        _through_branch(box, statement, rule)
+        _through_branch(box, statement, rule, work)
     if isinstance(rule, Loop):
-        _through_loop(box, statement, rule)
+        _through_loop(box, statement, rule, work)
     if not isinstance(rule, Relation):
         return
     operands = (statement.result, *statement.arguments)
@@ -124,25 +152,34 @@ def _through(box: dict[Variable, Values], statement: Statement) -> None:
         after = [ret, *numbers]
     for operand, old, new in zip(operands, before, after, strict=True):
         if old is not None and new is not None:
-            why = f"{operand} is {old}, and `{statement}` has no such value there"
             now = _of(box, operand)
-            _set(box, operand, new if now is None else now.meet(new), statement.where, why)
+            met = new if now is None else now.meet(new)
+            if not met:
+                why = f"{operand} is {now or old}, and `{statement}` has no such value there"
+                raise Nothing(statement.where, why)
+            if isinstance(operand, Variable):
+                box[operand] = met
 
 
 # ---- branches -----------------------------------------------------------------------------
 
 
-def inner_box(box: Box, statement: Statement, rule: Branch, program: Program) -> dict[Any, Values]:
+@functools.lru_cache(maxsize=1024)
+def arms_of(rule: Branch) -> tuple[Program, Program]:
+    """What runs where each arm of a branch is taken; made once."""
+    return rule.program(0), rule.program(1)
+
+
+def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, Values]:
     """The box of an arm, from what is known outside. Raises Nothing."""
     found = first_box(program, {})
-    pairs = [*zip(rule.inputs, statement.arguments, strict=True)]
-    for inner, outer in pairs:
+    for inner, outer in zip(program.inputs, statement.arguments, strict=True):
         known = _of(box, outer)
         if known is not None and inner in found:
             found[inner] = found[inner].with_nan(True).meet(known)
     given = {
         axis: becoming(known, program.operand(axis), result)
-        for axis, result in zip(rule.outputs, statement.results, strict=True)
+        for axis, result in zip(program.results, statement.results, strict=True)
         if (known := box.get(result)) is not None
     }
     return narrowed(program, found, given)
@@ -153,20 +190,22 @@ def becoming(known: Values, given: Operand, result: Variable) -> Values:
     return known if given.kind is float or result.kind is not float else integers_becoming(known)
 
 
-def _through_branch(box: dict[Variable, Values], statement: Statement, rule: Branch) -> None:
+def _through_branch(
+    box: dict[Variable, Values], statement: Statement, rule: Branch, work: _Work
+) -> None:
     """A branch: what any of its arms leaves."""
     left: list[tuple[Program, dict[Variable, Values]]] = []
     reasons: list[str] = []
-    for taken in (0, 1):
-        program = rule.program(taken)
+    for taken, program in enumerate(arms_of(rule)):
         try:
-            left.append((program, contracted(program, inner_box(box, statement, rule, program))))
+            inner = inner_box(box, statement, program)
+            left.append((program, _contracted(program, inner, INNER_ROUNDS, work)))
         except Nothing as nothing:
             reasons.append(f"{('then', 'else')[taken]}: {nothing.why} [{nothing.where}]")
     if not left:
         raise Nothing(statement.where, "; ".join(reasons))
-    pairs = [*zip(rule.inputs, statement.arguments, strict=True)]
-    for inner, outer in pairs:
+    inputs = left[0][0].inputs
+    for inner, outer in zip(inputs, statement.arguments, strict=True):
         _joined(box, outer, [arm.get(inner) for _, arm in left], statement)
     for axis, result in zip(rule.outputs, statement.results, strict=True):
         gives = [_of(arm, p.operand(axis)) for p, arm in left]
@@ -190,31 +229,34 @@ def _joined(
     for other in known[1:]:
         all_of_them = all_of_them.join(other)
     met = now.meet(all_of_them)
-    _set(box, operand, met, statement.where, f"{operand} is {now}")
+    _set(box, operand, met, statement.where, lambda: f"{operand} is {now}")
 
 
 # ---- loops --------------------------------------------------------------------------------
 
 
-def _through_loop(box: dict[Variable, Values], statement: Statement, rule: Loop) -> None:
+def _through_loop(
+    box: dict[Variable, Values], statement: Statement, rule: Loop, work: _Work
+) -> None:
     """A loop, where it is known what it counts through."""
     operands = dict(statement.bindings())
     known = {axis: _of(box, operand) for axis, operand in operands.items()}
     outside = {axis: found for axis, found in known.items() if found is not None}
-    for axis, found in through_loop(rule, outside, _by_name).items():
+    through = functools.partial(_by_name, work)
+    for axis, found in through_loop(rule, outside, through).items():
         now = _of(box, operands[axis])
         if now is not None:
-            why = f"{operands[axis]} is {now}"
-            _set(box, operands[axis], now.meet(found), statement.where, why)
+            reason = functools.partial("{} is {}".format, operands[axis], now)
+            _set(box, operands[axis], now.meet(found), statement.where, reason)
 
 
-def _by_name(program: Program, sets: Mapping[str, Values]) -> Mapping[str, Values]:
+def _by_name(work: _Work, program: Program, sets: Mapping[str, Values]) -> Mapping[str, Values]:
     """The axes of a program, contracted from sets of some of them. Raises Nothing."""
     box = first_box(program, {})
     for variable in program.inputs:
         if variable in box and variable.name in sets:
             box[variable] = box[variable].with_nan(True).meet(sets[variable.name])
     results = {axis: found for axis, found in sets.items() if axis in program.results}
-    box = contracted(program, narrowed(program, box, results), rounds=1)
+    box = _contracted(program, narrowed(program, box, results), 1, work)
     found = {axis: _of(box, program.operand(axis)) for axis in program.axes}
     return {axis: one for axis, one in found.items() if one is not None}

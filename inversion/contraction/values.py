@@ -6,6 +6,7 @@ floats is a member, since computations pass through infinities.
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Iterable, Iterator
@@ -22,7 +23,7 @@ Bound = int | float
 INF = math.inf
 LARGEST = sys.float_info.max
 SLACK = 8  # units in the last place by which functions of the machine may be off
-MOST_PIECES = 48
+MOST_PIECES = 32
 
 
 def lower(bound: float) -> float:
@@ -75,8 +76,16 @@ class Values:
 
     def meet(self, other: Values) -> Values:
         """The members of both."""
-        both = ((max(low, a), min(high, b)) for low, high in self.pieces for a, b in other.pieces)
-        return values(both, whole=self.whole or other.whole, nan=self.nan and other.nan)
+        whole, nan = self.whole or other.whole, self.nan and other.nan
+        one, two, both = self.pieces, other.pieces, list[tuple[Bound, Bound]]()
+        i = j = 0
+        while i < len(one) and j < len(two):
+            both.append((max(one[i][0], two[j][0]), min(one[i][1], two[j][1])))
+            if one[i][1] < two[j][1]:
+                i += 1
+            else:
+                j += 1
+        return values(both, whole=whole, nan=nan)
 
     def join(self, other: Values) -> Values:
         """The members of either."""
@@ -90,6 +99,12 @@ class Values:
     def with_nan(self, nan: bool) -> Values:
         """Itself, with NaN or without."""
         return self if nan == self.nan else Values(self.pieces, self.whole, nan)
+
+    def fewer(self, most: int) -> Values:
+        """Itself, or a larger set of so many intervals at most."""
+        if len(self.pieces) <= most:
+            return self
+        return Values(_joined(list(self.pieces), most), self.whole, self.nan)
 
     def floats(self) -> Values:
         """As floats: bounds that no float equals are moved outwards."""
@@ -158,10 +173,17 @@ def _merged(pieces: list[tuple[Bound, Bound]], gap: int) -> tuple[tuple[Bound, B
             merged[-1] = merged[-1][0], max(high, merged[-1][1])
         else:
             merged.append((low, high))
-    while len(merged) > MOST_PIECES:
-        at = min(range(len(merged) - 1), key=lambda i: merged[i + 1][0] - merged[i][1])
-        merged[at : at + 2] = [(merged[at][0], merged[at + 1][1])]
-    return tuple(merged)
+    return _joined(merged, MOST_PIECES)
+
+
+def _joined(pieces: list[tuple[Bound, Bound]], most: int) -> tuple[tuple[Bound, Bound], ...]:
+    """So many intervals at most: those with the narrowest gaps between them become one."""
+    if len(pieces) <= most:
+        return tuple(pieces)
+    gaps = [pieces[i + 1][0] - pieces[i][1] for i in range(len(pieces) - 1)]
+    wide = sorted(range(len(gaps)), key=gaps.__getitem__)[len(gaps) - most + 1 :]
+    ends = [-1, *sorted(wide), len(gaps)]
+    return tuple((pieces[i + 1][0], pieces[j][1]) for i, j in itertools.pairwise(ends))
 
 
 def point(value: Any) -> Values | None:
