@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SolutionBranch", "branches", "infeasible"]
 
-EXACTLY = 1e-13  # relative: how far the value is from itself
-
 
 class SolutionBranch:
     """One branch of a preimage: a single solution, or a family of them.
@@ -124,10 +122,10 @@ def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tu
 # ---- sets ---------------------------------------------------------------------------------
 
 
-def _allowed(inverse: Inverse, known: Sequence[Any], exact: bool) -> dict[str, Values]:
-    """Where the known axes of the program lie. exact: leave no tolerance for the results."""
+def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, Values]:
+    """Where the known axes of the program lie: of results, what is accepted as equal."""
     found: dict[str, Values] = {}
-    rtol, atol = (EXACTLY, 0.0) if exact else inverse.tolerance
+    rtol, atol = inverse.tolerance
     for axis, value in zip(inverse.known, known, strict=True):
         tree = inverse.axes.trees[axis]
         for leaf, part in zip(leaves(tree), taken_apart(tree, value), strict=True):
@@ -141,11 +139,7 @@ def _allowed(inverse: Inverse, known: Sequence[Any], exact: bool) -> dict[str, V
 
 
 def box_of(
-    inverse: Inverse,
-    known: Sequence[Any],
-    *,
-    exact: bool = False,
-    within: Mapping[str, Values] | None = None,
+    inverse: Inverse, known: Sequence[Any], within: Mapping[str, Values] | None = None
 ) -> Box:
     """Where the variables of the function's program lie for known values, and inputs within sets.
 
@@ -153,7 +147,7 @@ def box_of(
     """
     program = inverse.origin
     box = narrowed(program, first_box(program, inverse.domains), within or {})
-    return contracted(program, narrowed(program, box, _allowed(inverse, known, exact)))
+    return contracted(program, narrowed(program, box, _allowed(inverse, known)))
 
 
 def infeasible(inverse: Inverse, known: Sequence[Any]) -> NoSolution | None:
@@ -183,12 +177,9 @@ def states(
 ) -> Iterator[State | None]:
     """The ends of all ways through the plan; None for each step that has found nothing."""
     try:
-        box = box_of(inverse, known, exact=True, within=within)
-    except Nothing:  # within the tolerance, though not exactly, there may be solutions
-        try:
-            box = box_of(inverse, known, within=within)
-        except Nothing:
-            return
+        box = box_of(inverse, known, within)
+    except Nothing:
+        return
     plan = inverse.program
     values: dict[Variable, Any] = {}
     for axis, value in zip(inverse.known, known, strict=True):

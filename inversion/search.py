@@ -49,9 +49,9 @@ NARROW = 1e-3  # relative: a set of solutions so narrow is one
 NOTHING_BESIDE_ZERO = 1e-100
 INF = math.inf
 EFFORT = 1_500  # in contracting sets after each choice
+TRIED_AT_ONCE = 100
 COMPUTED = 1e-12  # relative: how far off a number is that was solved for
 Item = tuple[Variable, Parameter] | Step | Root
-States = Iterator["State | None"]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Search:
         self.starts = starts
         self.made: dict[int, Callable[..., Any]] = {}
 
-    def run(self, frame: Frame, state: State) -> States:
+    def run(self, frame: Frame, state: State) -> Iterator[State | None]:
         """The states at the end of a plan; None for each step that has found nothing."""
         plan = frame.plan
         known = dict(state.values)
@@ -103,7 +103,9 @@ class Search:
         for ended in self.onwards(frame, state.having(values=known), items, 0):
             yield ended if ended is None else self.ended(frame, ended)
 
-    def onwards(self, frame: Frame, state: State, items: Sequence[Item], at: int) -> States:
+    def onwards(
+        self, frame: Frame, state: State, items: Sequence[Item], at: int
+    ) -> Iterator[State | None]:
         """From one step on: without a choice the next follows, else each choice leads on."""
         for place in range(at, len(items)):
             found = self.taken(frame, state, items[place])
@@ -116,10 +118,14 @@ class Search:
             state = found
         yield state
 
-    def resumed(self, frame: Frame, items: Sequence[Item], at: int, state: State) -> States:
+    def resumed(
+        self, frame: Frame, items: Sequence[Item], at: int, state: State
+    ) -> Iterator[State | None]:
         return self.onwards(frame, state, items, at)
 
-    def taken(self, frame: Frame, state: State, item: Item) -> State | States | None:
+    def taken(
+        self, frame: Frame, state: State, item: Item
+    ) -> State | Iterator[State | None] | None:
         """A step taken: the state after it, or those after each of its choices."""
         if isinstance(item, Root):
             return self.rooted(frame, state, item)
@@ -141,7 +147,7 @@ class Search:
 
     def freed(
         self, frame: Frame, state: State, variable: Variable, parameter: Parameter
-    ) -> State | States | None:
+    ) -> State | Iterator[State | None] | None:
         """A free variable: each value of a discrete one; a continuous one stays open."""
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
@@ -155,7 +161,7 @@ class Search:
 
     def valued(
         self, frame: Frame, state: State, variable: Variable, parameter: Parameter
-    ) -> States:
+    ) -> Iterator[State | None]:
         name = frame.names[parameter.name].name
         start = self.starts.get(name, parameter.domain.default)
         for value in members(parameter.domain, start, state.box.get(variable)):
@@ -183,7 +189,9 @@ class Search:
 
     # ---- statements ----
 
-    def stepped(self, frame: Frame, state: State, step: Step) -> State | States | None:
+    def stepped(
+        self, frame: Frame, state: State, step: Step
+    ) -> State | Iterator[State | None] | None:
         """A statement solved, for each of its choices."""
         mode, statement = step.solved.mode, step.solved.statement
         if isinstance(mode, Ranked) and mode.plans is not None:
@@ -206,12 +214,12 @@ class Search:
         names: Mapping[str, Parameter],
         missing: Mapping[str, Parameter],
         known: Mapping[str, Any] | None,
-    ) -> States:
+    ) -> Iterator[State | None]:
         """The states for each choice of a statement's coordinates."""
         discrete = {c: p for c, p in missing.items() if is_discrete(p.domain)}
         by_value = None
         if known is not None and len(discrete) == len(missing):
-            by_value = self.by_value(state, step, names, known)
+            by_value = self.by_value(frame, state, step, names, known)
         if by_value is not None:
             return by_value
         others = {c: p for c, p in missing.items() if c not in discrete}
@@ -220,11 +228,12 @@ class Search:
 
     def by_value(
         self,
+        frame: Frame,
         state: State,
         step: Step,
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
-    ) -> States | None:
+    ) -> Iterator[State | None] | None:
         """All integers that solve a statement, where they can be tried one by one."""
         unknown, rule = step.solved.unknown, step.solved.statement.relation
         sets = [state.box.get(v) for v in unknown]
@@ -235,18 +244,21 @@ class Search:
             count *= found.count() if found is not None else 0
         if count > MOST_MEMBERS:
             return None
-        return self._by_value(state, step, names, known, [s for s in sets if s is not None])
+        sets_of = [s for s in sets if s is not None]
+        return self._by_value(frame, state, step, names, known, sets_of)
 
     def _by_value(
         self,
+        frame: Frame,
         state: State,
         step: Step,
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
         sets: Sequence[Values],
-    ) -> States:
+    ) -> Iterator[State | None]:
         unknown, mode = step.solved.unknown, step.solved.mode
         rule: Any = step.solved.statement.relation
+        tried = 0
         for integers in itertools.product(*(s.members() for s in sets)):
             typed = [v.kind(n) for v, n in zip(unknown, integers, strict=True)]
             axes = {**known, **dict(zip(mode.unknown, typed, strict=True))}
@@ -255,13 +267,17 @@ class Search:
                 given = mode.recover(*(axes[a] for a in mode.recovers)) if mode.recover else ()
             except REFUSALS:
                 fits, given = False, ()
-            if not fits:
-                yield None
+            sets_of = {v: point(n) for v, n in zip(unknown, typed, strict=True)}
+            tried += 1
+            box = self.boxed(frame, state, sets_of) if fits else None
+            if box is None:
+                if tried % TRIED_AT_ONCE == 0:
+                    yield None
                 continue
             theta = dict(zip(mode.coordinates, given, strict=True))
             chosen = {names[c].name: value for c, value in theta.items() if c in names}
             found = {**state.values, **dict(zip(unknown, typed, strict=True))}
-            yield state.having(values=found).choosing(**chosen)
+            yield state.having(values=found, box=box).choosing(**chosen)
 
     def discretely(
         self,
@@ -269,7 +285,7 @@ class Search:
         step: Step,
         coordinates: Sequence[tuple[str, Parameter]],
         known: Mapping[str, Any] | None,
-    ) -> States:
+    ) -> Iterator[State | None]:
         """The states for all values of discrete coordinates."""
         if not coordinates:
             yield state
@@ -278,7 +294,7 @@ class Search:
         allowed = self.range_of(state, step, coordinate, known)
         start = self.starts.get(parameter.name, parameter.domain.default)
 
-        def each() -> States:
+        def each() -> Iterator[State | None]:
             for value in members(parameter.domain, start, allowed):
                 yield None if value is None else state.choosing(**{parameter.name: value})
 
@@ -306,7 +322,7 @@ class Search:
         names: Mapping[str, Parameter],
         others: Mapping[str, Parameter],
         known: Mapping[str, Any] | None,
-    ) -> States:
+    ) -> Iterator[State | None]:
         """The states for continuous coordinates: one for each isolated solution, else open."""
         if known is None or not others:
             if known is None:
@@ -420,7 +436,7 @@ class Search:
 
     # ---- branches ----
 
-    def armed(self, frame: Frame, state: State, step: Step, mode: Ranked) -> States:
+    def armed(self, frame: Frame, state: State, step: Step, mode: Ranked) -> Iterator[State | None]:
         """The states after a branch: each arm that may be, with its own choices."""
         rule: Any = step.solved.statement.relation
         assert isinstance(rule, Branch)
@@ -428,7 +444,7 @@ class Search:
         first = frame.names[step.chosen[THEN_FIRST].name].name
         start = bool(self.starts.get(first, True))
 
-        def arm(taken: int) -> States:
+        def arm(taken: int) -> Iterator[State | None]:
             try:
                 return self.in_arm(frame, state, step, mode, taken)
             except Nothing:
@@ -436,7 +452,9 @@ class Search:
 
         return fairly(iter([0, 1] if start else [1, 0]), arm)
 
-    def in_arm(self, frame: Frame, state: State, step: Step, mode: Ranked, taken: int) -> States:
+    def in_arm(
+        self, frame: Frame, state: State, step: Step, mode: Ranked, taken: int
+    ) -> Iterator[State | None]:
         """The states where one arm is taken. Raises Nothing where it cannot be."""
         statement = step.solved.statement
         rule: Any = statement.relation
@@ -479,7 +497,9 @@ class Search:
 
     # ---- roots ----
 
-    def rooted(self, frame: Frame, state: State, root: Root) -> State | States | None:
+    def rooted(
+        self, frame: Frame, state: State, root: Root
+    ) -> State | Iterator[State | None] | None:
         """The states for each root of an equation, where all else in it is known."""
         guess = frame.names[root.guess.name]
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
@@ -489,7 +509,7 @@ class Search:
         if nested or not known or not all(is_discrete(p.domain) for p in inner):
             return _keeping(state, [guess, *(p for p in inner if p.name not in state.kept)])
 
-        def choices(s: State, left: Sequence[Parameter]) -> States:
+        def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
             if not left:
                 return self.each_root(frame, s, root, guess)
             start = self.starts.get(left[0].name, left[0].domain.default)
@@ -499,7 +519,9 @@ class Search:
 
         return choices(state, inner)
 
-    def each_root(self, frame: Frame, state: State, root: Root, guess: Parameter) -> States:
+    def each_root(
+        self, frame: Frame, state: State, root: Root, guess: Parameter
+    ) -> Iterator[State | None]:
         def equation(x: float) -> tuple[float, float]:
             return self.sides(frame, state, root, x)
 

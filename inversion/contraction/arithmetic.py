@@ -27,8 +27,8 @@ INF = math.inf
 TINY = 5e-324
 EVERYTHING = ((-INF, INF),)
 
-_sum, _difference = image(operator.add), image(operator.sub)
-_product, _over = image(operator.mul), image(operator.truediv)
+_whole_sum = image(operator.add)
+_whole_product, _over = image(operator.mul), image(operator.truediv)
 _floored, _negative = image(operator.floordiv), image(operator.neg)
 
 
@@ -40,6 +40,25 @@ def _rounded(a: Values) -> Values:
 
 
 # ---- sums ---------------------------------------------------------------------------------
+
+
+def _sum(a: Values, b: Values) -> Values:
+    if a.whole and b.whole:
+        return _whole_sum(a, b)
+    found: list[tuple[Bound, Bound]] = []
+    nan = False
+    for (low, high), (first, last) in itertools.product(a.pieces, b.pieces):
+        # infinities of both signs give NaN; one, and all else, gives itself
+        ends = float(low) + float(first), float(high) + float(last)
+        found.append(
+            (INF if ends[0] != ends[0] else ends[0], -INF if ends[1] != ends[1] else ends[1])
+        )
+        nan = nan or (low == -INF and last == INF) or (high == INF and first == -INF)
+    return values(found, nan=nan)
+
+
+def _difference(a: Values, b: Values) -> Values:
+    return _sum(a, mirrored(b))
 
 
 def _plus(a: Values, b: Values) -> Values:
@@ -61,6 +80,20 @@ SUBTRACT = Contractor(
 NEGATE = Contractor(_negative, (lambda ret, a: mirrored(ret),))
 
 # ---- products -----------------------------------------------------------------------------
+
+
+def _product(a: Values, b: Values) -> Values:
+    if a.whole and b.whole:
+        return _whole_product(a, b)
+    found: list[tuple[Bound, Bound]] = []
+    nan = False
+    for one, other in itertools.product(a.pieces, b.pieces):
+        corners = [float(x) * float(y) for x in one for y in other]
+        # 0 times an infinity is NaN, and times all other numbers 0
+        nan = nan or (INF in (*map(abs, one), *map(abs, other)))
+        corners = [0.0 if c != c else c for c in corners]
+        found.append((min(corners), max(corners)))
+    return values(found, nan=nan)
 
 
 def _without_zero(b: Values) -> Values:

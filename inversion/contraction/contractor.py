@@ -115,7 +115,12 @@ def _mapped(
         if high < ends[0] or low > ends[1]:
             continue
         first, last = (_at(function, float(x), ends, results) for x in (low, high))
-        found.append((max(lower(first), results[0]), min(raised(last), results[1])))
+        # far beyond where it overflows, it is infinite for certain
+        if first != INF or _at(function, low - 1e-9 * abs(low), ends, results) != INF:
+            first = lower(first)
+        if last != -INF or _at(function, high + 1e-9 * abs(high), ends, results) != -INF:
+            last = raised(last)
+        found.append((max(first, results[0]), min(last, results[1])))
     return found
 
 

@@ -19,7 +19,7 @@ from inversion.contraction.table import CONTRACTORS
 from inversion.contraction.values import Values, every, inside, point
 from inversion.loops import Loop
 from inversion.program import Operand, Program, Statement, Variable
-from primitives import Domain, Relation
+from primitives import Domain, Relation, arithmetic
 
 __all__ = ["Box", "Nothing", "contracted", "first_box", "narrowed"]
 
@@ -27,6 +27,10 @@ Box = Mapping[Variable, Values]
 """A set for each variable of real numbers."""
 
 ROUNDS = 6
+SQUARES: Mapping[Relation, Relation] = {
+    arithmetic.mul: arithmetic.square,
+    arithmetic.mul_int: arithmetic.square_int,
+}
 
 
 INNER_ROUNDS = 2  # of what stands inside a branch
@@ -138,6 +142,8 @@ def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> 
     if not isinstance(rule, Relation):
         return
     operands = (statement.result, *statement.arguments)
+    if rule in SQUARES and operands[1] == operands[2]:  # as one variable, the sets are smaller
+        rule, operands = SQUARES[rule], operands[:2]
     before = [_of(box, operand) for operand in operands]
     contractor = CONTRACTORS.get(rule)
     ret, *args = before

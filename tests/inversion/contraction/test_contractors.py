@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from inversion.contraction.table import CONTRACTORS
-from inversion.contraction.values import every, inside, point, values
+from inversion.contraction.values import every, point, values
+from inversion.contraction.values import inside as set_of
 from primitives.domains import domain_of
 from primitives.errors import NoSolution
 from primitives.table import RELATIONS
@@ -37,11 +38,12 @@ def test_what_a_function_gives_is_never_taken_away(relation):
     if contractor is None:
         pytest.skip("all that is known is its codomain")
     rng = np.random.default_rng(zlib.crc32(repr(relation).encode()))
-    domains = [domain_of(kind) for kind in relation.types]
-    domains += [domain_at(relation, axis) for axis in relation.axes]
-    count, tried = len(relation.axes), 0
-    for chosen in (domains[:count], domains[count:]):
-        for arguments in _points(chosen, rng, 30):
+    inside = [domain_at(relation, axis) for axis in relation.axes]
+    # floats outside the domain as well; integers would be powers of any size
+    wide = [d if d.kind is not float else domain_of(float) for d in inside]
+    tried = 0
+    for chosen in (inside, wide):
+        for arguments in _points(chosen, rng, 12):
             try:
                 with np.errstate(all="ignore"):
                     result = relation(*arguments)
@@ -55,6 +57,6 @@ def test_what_a_function_gives_is_never_taken_away(relation):
                 assert found.contains(result), (arguments, result, found)
                 for arg, value in zip(left, arguments, strict=True):
                     assert arg.contains(value), (arguments, result, left)
-            codomain = None if relation.codomain is None else inside(relation.codomain)
+            codomain = None if relation.codomain is None else set_of(relation.codomain)
             assert codomain is None or codomain.contains(result)
-    assert tried > 20
+    assert tried > 8
