@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from inversion.batch import columns, common_shape, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
+from inversion.jacobian import log_abs_det
+from inversion.nearest import nearest
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
+from inversion.preimage import SolutionBranch, branches, infeasible
+from inversion.program import Program
 from inversion.quick import in_threads, is_quick, quick_names
 from inversion.refusals import taken_refusals
 from inversion.trees import (
@@ -43,6 +47,7 @@ COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+_NO_GUESS: Any = object()
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class Inverse:
     back, within ``rtol`` and ``atol`` relative to the result, raises NoSolution. Integers are
     exact, of any size when interpreted; compiled, what needs more than 64 bits is refused, and
     a call then falls back on the interpreter. Made by ``invert`` and ``choose``.
+    origin: the program that was read from the function, as it is before it is planned.
     """
 
     def __init__(
@@ -84,7 +90,9 @@ class Inverse:
         context: Context | None,
         domains: Mapping[str, Domain],
         tolerance: tuple[float, float],
+        origin: Program,
     ) -> None:
+        self.origin = origin
         self._function = function
         self._plan = plan
         self._axes = axes
@@ -124,6 +132,26 @@ class Inverse:
     def source(self) -> str:
         """The generated Python."""
         return self._source.text
+
+    @property
+    def axes(self) -> Axes:
+        """The function's axes, as trees of those of the program."""
+        return self._axes
+
+    @property
+    def context(self) -> Context | None:
+        """What calls are resolved against."""
+        return self._context
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """What is declared for inputs of the program."""
+        return self._domains
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """rtol and atol."""
+        return self._rtol, self._atol
 
     def __repr__(self) -> str:
         known, unknown = ", ".join(self._axes.known), ", ".join(self._axes.unknown)
@@ -311,6 +339,103 @@ class Inverse:
         ]
         for out, answer in zip(outs, found, strict=True):
             out[row] = answer
+
+    # ---- sets of solutions ----
+
+    def preimage(self, *known: Any) -> Iterator[SolutionBranch]:
+        """All solutions for known values, branch by branch, each when it is asked for.
+
+        Every discrete choice is enumerated: signs, arms, divisors, roots; those without an end,
+        such as periods, outwards from their defaults. What is a single solution is checked, and
+        given once. Continuous parameters stay open: see ``SolutionBranch``.
+        Raises NoSolution where intervals pushed backwards through the program prove that there is
+        no solution, with the line where nothing is left.
+        """
+        given = self._known_values(known)
+        proof = infeasible(self, given)
+        if proof is not None:
+            raise proof
+        return branches(self, given)
+
+    def nearest(self, *known: Any, guess: Any = _NO_GUESS) -> tuple[Any, ...]:
+        """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
+
+        guess: the unknown axes, a tuple as a call answers it, or the value alone where there is
+        one. The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
+        exactly within the distance of a first solution, that of the guess's own θ; along
+        continuous ones the distance goes down from there, to where it is least around.
+        Raises NoSolution where no solution is found.
+        """
+        if guess is _NO_GUESS:
+            *values, guess = known or (None,)
+            known = tuple(values)
+        given = self._known_values(known)
+        proof = infeasible(self, given)
+        if proof is not None:
+            raise proof
+        return nearest(self, given, self._guess(guess))
+
+    def log_abs_det(self, *values: Any) -> float:
+        """The logarithm of the absolute determinant of this inverse's Jacobian, at known values
+        and θ: of the unknown inputs by the result, known inputs held fixed.
+
+        Its derivatives are exact up to rounding, those of the arms and turns that are taken.
+        Raises NotInvertible where there are not as many unknown inputs as results, or not all of
+        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
+        singular at this value, or has a kink.
+        """
+        given = self._prepared(values)
+        count = len(self._axes.known)
+        return log_abs_det(self, given[:count], given[count] if len(given) > count else ())
+
+    def _guess(self, guess: Any) -> list[Any]:
+        """A guess of the unknown axes, in their types."""
+        unknown = self._axes.unknown
+        if len(unknown) == 1 and not (isinstance(guess, (tuple, list)) and len(guess) == 1):
+            guess = (guess,)
+        if not isinstance(guess, (tuple, list)) or len(guess) != len(unknown):
+            raise WrongArguments(
+                f"{guess!r} is no guess of {', '.join(unknown)}",
+                where=caller(),
+                help="give a tuple of them, as a call of the inverse answers it",
+            )
+        return [self._cast(axis, value) for axis, value in zip(unknown, guess, strict=True)]
+
+    def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The θ that leads to these arguments from what they give; None where there is none."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.parameters.normal(self._namespace["recover"](*args))
+        except REFUSALS:
+            return None
+
+    def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
+        """Whether answers are the unknown ones of these arguments, within the tolerances."""
+        given = dict(zip(self._axes.inputs, args, strict=True))
+        for axis, answer in zip(self._axes.unknown, answers, strict=True):
+            if axis in given:
+                tree = self._axes.trees[axis]
+                pairs = zip(
+                    taken_apart(tree, answer),
+                    taken_apart(tree, self._cast(axis, given[axis])),
+                    strict=True,
+                )
+                if not all(self._close(found, value) for found, value in pairs):
+                    return False
+        return True
+
+    def _known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
+        """Values given for the known axes, in their types."""
+        if len(known) != len(self._axes.known):
+            raise WrongArguments(
+                f"{self!r} has {len(self._axes.known)} known axes "
+                f"({', '.join(self._axes.known)}); {len(known)} values were given",
+                where=caller(),
+                help="give the known values alone, without θ",
+            )
+        return tuple(
+            self._cast(axis, value) for axis, value in zip(self._axes.known, known, strict=True)
+        )
 
     # ---- parts of a call ----
 

@@ -15,6 +15,7 @@ from primitives.domains import (
     WholeFloats,
 )
 from primitives.errors import NoSolution
+from primitives.partials import partials, partials_of
 from primitives.relation import Mode, Relation, parametric, relation
 from primitives.table import relation_of, relations
 
@@ -35,6 +36,8 @@ __all__ = [
     "Relation",
     "WholeFloats",
     "parametric",
+    "partials",
+    "partials_of",
     "relation",
     "relation_of",
     "relations",
