@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inversion.branches import absorb
 from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
-from inversion.program import Operand, Program, Statement, Variable, listed
-from inversion.structured import Structured, generated
+from inversion.program import Constant, Operand, Program, Statement, Variable, listed
+from inversion.repeated import Repeated, size_of
+from inversion.structured import Coordinates, Narrowed, Structured, generated, needed
 from primitives import Integers
 from primitives.relation import Mode
 
 __all__ = ["Backwards", "Bounds", "Loop", "Part"]
 
 TRIPS = "trips"  # the coordinate that says how often a while loop has run
+
+MOST_VALUES = 100_000
+"""A loop whose turns need more values than this for one choice is not solved."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +45,36 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class Counts:
+    """The range of a loop that may be left before its end: the state that counts, the stop and
+    step, and the condition that it goes on."""
+
+    at: Variable
+    stop: Operand
+    step: Operand
+    more: Operand
+
+
+@dataclass(frozen=True)
 class Backwards(Mode):
     """A loop solved for the state that it begins with.
 
     forwards: state that is known at the beginning, and needs nothing else. last: how the state
     at the end follows from what the loop gives. turn: how the state before a turn follows from
-    that after it.
+    that after it. overwritten: state that a turn gives and does not read. at_end, each: the
+    coordinate that each parameter of these plans is, in ``each`` one for every turn. begins: the
+    coordinate for what is overwritten, as it is before the first turn. to_the_end: the range that
+    is gone through to its end, where that is known.
     """
 
     forwards: tuple[Variable, ...] = ()
     last: Plan | None = None
     turn: Plan | None = None
+    overwritten: tuple[Variable, ...] = ()
+    at_end: Mapping[str, str] = field(default_factory=dict[str, str])
+    each: Mapping[str, str] = field(default_factory=dict[str, str])
+    begins: Mapping[Variable, str] = field(default_factory=dict[Variable, str])
+    to_the_end: tuple[Operand, Operand, Operand] | None = None
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans for the end, where there is something to solve, and for each turn."""
@@ -67,7 +90,9 @@ class Loop(Structured):
     the point where the loop may be left, after: what it does from there on. condition: whether it
     is left (``leaves``) or goes on; None where it counts through ``bounds``. following: the state
     after a turn. gives: what results are made of, where the loop is left. numeric: whether roots
-    are looked for in a turn. max_trips: how often it may run, where it does not count.
+    are looked for in a turn. max_trips: how often it may run, where it does not count; where it
+    does, for how many turns there are choices at most. ends: conditions that hold where it is
+    left. counts: its range, where that is not the only thing that ends it.
     """
 
     name: str
@@ -83,6 +108,8 @@ class Loop(Structured):
     where: str
     numeric: bool
     max_trips: int
+    ends: tuple[tuple[Operand, bool], ...] = ()
+    counts: Counts | None = None
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
 
     @property
@@ -95,6 +122,7 @@ class Loop(Structured):
         mentioned: list[Operand] = [v for s in statements for v in s.variables]
         mentioned += [*self.following, *self.gives]
         mentioned += [value for part in (self.before, self.after) for value, _ in part.holds]
+        mentioned += [value for value, _ in self.ends]
         mentioned += [] if self.condition is None else [self.condition]
         found = (v for v in dict.fromkeys(mentioned) if isinstance(v, Variable))
         return tuple(v for v in found if v not in inside)
@@ -128,6 +156,50 @@ class Loop(Structured):
         """A loop takes no other statements in."""
         return None
 
+    # ---- rewriting ----
+
+    def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
+        at = statement.results.index(result)
+        give = self.gives[at]
+        never = isinstance(give, Constant) and bool(give.value) is not is_true
+        if never or len(statement.results) == 1:
+            return None
+        ends = ((give, is_true),) if isinstance(give, Variable) else ()
+        closed = replace(self, ends=(*self.ends, *ends), _modes={})
+        rest = closed.giving(statement, [v for v in statement.results if v != result])
+        return Narrowed((rest,), (), {result: Constant(is_true)})
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
+        given = dict(zip(statement.results, self.gives, strict=True))
+        rest = replace(
+            self, gives=tuple(given[v] for v in wanted), results=tuple(wanted), _modes={}
+        )._reduced()
+        return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
+
+    def _reduced(self) -> Loop:
+        """The loop without the state that nothing needs."""
+        parts = (self.before, self.after)
+        wanted: set[Operand] = {*self.gives, *(value for value, _ in self.ends)}
+        wanted |= {value for part in parts for value, _ in part.holds}
+        wanted |= set() if self.condition is None else {self.condition}
+        following = dict(zip(self.state, self.following, strict=True))
+        statements = (*self.before.statements, *self.after.statements)
+        while True:
+            kept = needed(statements, wanted)
+            more = {following[v] for v in self.state if v in wanted} - wanted
+            if not more:
+                break
+            wanted |= more
+        state = tuple(v for v in self.state if v in wanted)
+        before, after = (
+            Part(tuple(s for s in part.statements if s in kept), part.holds) for part in parts
+        )
+        return replace(
+            self, state=state, before=before, after=after,
+            following=tuple(following[v] for v in state), _modes={},
+        )  # fmt: skip
+
     # ---- planning ----
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
@@ -142,20 +214,69 @@ class Loop(Structured):
         back = [v for v in self.state if v not in forwards]
         try:
             last = self._plan(self._last(), [*known, *_names(forwards)], back)
-            turn = self._plan(self._turn(), [*self._after(back), *_names(forwards)], back)
+            overwritten, turn = self._turn_plan(forwards, back)
         except NotInvertible:
             return None
-        if len(turn.parameters) or (last.free and any(v.name in known for v in back)):
-            return None
-        if any(p.name in axes for p in last.parameters):
-            return None
-        coordinates = {} if self.bounds is not None else {TRIPS: Integers(0, self.max_trips)}
-        coordinates |= {p.name: p.domain for p in last.parameters}
-        lines = dict.fromkeys(coordinates, self.where) | {p.name: p.line for p in last.parameters}
-        return Backwards(
-            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
-            lines=lines, forwards=tuple(forwards), last=last, turn=turn,
+        begun = [v for v in back if v.name in known and v not in overwritten]
+        chosen = [v for v in (*last.free, *turn.free) if v not in overwritten]
+        if begun and any(v.kind in (float, complex) for v in chosen):
+            return None  # rarely would it begin with what is known
+        coordinates = Coordinates(axes)
+        to_the_end = self._to_the_end(forwards, last)
+        if to_the_end is None:
+            coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
+        at_end = coordinates.of(last.parameters)
+        begins = {
+            v: coordinates.add(p.name, p.domain, p.line)
+            for v, p in turn.free.items() if v in overwritten and v.name in unknown
+        }  # fmt: skip
+        each = coordinates.of(
+            replace(p, domain=Repeated(p.domain, self.max_trips))
+            for p in turn.parameters if p.name not in _names(overwritten)
         )  # fmt: skip
+        if any(size_of(domain) > MOST_VALUES for domain in coordinates.domains.values()):
+            return None
+        return Backwards(
+            order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+            self.axes, lines=coordinates.lines, forwards=tuple(forwards), last=last, turn=turn,
+            overwritten=overwritten, at_end=at_end, each=each, begins=begins,
+            to_the_end=to_the_end,
+        )  # fmt: skip
+
+    def _to_the_end(
+        self, forwards: Sequence[Variable], last: Plan
+    ) -> tuple[Operand, Operand, Operand] | None:
+        """The range that tells how often it has run."""
+        if self.bounds is not None:
+            return self.bounds.start, self.bounds.stop, self.bounds.step
+        at = self.counts
+        if at is None or at.at not in forwards or (at.more, False) not in last.program.holds:
+            return None
+        return at.at, at.stop, at.step
+
+    def _turn_plan(
+        self, forwards: Sequence[Variable], back: Sequence[Variable]
+    ) -> tuple[tuple[Variable, ...], Plan]:
+        """How a turn is undone, and the state that it overwrites, which need not be known after
+        it."""
+        overwritten = tuple(v for v in back if v not in self._read_in_a_turn())
+        kept = [v for v in back if v not in overwritten]
+        program = self._turn()
+        if overwritten:
+            turn = self._plan(program, [*self._after(kept), *_names(forwards)], back)
+            if set(turn.free) <= set(overwritten):
+                return overwritten, turn
+        return (), self._plan(program, [*self._after(back), *_names(forwards)], back)
+
+    def _read_in_a_turn(self) -> set[Variable]:
+        """The state that a turn reads."""
+        parts = (self.before, self.after)
+        read: set[Operand] = {a for part in parts for s in part.statements for a in s.arguments}
+        read.update(value for part in parts for value, _ in part.holds)
+        read.update(f for v, f in zip(self.state, self.following, strict=True) if f != v)
+        read.update([] if self.condition is None else [self.condition])
+        unchanged = {v for v, f in zip(self.state, self.following, strict=True) if f == v}
+        return {v for v in self.state if v in read or v in unchanged}
 
     def _plan(self, program: Program, known: Sequence[str], unknown: Sequence[Variable]) -> Plan:
         """The plan for some state, all else known but what is not among the known axes."""
@@ -170,7 +291,7 @@ class Loop(Structured):
 
     def _last(self) -> Program:
         """From the state where the loop is left to what it gives."""
-        holds = self.before.holds
+        holds = (*self.before.holds, *self.ends)
         if self.condition is not None:
             holds = ((self.condition, self.leaves), *holds)
         return Program(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from inversion.emitting.writing import Body, Module, PartWriter, Row, assign, conditions, tuple_of
-from inversion.loops import TRIPS, Backwards, Loop
+from inversion.loops import TRIPS, Backwards, Loop, Part
 from inversion.plan import Plan
 from inversion.program import Operand, Variable
 
@@ -53,6 +53,7 @@ def leave(body: Body, rule: Loop, then: Callable[[], None]) -> None:
 
 
 def give(body: Body, rule: Loop) -> None:
+    conditions(body, rule.ends)
     body.row(f"return {', '.join(map(body.shown, rule.gives))}")
 
 
@@ -64,13 +65,16 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
     body = Body(module)
     begun = [v for v in rule.state if v.name in mode.takes]
     arguments = {axis: body.name(axis) for axis in mode.takes}
+    for axis in mode.coordinates:
+        if axis != TRIPS:  # the plans have names of their own for what is chosen
+            arguments[axis] = body.name(f"{axis}_chosen")
     for v in begun:  # what it begins with stays, under a name of its own
         if v not in mode.forwards:
             arguments[v.name] = body.name(f"{v.name}_begun")
     body.row(f"def {name}({', '.join(arguments.values())}):", depth=0)
     trips = body.name(TRIPS)
-    if rule.bounds is not None:
-        body.row(f"{trips} = len(range({', '.join(map(body.shown, rule.limits))}))")
+    if mode.to_the_end is not None:
+        body.row(f"{trips} = len(range({', '.join(map(body.shown, mode.to_the_end))}))")
     past = {v: body.name(f"{v.name}_past") for v in mode.forwards}
     run_known(body, rule, mode, past, trips)
     outputs = [r for r in rule.results if r.name in mode.takes]
@@ -80,7 +84,12 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         if isinstance(operand, Variable) and operand not in given:
             given.add(operand)
             body.row(f"{body.shown(operand)} = {body.shown(result)}")
+    for parameter, coordinate in mode.at_end.items():
+        body.row(f"{body.name(parameter)} = {arguments[coordinate]}")
     body.solve(mode.last)
+    if mode.each:
+        body.row(f"if {trips} > {rule.max_trips}:")
+        body.row(f"    {_endless(rule)}")
     body.row(f"for turn in range({trips} - 1, -1, -1):")
     body.depth += 1
     if rule.bounds is not None:
@@ -88,8 +97,10 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
     for v, kept in past.items():
         body.row(f"{body.shown(v)} = {kept}[turn]")
+    choose(body, mode, mode.turn, arguments)
     undo(body, rule, mode, mode.turn)
     body.depth -= 1
+    begin(body, mode, arguments, trips)
     for v in begun:
         if v not in mode.forwards:
             why = "the loop does not begin with what is known"
@@ -100,6 +111,23 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         body.row(f"{', '.join(map(body.name, rule.outputs))} = {module.forward(rule)}({given})")
     body.row(f"return {', '.join(map(body.name, mode.unknown))}")
     return [*body.rows, Row("")]
+
+
+def choose(body: Body, mode: Backwards, turn: Plan, arguments: Mapping[str, str]) -> None:
+    """Take what is chosen for a turn."""
+    for parameter in turn.parameters:
+        if parameter.name in mode.each:
+            name = body.name(parameter.name)
+            body.row(f"{name} = {arguments[mode.each[parameter.name]]}[turn]")
+            body.refuse(name, parameter.domain, "OutsideDomain", None)
+
+
+def begin(body: Body, mode: Backwards, arguments: Mapping[str, str], trips: str) -> None:
+    """Choose what a loop begins with and overwrites, where it runs at all."""
+    for v in mode.overwritten:
+        chosen = arguments[mode.begins.get(v, v.name)]
+        body.row(f"if {trips} > 0:")
+        body.row(f"    {body.shown(v)} = {chosen}")
 
 
 def run_on(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
@@ -150,21 +178,27 @@ def undo(body: Body, rule: Loop, mode: Backwards, turn: Plan) -> None:
 
 
 def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
-    """The function that runs a loop to see how often, and with what at the end."""
+    """The function that runs a loop to see how often, and what is chosen on the way."""
     assert mode.last is not None
+    assert mode.turn is not None
     body = Body(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
     trips = body.name(TRIPS)
-    if rule.bounds is None:
-        body.row(f"{trips} = 0")
+    body.row(f"{trips} = 0")
+    kept = {p: body.name(f"{coordinate}_kept") for p, coordinate in mode.each.items()}
+    for values in kept.values():
+        body.row(f"{values} = []")
+    begun = {coordinate: body.name(f"{v}_begun") for v, coordinate in mode.begins.items()}
+    for v, coordinate in mode.begins.items():
+        body.row(f"{begun[coordinate]} = {body.shown(v)}")
+    at_end = {coordinate: p for p, coordinate in mode.at_end.items()}
+    each = {coordinate: f"tuple({kept[p]})" for p, coordinate in mode.each.items()}
 
     def left() -> None:
         assert mode.last is not None
-        body.forward(s for s in mode.last.program.statements if s not in rule.before.statements)
-        values = dict(
-            zip((p.name for p in mode.last.parameters), body.recovered(mode.last), strict=True)
-        )
-        values[TRIPS] = trips
+        found = dict(zip((p.name for p in mode.last.parameters),
+                         recovered(body, mode.last, rule.before), strict=True))  # fmt: skip
+        values = {TRIPS: trips, **begun, **each, **{c: found[p] for c, p in at_end.items()}}
         body.row(f"return {tuple_of([values[name] for name in mode.coordinates])}")
 
     turns(body, rule)
@@ -173,15 +207,28 @@ def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]
     if rule.condition is not None:
         leave(body, rule, left)
     body.forward(rule.after.statements)
+    done = Part((*rule.before.statements, *rule.after.statements))
+    found = recovered(body, mode.turn, done)
+    for parameter, value in zip(mode.turn.parameters, found, strict=True):
+        if parameter.name in kept:
+            body.row(f"{kept[parameter.name]}.append({value})")
     assign(body, rule.state, rule.following)
-    if rule.bounds is None:
-        body.row(f"{trips} += 1")
+    body.row(f"{trips} += 1")
     body.depth -= 1
     if rule.condition is None:
         left()
     else:
         body.row(_endless(rule))
     return [*body.rows, Row("")]
+
+
+def recovered(body: Body, plan: Plan, done: Part) -> list[str]:
+    """The names of a plan's parameters, read off what was computed, part of it before."""
+    inner = Body(body.module, local=dict(body.local), depth=body.depth)
+    inner.forward(s for s in plan.program.statements if s not in done.statements)
+    found = inner.recovered(plan)
+    body.rows += inner.rows
+    return found
 
 
 LOOPS = PartWriter(run, solve, recover)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inversion.errors import NotInvertible
+from inversion.lifting.ends import Found, Returned, Way
 from inversion.lifting.functions import (
     body_of,
     bound,
@@ -37,7 +38,7 @@ from inversion.lifting.values import (
     shown_kind,
     value_of,
 )
-from inversion.lifting.ways import Found, Returned, Walk, Way
+from inversion.lifting.ways import Walk
 from inversion.numba_ir import code_of, result_type
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.resolve import Resolver
@@ -252,7 +253,7 @@ class Lifter:
         given = bound(site, body, args, kwargs)
         code = code_of(body)
         walk = Walk(self, replace(site, active=(*site.active, call)), code, given)
-        found = walk.run(code.first, {}, None)
+        found = walk.run(code.first, {}, frozenset())
         if isinstance(found, Returned):
             return found.value
         raise NotInvertible(

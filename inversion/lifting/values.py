@@ -61,10 +61,12 @@ class Range:
 
 @dataclass(frozen=True)
 class Iterating:
-    """An iterator: over a range that is not written out, or over the items that are left."""
+    """An iterator: over a range that is not written out, or over the items that are left. more:
+    of a range, whether it goes on, where that is a condition like others."""
 
     over: Range | None
     items: tuple[Value, ...] = ()
+    more: Operand | None = None
     kind: type = object
 
 
@@ -85,18 +87,6 @@ Values = Sequence[Value]
 
 
 Named = Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class Exit:
-    """The point of a turn where a loop may be left. leaves: for which value of the condition;
-    known: what the names stand for there."""
-
-    condition: Value
-    leaves: bool
-    known: dict[str, Value]
-    outside: int
-    inside: int
 
 
 @dataclass(frozen=True)
@@ -282,7 +272,7 @@ def next_of(op: Op, iterator: Value) -> Pair:
     if not isinstance(iterator, Iterating):
         raise refused(f"next item of a {shown_kind(iterator)}", op.where)
     if iterator.over is not None:
-        return Pair(iterator.items[0], Object(MORE))
+        return Pair(iterator.items[0], iterator.more or Object(MORE))
     return Pair(next(iter(iterator.items), None), Constant(bool(iterator.items)))
 
 
@@ -302,12 +292,3 @@ def more_of_pair(op: Op, pair: Value) -> Value:
     if not isinstance(pair, Pair):
         raise refused(f"item of a {shown_kind(pair)}", op.where)
     return pair.more
-
-
-def two_exits(where: str) -> NotInvertible:
-    """The refusal of a loop that is left at two places."""
-    return NotInvertible(
-        "cannot invert a loop that may be left at two places",
-        where=where,
-        help="leave it by its condition alone, or by one break",
-    )
