@@ -90,14 +90,14 @@ class Branch(Structured):
     @property
     def inputs(self) -> tuple[Variable, ...]:
         """The variables from outside, in the order in which they are met."""
-        inside = {v for s in self._statements for v in s.results}
+        inside = {v for s in self.inside for v in s.results}
         mentioned = [v for s in self.before for v in s.variables]
         mentioned += [self.condition] if isinstance(self.condition, Variable) else []
         mentioned += [v for arm in self.arms for v in arm.variables]
         return tuple(v for v in dict.fromkeys(mentioned) if v not in inside)
 
     @property
-    def _statements(self) -> Iterator[Statement]:
+    def inside(self) -> Iterator[Statement]:
         yield from self.before
         for arm in self.arms:
             yield from arm.statements

@@ -41,7 +41,7 @@ __all__ = ["Axes", "Inverse"]
 COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True)

@@ -113,9 +113,13 @@ class Loop(Structured):
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
 
     @property
+    def inside(self) -> tuple[Statement, ...]:
+        return (*self.before.statements, *self.after.statements)
+
+    @property
     def free(self) -> tuple[Variable, ...]:
         """The variables from outside that do not change."""
-        statements = (*self.before.statements, *self.after.statements)
+        statements = self.inside
         inside = {*self.state, *(v for s in statements for v in s.results)}
         if self.bounds is not None:
             inside.add(self.bounds.index)
@@ -184,9 +188,8 @@ class Loop(Structured):
         wanted |= {value for part in parts for value, _ in part.holds}
         wanted |= set() if self.condition is None else {self.condition}
         following = dict(zip(self.state, self.following, strict=True))
-        statements = (*self.before.statements, *self.after.statements)
         while True:
-            kept = needed(statements, wanted)
+            kept = needed(self.inside, wanted)
             more = {following[v] for v in self.state if v in wanted} - wanted
             if not more:
                 break
@@ -344,7 +347,7 @@ class Loop(Structured):
         following = dict(zip(self.state, self.following, strict=True))
         wanted: set[Operand] = {following[v] for v in state}
         kept: list[Statement] = []
-        for statement in reversed((*self.before.statements, *self.after.statements)):
+        for statement in reversed(self.inside):
             if not wanted.isdisjoint(statement.results):
                 wanted.update(statement.arguments)
                 kept.append(statement)

@@ -64,6 +64,11 @@ class Structured(ABC):
     def inputs(self) -> tuple[Variable, ...]:
         """The variables from outside."""
 
+    @property
+    @abstractmethod
+    def inside(self) -> Iterable[Statement]:
+        """The statements that stand inside."""
+
     @abstractmethod
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         """The mode for these axes, where what stands inside can be solved for them."""

@@ -22,7 +22,9 @@ from inversion.lifting.functions import (
     promotions,
     python_code,
 )
+from inversion.lifting.recursion import Active, entered, through
 from inversion.lifting.values import (
+    Again,
     Named,
     Object,
     Site,
@@ -38,7 +40,6 @@ from inversion.lifting.values import (
     shown_kind,
     value_of,
 )
-from inversion.lifting.ways import Walk
 from inversion.numba_ir import code_of, result_type
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.resolve import Resolver
@@ -155,6 +156,8 @@ class Lifter:
             return self.call(site, (target.__func__,), (Object(target.__self__), *args), kwargs)
         args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
+        if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
+            return through(self, site, targets, args)
         if is_record(target):
             return record(site, target, args, kwargs)
         if target is range and not kwargs:
@@ -242,18 +245,10 @@ class Lifter:
             raise no_relation(site, function, args)
         if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
             args = (Object(function), *args)
-        call = body.__code__, site.overlaid, len(site.chain), kinds_of(args, kwargs)
-        if call in site.active:
-            raise NotInvertible(
-                f"cannot invert {describe(function)}: it calls itself for ever",
-                where=site.where,
-                help="a method goes on to what lies below with call_next or nonoverlay",
-            )
         self.functions[body] = None
-        given = bound(site, body, args, kwargs)
-        code = code_of(body)
-        walk = Walk(self, replace(site, active=(*site.active, call)), code, given)
-        found = walk.run(code.first, {}, frozenset())
+        given = tuple(bound(site, body, args, kwargs))
+        here = Active((body.__code__, site.overlaid, len(site.chain)), given, self.depth)
+        found = entered(self, site, body, code_of(body), here)
         if isinstance(found, Returned):
             return found.value
         raise NotInvertible(

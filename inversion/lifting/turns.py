@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.ends import (
-    At,
-    End,
-    Exit,
-    Found,
-    Nowhere,
-    Place,
-    Several,
-    Way,
-    end_at,
-    names_at,
-    not_followed,
-)
-from inversion.lifting.values import (
-    Iterating,
-    Object,
-    Range,
-    Site,
-    Tupled,
-    Value,
-    numbers_in,
-    read,
-    same_kinds,
-    shown_kind,
-    variables_in,
-)
-from inversion.loops import Bounds, Counts, Loop
+from inversion.lifting.ends import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
+from inversion.lifting.repeating import Repeating, Turn
+from inversion.lifting.values import Iterating, Object, Range, Value, read
+from inversion.loops import Bounds, Counts
 from inversion.numba_ir import Next
-from inversion.program import Constant, Operand, Statement, Variable
+from inversion.program import Constant, Operand, Variable
 
 if TYPE_CHECKING:
     from inversion.lifting.ways import Walk
@@ -71,43 +48,21 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
     return made.statement() if goes_on else None
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One turn of a loop: up to where it may be left, and from there on.
-
-    condition: whether it is left (``leaves``) or goes on; None where the range says. following:
-    what the names stand for after it. ends: where the loop leads, each with a flag where there are
-    several.
-    """
-
-    before: Way
-    condition: Operand | None
-    leaves: bool
-    after: Way
-    following: dict[str, Value]
-    ends: dict[Place, End]
-    flags: dict[Place, Operand]
-
-
-class Turns:
+class Turns(Repeating):
     """One turn of a loop, gone through with variables in the place of what changes."""
 
     def __init__(
         self, walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]
     ) -> None:
-        self.walk = walk
-        self.lifter = walk.lifter
+        blocks = walk.code.blocks
+        super().__init__(walk, blocks[label].ops[0].where)
         self.label = label
         self.known = known
         self.stops = stops
-        blocks = walk.code.blocks
-        self.where = blocks[label].ops[0].where
         cycle = walk.code.loops[label]
         assigned = {op.name for inside in cycle.labels for op in blocks[inside].ops}
         self.names = [n for n in known if n in assigned and n in blocks[label].live]
         self.names = [n for n in self.names if not isinstance(known[n], (Object, Iterating))]
-        self.bounds: Bounds | None = None
-        self.counts: Counts | None = None
         self.counter = f"i_{self.line}.count"  # no name that numba gives
 
     def statement(self) -> Found:
@@ -116,16 +71,8 @@ class Turns:
         counted = self.counted()
         if counted is not None and not self.walk.leaving:
             begin[self.counter] = counted.start
-        while True:  # until no type is widened any more
-            state = {name: self.fresh(name, value) for name, value in begin.items()}
-            turn = self.turn(state)
-            wider = {name: self.wider(name, value, turn.following[name])
-                     for name, value in begin.items()}  # fmt: skip
-            if all(same_kinds(wider[name], begin[name]) for name in begin):
-                break
-            begin = wider
-        given = {name: self.known.get(name, value) for name, value in begin.items()}
-        return self.stated(state, turn, given)
+        self.word = "while" if counted is None else "for"
+        return self.repeated(begin)
 
     def counted(self) -> Range | None:
         """The range that it counts through."""
@@ -134,18 +81,6 @@ class Turns:
             if isinstance(found, Iterating):
                 return found.over
         return None
-
-    def fresh(self, name: str, value: Value) -> Value:
-        """Variables in the place of the numbers of a value."""
-        if isinstance(value, Tupled):
-            return Tupled(value.kind, tuple(self.fresh(name, item) for item in value.items))
-        if isinstance(value, (Variable, Constant)):
-            return Variable(self.lifter.fresh(name), value.kind)
-        raise NotInvertible(
-            f"{name} is a {shown_kind(value)}, and changes in a loop",
-            where=self.where,
-            help="let numbers and tuples of numbers change",
-        )
 
     def turn(self, state: Mapping[str, Value]) -> Turn:
         """Go through a turn."""
@@ -221,117 +156,13 @@ class Turns:
                 inside[op.source] = Iterating(over, (at,), more)
         return {self.counter: stated(operator.add, at, over.step)}
 
-    @property
-    def line(self) -> str:
-        return self.where.rpartition(":")[2]
-
-    def wider(self, name: str, one: Value, other: Value) -> Value:
-        """The first, in the types that both need."""
-        if isinstance(one, Tupled) and isinstance(other, Tupled):
-            if one.kind is other.kind and len(one.items) == len(other.items):
-                pairs = zip(one.items, other.items, strict=True)
-                return Tupled(one.kind, tuple(self.wider(name, *pair) for pair in pairs))
-        elif isinstance(one, (Variable, Constant)) and isinstance(other, (Variable, Constant)):
-            if one.kind is other.kind:
-                return one
-            if {one.kind, other.kind} <= {int, float, bool}:
-                kind = float if float in (one.kind, other.kind) else int
-                return Variable(str(one), kind)
-        raise NotInvertible(
-            f"{name} is a {shown_kind(one)} before a turn of the loop and a "
-            f"{shown_kind(other)} after it",
-            where=self.where,
-            help="give it the same type on both",
-        )
-
-    # ---- the statement ----
-
-    def stated(self, state: Mapping[str, Value], turn: Turn, begin: Mapping[str, Value]) -> Found:
-        formals = [v for value in state.values() for v in variables_in(value)]
-        site = replace(self.walk.site, where=self.where)
-        values = [v for name in state for v in numbers_in(begin[name])]
-        given = [
-            self.lifter.converted(replace(site, name=v.name), value, v.kind)
-            for v, value in zip(formals, values, strict=True)
-        ]
-        values = [v for name in state for v in numbers_in(turn.following[name])]
-        whole = turn.before if turn.condition is not None and not self.walk.leaving else turn.after
-        following = self.within(whole, site, formals, values)
-        outside = Outside(self, turn, formals)
-        ends = {place: outside.end(place, end) for place, end in turn.ends.items()}
-        flags = {
-            place: outside.number("returns" if place is None else "ends", flag)
-            for place, flag in turn.flags.items()
-        }
-        word = "for" if self.counted() is not None else "while"
-        rule = Loop(
-            self.lifter.fresh(f"{word}_{self.line}"), tuple(formals), turn.before.part,
-            turn.condition, turn.leaves, turn.after.part, tuple(following), tuple(outside.gives),
-            tuple(outside.results), self.bounds if turn.condition is None else None, self.where,
-            self.lifter.numeric, self.most_turns(), counts=self.counts,
-        )  # fmt: skip
-        arguments = (*given, *rule.free, *(self.limits() if rule.bounds is not None else ()))
-        if rule.results:
-            made = Statement(rule, rule.results, arguments, self.where)
-            self.lifter.statements.append(made)
-        return Several(ends, flags) if len(ends) > 1 else next(iter(ends.values()))
-
-    def within(
-        self, way: Way, site: Site, formals: list[Variable], values: list[Operand]
-    ) -> list[Operand]:
-        """Values in the types of the state, converted at the end of a turn."""
-        outer, self.lifter.statements = self.lifter.statements, way.statements
-        try:
-            return [
-                self.lifter.converted(replace(site, name=v.name), value, v.kind)
-                for v, value in zip(formals, values, strict=True)
-            ]
-        finally:
-            self.lifter.statements = outer
-
     def most_turns(self) -> int:
-        """How many turns there are at most: those of a range that is known, or max_trips."""
         ends = [end.value for end in self.limits() if isinstance(end, Constant)]
         return len(range(*ends)) if len(ends) == 3 else self.lifter.max_trips
 
     def limits(self) -> tuple[Operand, ...]:
         over = self.counted()
         return () if over is None else (over.start, over.stop, over.step)
-
-
-class Outside:
-    """What the names stand for outside of a loop: of what a turn computes, results of the loop."""
-
-    def __init__(self, turns: Turns, turn: Turn, formals: Sequence[Variable]) -> None:
-        self.turns = turns
-        self.results: list[Variable] = []
-        self.gives: list[Operand] = []
-        self.inner: set[Operand] = {
-            *formals,
-            *(v for s in turn.before.statements for v in s.results),
-        }
-        if turns.bounds is not None:
-            self.inner.add(turns.bounds.index)
-
-    def end(self, place: Place, end: End) -> End:
-        blocks, name = self.turns.walk.code.blocks, self.turns.walk.site.name
-        live = frozenset[str]() if place is None else blocks[place].live
-        values = names_at(end, live)
-        found = {n: self.value(name if place is None else n, v) for n, v in values.items()}
-        return end_at(place, found, self.turns.where)
-
-    def value(self, name: str, value: Value) -> Value:
-        if isinstance(value, Tupled):
-            return Tupled(value.kind, tuple(self.value(name, item) for item in value.items))
-        return self.number(name, value) if isinstance(value, Variable) else value
-
-    def number(self, name: str, value: Operand) -> Operand:
-        if value not in self.inner:
-            return value
-        if value not in self.gives:
-            self.results.append(Variable(self.turns.lifter.fresh(name), value.kind))
-            self.gives.append(value)
-        return self.results[self.gives.index(value)]
 
 
 def never_left(where: str) -> NotInvertible:

@@ -80,7 +80,19 @@ class Pair:
     kind: type = object
 
 
-Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair
+@dataclass(frozen=True, eq=False)
+class Again:
+    """What a function gives that calls itself: the result for other arguments, times ``scale``,
+    plus ``shift``. of: its calls."""
+
+    of: Any
+    args: tuple[Value, ...]
+    shift: Operand
+    scale: Operand
+    kind: type = object
+
+
+Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair | Again
 
 
 Values = Sequence[Value]
@@ -114,7 +126,7 @@ UNROLLED = 16
 
 
 def value_of(value: Any) -> Value:
-    if isinstance(value, (Variable, Constant, Object, Tupled)):
+    if isinstance(value, (Variable, Constant, Object, Tupled, Again)):
         return value
     if isinstance(value, tuple):
         return Tupled(type(value), tuple(map(value_of, value)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.branches import Arm, branch
 from inversion.errors import NotInvertible
-from inversion.lifting import turns
+from inversion.lifting import recursion, turns
 from inversion.lifting.ends import (
     At,
     End,
@@ -27,6 +27,7 @@ from inversion.lifting.ends import (
     stand_in,
 )
 from inversion.lifting.values import (
+    Again,
     Broken,
     Named,
     Object,
@@ -74,6 +75,7 @@ from inversion.program import Constant, Operand, Variable
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
+    from inversion.lifting.recursion import Calls
 
 
 DEEPEST = 64
@@ -87,13 +89,15 @@ MOST_WAYS = 512
 @dataclass(frozen=True)
 class Walk:
     """A function that is gone through: its code, its arguments. leaving: the labels of the loop of
-    which a turn is gone through up to where it may be left; none where that is a way like any."""
+    which a turn is gone through up to where it may be left; none where that is a way like any.
+    calls: the calls of the function by itself, where these are turns of a loop."""
 
     lifter: Lifter
     site: Site
     code: Code
     given: Values
     leaving: frozenset[int] = frozenset()
+    calls: Calls | None = None
 
     def run(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
         """Go through blocks from a label to one of the stops, or to the end."""
@@ -112,6 +116,15 @@ class Walk:
             raise not_followed(self.site.where)
         return found
 
+    def live_at(self, place: Place) -> frozenset[str]:
+        """The names that are needed at a place, or later."""
+        if place is None:
+            return frozenset()
+        if place == recursion.AGAIN:
+            assert self.calls is not None
+            return self.calls.live
+        return self.code.blocks[place].live
+
     def turn(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
         """Go through a turn of the loop that begins at a label, which is one of the stops."""
         return self.went(self.block(label, known, stops), stops)
@@ -122,12 +135,15 @@ class Walk:
         if isinstance(block.end, Raise):
             return Nowhere()
         for op in block.ops:
-            known[op.name] = self._op(op, known)
+            try:
+                known[op.name] = self._op(op, known)
+            except recursion.Deeper:
+                return Nowhere()
             if isinstance(op, Next):
                 known[op.source] = advanced(known[op.source])
         match block.end:
             case Return(name=name, where=where):
-                return Returned(read(known, name, where))
+                return recursion.returned(self.calls, read(known, name, where))
             case Jump(label=label):
                 return At(label, known)
             case Fork() as fork:
@@ -145,10 +161,9 @@ class Walk:
             return At(fork.then if is_true(condition) else fork.orelse, known)
         self._count(fork)
         inner = stops if fork.join is None else stops | {fork.join}
-        ways = [
-            self.lifter.apart(lambda label=label: self.run(label, dict(known), inner))
-            for label in labels
-        ]
+        ways = self._ways(labels, known, inner)
+        if any(map(self._calls_itself, ways)):  # it may return on one of them alone
+            ways = self._ways(labels, known, stops)
         for taken, (way, other) in enumerate((ways, ways[::-1])):
             if _leads_nowhere(other, way):  # then the condition is known
                 self.lifter.holds.append((condition, not taken))
@@ -156,6 +171,23 @@ class Walk:
                 self.lifter.holds += way.holds
                 return way.found
         return self._joined(fork, condition, ways)
+
+    def _ways(
+        self, labels: Sequence[int], known: dict[str, Value], stops: frozenset[int]
+    ) -> list[Way]:
+        return [
+            self.lifter.apart(lambda label=label: self.run(label, dict(known), stops))
+            for label in labels
+        ]
+
+    def _calls_itself(self, way: Way) -> bool:
+        """Whether a name stands for what the function's call of itself gives."""
+        end = way.found
+        return (
+            isinstance(end, At)
+            and end.label != recursion.AGAIN
+            and any(isinstance(end.known.get(name), Again) for name in self.live_at(end.label))
+        )
 
     def _leads_out(self, label: int) -> bool:
         """Whether a label stands outside of the loop up to whose exit a turn is gone through."""
@@ -271,7 +303,7 @@ class Join:
 
     def end(self, place: Place, ends: Sequence[End | None]) -> End:
         """What both ways give at a place, which one of them may not come to."""
-        live = frozenset[str]() if place is None else self.walk.code.blocks[place].live
+        live = self.walk.live_at(place)
         first, second = (None if end is None else names_at(end, live) for end in ends)
         one, other = first or {}, second or {}
         if first is None:
@@ -301,6 +333,9 @@ class Join:
                 return Tupled(then.kind, tuple(self.value(name, *pair) for pair in pairs))
         elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
             return self.number(name, then, orelse)
+        if isinstance(then, Again) or isinstance(orelse, Again):
+            site = replace(self.walk.site, where=self.fork.where)
+            return Broken(recursion.used_otherwise(site, "one way of a branch"))
         return Broken(
             NotInvertible(
                 f"a value is a {shown_kind(then)} on one way and a {shown_kind(orelse)} on the "

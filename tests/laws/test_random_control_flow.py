@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inversion import NoSolution, NotInvertible, invert
 
-UNARY = ("math.exp", "math.sqrt", "math.sin", "math.cos", "-")
+UNARY = ("math.exp", "math.sqrt", "math.sin", "math.cos", "-", "abs", "math.floor")
 COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
 
 
@@ -80,13 +80,30 @@ class Program:
     def loop(self, names, depth, indent):
         rng, pad, target = self.rng, "    " * indent, self.rng.choice(names)
         rows, inner = self.block(names, depth - 1, indent + 1, rng.randint(0, 1))
+        rows += self.exits(inner, indent + 1) if rng.random() < 0.4 else []
         if rng.random() < 0.6:
-            last = f"{pad}    {target} = {self.expression([target] * 3 + inner)}"
-            return [f"{pad}for i in range({rng.choice([3, 20, 25])}):", *rows, last]
+            change = self.expression([target] * 3 + inner)
+            if rng.random() < 0.3:
+                change = rng.choice([f"abs({target}) - 0.5", f"{target} * {target} / 4 + 0.1"])
+            last = f"{pad}    {target} = {change}"
+            found = [f"{pad}for i in range({rng.choice([3, 20, 25])}):", *rows, last]
+            other = [f"{pad}else:", f"{pad}    {target} = {target} + 0.25"]
+            return found + (other if rng.random() < 0.2 else [])
         less = "" if rng.random() < 0.5 else " - 0.1"
         factor = round(rng.uniform(1.5, 3), 1)
         last = f"{pad}    {target} = {target} / {factor}{less}"
-        return [f"{pad}while {target} > 2.0:", last]
+        endless = any(f" {target} = " in row or "continue" in row for row in rows)
+        return [f"{pad}while {target} > 2.0:", *([] if endless else rows), last]
+
+    def exits(self, names, indent):
+        """Ways out of a loop."""
+        rng, pad = self.rng, "    " * indent
+        rows = []
+        for _ in range(rng.randint(1, 2)):
+            sign = rng.choice("<>")
+            out = rng.choice(["break", "break", "continue", f"return {rng.choice(names)} + 1"])
+            rows += [f"{pad}if {rng.choice(names)} {sign} {rng.randint(-9, 9)}:", f"{pad}    {out}"]
+        return rows
 
 
 def value_of(f, args):
