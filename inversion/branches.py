@@ -86,6 +86,7 @@ class Branch(Structured):
     where: str
     numeric: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
 
     @property
     def inputs(self) -> tuple[Variable, ...]:
@@ -135,8 +136,8 @@ class Branch(Structured):
             return Ranked(order, generated, known, {})
         try:
             plans = self._plan(0, known), self._plan(1, known)
-        except NotInvertible:
-            return None
+        except NotInvertible as error:
+            return self._not_planned(error)
         coordinates = Coordinates(axes)
         coordinates.add(THEN_FIRST, Bool, self.where)
         chosen = tuple(coordinates.of(arm.parameters) for arm in plans)

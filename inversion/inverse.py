@@ -423,8 +423,13 @@ class Inverse:
             (*defaults, *self._theta(self.parameters.compiled(self.parameters.default()))),
             f"the inverse of {self._plan.program.name}",
             self._plan.program.where,
-            self._fitted,
+            self._normal,
         )
+
+    def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What compiled code is given where types do not fit; θ may be a tuple of tuples."""
+        count = len(self._axes.known)
+        return self._fitted((*given[:count], *map(self.parameters.normal, given[count:])))
 
     def _fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         """What a call is given, as compiled code takes it."""

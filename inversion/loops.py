@@ -14,12 +14,14 @@ from inversion.plan import Plan, plan
 from inversion.program import Constant, Operand, Program, Statement, Variable, listed
 from inversion.repeated import Repeated, size_of
 from inversion.structured import Coordinates, Narrowed, Structured, generated, needed
-from primitives import Integers
+from primitives import Domain, Integers
 from primitives.relation import Mode
 
-__all__ = ["Backwards", "Bounds", "Loop", "Part"]
+__all__ = ["BEYOND", "TRIPS", "Backwards", "Bounds", "Counted", "Counts", "Loop", "Part"]
 
 TRIPS = "trips"  # the coordinate that says how often a while loop has run
+
+BEYOND = "beyond"  # the coordinate that says how far the end of a range is from its last item
 
 MOST_VALUES = 100_000
 """A loop whose turns need more values than this for one choice is not solved."""
@@ -82,6 +84,12 @@ class Backwards(Mode):
         return [(what, plan) for what, plan in named if plan is not None and plan.steps]
 
 
+@dataclass(frozen=True)
+class Counted(Mode):
+    """A loop solved for the end of its range: it is run to see when it gives what is known. Of
+    several numbers of turns it is the one closest to a coordinate."""
+
+
 @dataclass(frozen=True, eq=False)
 class Loop(Structured):
     """A loop as an equation between what it begins with and what it gives.
@@ -111,6 +119,7 @@ class Loop(Structured):
     ends: tuple[tuple[Operand, bool], ...] = ()
     counts: Counts | None = None
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
 
     @property
     def inside(self) -> tuple[Statement, ...]:
@@ -169,7 +178,7 @@ class Loop(Structured):
         if never or len(statement.results) == 1:
             return None
         ends = ((give, is_true),) if isinstance(give, Variable) else ()
-        closed = replace(self, ends=(*self.ends, *ends), _modes={})
+        closed = replace(self, ends=(*self.ends, *ends), _modes={}, _reasons=[])
         rest = closed.giving(statement, [v for v in statement.results if v != result])
         return Narrowed((rest,), (), {result: Constant(is_true)})
 
@@ -177,7 +186,11 @@ class Loop(Structured):
         actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
         given = dict(zip(statement.results, self.gives, strict=True))
         rest = replace(
-            self, gives=tuple(given[v] for v in wanted), results=tuple(wanted), _modes={}
+            self,
+            gives=tuple(given[v] for v in wanted),
+            results=tuple(wanted),
+            _modes={},
+            _reasons=[],
         )._reduced()
         return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
 
@@ -200,7 +213,7 @@ class Loop(Structured):
         )
         return replace(
             self, state=state, before=before, after=after,
-            following=tuple(following[v] for v in state), _modes={},
+            following=tuple(following[v] for v in state), _modes={}, _reasons=[],
         )  # fmt: skip
 
     # ---- planning ----
@@ -211,19 +224,24 @@ class Loop(Structured):
         order = tuple(axis for axis in axes if axis in unknown)
         if unknown <= frozenset(self.outputs):
             return Backwards(order, generated, known, {})
-        if any(v.name in unknown for v in (*self.free, *self.limits)):
-            return None
+        if self.bounds is not None and unknown == frozenset((self.bounds.stop.name,)):
+            return self._counted(order, known)
+        fixed = [v.name for v in (*self.free, *self.limits) if v.name in unknown]
+        if fixed:
+            return self._not_planned(f"{', '.join(fixed)} is the same in each turn")
         forwards = self._forwards([v for v in self.state if v.name not in unknown])
         back = [v for v in self.state if v not in forwards]
         try:
             last = self._plan(self._last(), [*known, *_names(forwards)], back)
             overwritten, turn = self._turn_plan(forwards, back)
-        except NotInvertible:
-            return None
+        except NotInvertible as error:
+            return self._not_planned(error)
         begun = [v for v in back if v.name in known and v not in overwritten]
         chosen = [v for v in (*last.free, *turn.free) if v not in overwritten]
         if begun and any(v.kind in (float, complex) for v in chosen):
-            return None  # rarely would it begin with what is known
+            # rarely would it begin with what is known
+            names = ", ".join(_names(begun))
+            return self._not_planned(f"it begins with a known {names}, and choices change that")
         coordinates = Coordinates(axes)
         to_the_end = self._to_the_end(forwards, last)
         if to_the_end is None:
@@ -238,12 +256,24 @@ class Loop(Structured):
             for p in turn.parameters if p.name not in _names(overwritten)
         )  # fmt: skip
         if any(size_of(domain) > MOST_VALUES for domain in coordinates.domains.values()):
-            return None
+            return self._not_planned(
+                f"its turns need more than {MOST_VALUES} values of one choice: make max_trips less"
+            )
         return Backwards(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
             self.axes, lines=coordinates.lines, forwards=tuple(forwards), last=last, turn=turn,
             overwritten=overwritten, at_end=at_end, each=each, begins=begins,
             to_the_end=to_the_end,
+        )  # fmt: skip
+
+    def _counted(self, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
+        """The mode for the end of its range."""
+        coordinates: dict[str, Domain] = {
+            TRIPS: Integers(0, self.max_trips), BEYOND: Integers(0, None)
+        }  # fmt: skip
+        return Counted(
+            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
+            lines=dict.fromkeys(coordinates, self.where), last_resort=True,
         )  # fmt: skip
 
     def _to_the_end(

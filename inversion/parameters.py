@@ -96,7 +96,8 @@ class ParameterSpace:
         rest = list(map(float, u))
         for domain in (parameter.domain for parameter in self):
             own, rest = rest[: size_of(domain)], rest[size_of(domain) :]
-            values.append(domain.from_unit(own if isinstance(domain, Repeated) else own[0]))
+            repeated = isinstance(domain, Repeated)
+            values.append(domain.from_unit(own) if repeated else domain.from_unit(own[0]))
         return tuple(values)
 
     def records(self, thetas: Sequence[Any]) -> np.ndarray[Any, Any]:

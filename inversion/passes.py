@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,29 +11,31 @@ from inversion.program import Constant, Operand, Program, Statement, Variable
 from inversion.structured import Narrowed, Structured
 from primitives import NoSolution, Relation
 
-__all__ = ["SIMPLIFY", "fold", "narrow", "prune", "share"]
+__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "prune", "share"]
 
 
 def fold(program: Program) -> Program:
     """Statements whose arguments are all constants are computed once."""
 
     def change(statement: Statement) -> Statement | Operand:
-        values = [a.value for a in statement.arguments if isinstance(a, Constant)]
-        relation = statement.relation
-        # a function that can only be run forward may not be a function of its arguments
-        if (
-            not isinstance(relation, Relation)
-            or len(values) < len(statement.arguments)
-            or len(relation.modes) == 1
-        ):
-            return statement
-        try:
-            with np.errstate(all="ignore"):
-                return Constant(relation(*values))
-        except (NoSolution, ValueError, ArithmeticError):
-            return statement
+        rule = statement.relation
+        known = folded(rule, statement.arguments) if isinstance(rule, Relation) else None
+        return statement if known is None else known
 
     return program.rewritten(change)
+
+
+def folded(rule: Relation, arguments: Sequence[Operand]) -> Constant | None:
+    """What a relation gives for constants, where that is always the same."""
+    values = [a.value for a in arguments if isinstance(a, Constant)]
+    # a function that can only be run forward may not be a function of its arguments
+    if len(values) < len(arguments) or len(rule.modes) == 1:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return Constant(rule(*values))
+    except (NoSolution, ValueError, ArithmeticError):
+        return None
 
 
 def share(program: Program) -> Program:

@@ -36,7 +36,9 @@ class Repeated(Domain):
     kind = tuple
 
     def contains(self, value: Any) -> bool:
-        if not isinstance(value, (tuple, list, np.ndarray)) or np.shape(value)[:1] == ():
+        if isinstance(value, np.ndarray) and value.shape == ():
+            return False
+        if not isinstance(value, (tuple, list, np.ndarray)):
             return False
         return len(value) <= self.most and all(map(self.each.contains, value))
 
@@ -94,7 +96,8 @@ class Repeated(Domain):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype((self.each.dtype, (self.most,)))
+        inner = self.each.dtype
+        return np.dtype((inner.base, (self.most, *inner.shape)))
 
 
 def size_of(domain: Domain) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from inversion.errors import NotInvertible
 from inversion.parameters import Parameter
 from inversion.program import Operand, Statement, Variable, renumbered
 from primitives import Domain
@@ -58,6 +59,7 @@ class Structured(ABC):
     name: str
     results: tuple[Variable, ...]
     _modes: dict[frozenset[str], Mode | None]
+    _reasons: list[str]
 
     @property
     @abstractmethod
@@ -118,7 +120,14 @@ class Structured(ABC):
     def shown_modes(self) -> str:
         """What was asked for so far, and can be solved."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
-        return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+        modes = ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+        return modes + "".join(f"; {why}" for why in dict.fromkeys(self._reasons))
+
+    def _not_planned(self, why: NotInvertible | str) -> None:
+        """Keep the reason why there is no mode."""
+        if isinstance(why, NotInvertible):
+            why = why.asked if why.where is None else f"{why.asked} [{why.where}]"
+        self._reasons.append(why)
 
 
 def generated(*args: Any) -> Any:

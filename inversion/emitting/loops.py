@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from inversion.emitting.writing import Body, Module, PartWriter, Row, assign, conditions, tuple_of
-from inversion.loops import TRIPS, Backwards, Loop, Part
+from inversion.loops import BEYOND, TRIPS, Backwards, Counted, Loop, Part
 from inversion.plan import Plan
 from inversion.program import Operand, Variable
 
@@ -35,6 +35,9 @@ def _endless(rule: Loop) -> str:
     return f'raise NoSolution("{more}")'
 
 
+CLOSE = 1e-9  # what counts as the same where the end of a range is looked for
+
+
 def turns(body: Body, rule: Loop) -> None:
     """The head of a loop that runs forward."""
     if rule.bounds is None:
@@ -57,10 +60,18 @@ def give(body: Body, rule: Loop) -> None:
     body.row(f"return {', '.join(map(body.shown, rule.gives))}")
 
 
-def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
-    """The function that undoes the turns of a loop, the last one first."""
+def solve(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> list[Row]:
+    """The function that solves a loop."""
+    if isinstance(mode, Counted):
+        return count(module, rule, mode, name)
     if mode.last is None:
         return run_on(module, rule, mode, name)
+    return undone(module, rule, mode, name)
+
+
+def undone(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+    """The function that undoes the turns of a loop, the last one first."""
+    assert mode.last is not None
     assert mode.turn is not None
     body = Body(module)
     begun = [v for v in rule.state if v.name in mode.takes]
@@ -177,7 +188,70 @@ def undo(body: Body, rule: Loop, mode: Backwards, turn: Plan) -> None:
     body.solve(turn)
 
 
-def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
+    """The function that runs a loop until it gives what is known, and looks where that is closest
+    to the number of turns that is chosen."""
+    assert rule.bounds is not None
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
+    best, trips = body.name("best"), body.name(TRIPS)
+    start, _, step = map(body.shown, rule.limits)
+    body.row(f"{best} = -1")
+    body.row(f"for turn in range({rule.max_trips} + 1):")
+    body.depth += 1
+    body.row(f"if {best} >= 0 and abs(turn - {trips}) > abs({best} - {trips}):")
+    body.row("    break")
+    body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+    same = [
+        f"abs({body.shown(v)} - {body.name(axis)}) <= {CLOSE} * abs({body.name(axis)}) + {CLOSE}"
+        if v.kind in (float, complex) else f"{body.shown(v)} == {body.name(axis)}"
+        for v, axis in zip(rule.gives, rule.outputs, strict=True)
+    ]  # fmt: skip
+    body.row(f"if {' and '.join(same)}:")
+    body.row(f"    {best} = turn")
+    body.row(f"    if turn >= {trips}:")
+    body.row("        break")
+    again(body, rule)
+    body.depth -= 1
+    body.row(f"if {best} < 0:")
+    body.row('    raise NoSolution("no number of turns leads to what is known")')
+    beyond = body.name(BEYOND)
+    body.row(f"if {best} > 0:")
+    body.row(f"    {beyond} = {beyond} % abs({step})")
+    body.row(f"if {step} < 0:")
+    body.row(f"    {beyond} = -{beyond}")
+    body.row(f"return {start} + {best} * {step} - {beyond}")
+    return [*body.rows, Row("")]
+
+
+def again(body: Body, rule: Loop) -> None:
+    """Run a turn whose beginning is known."""
+    body.forward(rule.before.statements)
+    conditions(body, rule.before.holds)
+    body.forward(rule.after.statements)
+    conditions(body, rule.after.holds)
+    assign(body, rule.state, rule.following)
+
+
+def recover(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> list[Row]:
+    """The function that runs a loop to see what is chosen."""
+    if isinstance(mode, Counted):
+        return counted(module, rule, mode, name)
+    return followed(module, rule, mode, name)
+
+
+def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
+    """The function that says how often a loop runs, and where its range ends."""
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
+    start, stop, step = map(body.shown, rule.limits)
+    trips = body.name(TRIPS)
+    body.row(f"{trips} = len(range({start}, {stop}, {step}))")
+    body.row(f"return ({trips}, abs({start} + {trips} * {step} - {stop}))")
+    return [*body.rows, Row("")]
+
+
+def followed(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
     """The function that runs a loop to see how often, and what is chosen on the way."""
     assert mode.last is not None
     assert mode.turn is not None

@@ -78,6 +78,11 @@ def ends_of(found: At | Returned | Several) -> dict[Place, End]:
     return {found.label if isinstance(found, At) else None: found}
 
 
+def places_of(found: Found) -> set[Place]:
+    """The places that ways come to."""
+    return set(ends_of(found)) if isinstance(found, (At, Returned, Several)) else set()
+
+
 def flag_of(found: At | Returned | Several, place: Place) -> Operand:
     """Whether a way has come to a place."""
     if isinstance(found, Several):

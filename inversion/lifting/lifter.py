@@ -41,6 +41,7 @@ from inversion.lifting.values import (
     value_of,
 )
 from inversion.numba_ir import code_of, result_type
+from inversion.passes import folded
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.resolve import Resolver
 from inversion.trees import Tree, is_record, leaves, mapped
@@ -225,8 +226,9 @@ class Lifter:
             raise no_relation(site, kind, [value])
         return self.state(replace(site, name=f"{kind.__name__}_{value.name}"), found, [value])
 
-    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Variable:
-        """Add the statement that a relation holds between these arguments and a new variable."""
+    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Operand:
+        """Add the statement that a relation holds between these arguments and a new variable; of
+        constants in a function that may call itself, the constant that they give."""
         cast = tuple(
             Constant(kind(value.value))
             if isinstance(value, Constant) and kind in (int, float)
@@ -234,6 +236,10 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
+        if site.active and site.active[-1].may_recur:  # whether it does may be known
+            known = folded(found, cast)
+            if known is not None:
+                return known
         result = Variable(self.fresh(site.name), found.returns)
         self.statements.append(Statement(found, (result,), cast, site.where))
         return result
@@ -247,7 +253,10 @@ class Lifter:
             args = (Object(function), *args)
         self.functions[body] = None
         given = tuple(bound(site, body, args, kwargs))
-        here = Active((body.__code__, site.overlaid, len(site.chain)), given, self.depth)
+        code = body.__code__
+        may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
+        key = code, site.overlaid, len(site.chain)
+        here = Active(key, given, self.depth, may_recur=may_recur)
         found = entered(self, site, body, code_of(body), here)
         if isinstance(found, Returned):
             return found.value

@@ -55,12 +55,14 @@ class UsedOtherwise(NotInvertible):
 @dataclass(frozen=True, eq=False)
 class Active:
     """A call that is being gone through. code: of its function, and how it is reached. given: its
-    arguments. depth: of the branches around it. calls: the loop that it becomes."""
+    arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur: whether
+    the function mentions itself by name."""
 
     code: tuple[Any, ...]
     given: tuple[Value, ...]
     depth: int
     calls: Calls | None = None
+    may_recur: bool = False
 
     def inner(self, calls: Sequence[Active]) -> Active | None:
         """The innermost of these calls that is of the same function."""

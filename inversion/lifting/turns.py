@@ -34,6 +34,8 @@ def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int
             where=block.ops[0].where,
             help="loop over a range",
         )
+    if label not in walk.code.returning:
+        raise never_left(block.ops[0].where)
     inner = replace(walk, leaving=cycle.labels if cycle.simple else frozenset())
     inside = stops | {label} | (frozenset() if cycle.after is None else {cycle.after})
     made = Turns(inner, label, known, inside)

@@ -197,6 +197,12 @@ def as_tree(value: Value) -> Tree:
 
 def read(known: Named, name: str, where: str) -> Value:
     """What a name stands for; numba drops one of the two that ``:=`` gives."""
+    if name not in known and name.isidentifier():
+        raise NotInvertible(
+            f"{name} may be used before it has a value",
+            where=where,
+            help="give it one before the loop or branch that does",
+        )
     if name not in known:
         raise refused("assignment within an expression", where)
     value = known[name]

@@ -24,6 +24,7 @@ from inversion.lifting.ends import (
     flag_of,
     names_at,
     not_followed,
+    places_of,
     stand_in,
 )
 from inversion.lifting.values import (
@@ -162,7 +163,7 @@ class Walk:
         self._count(fork)
         inner = stops if fork.join is None else stops | {fork.join}
         ways = self._ways(labels, known, inner)
-        if any(map(self._calls_itself, ways)):  # it may return on one of them alone
+        if self._part_again(fork, ways, stops):
             ways = self._ways(labels, known, stops)
         for taken, (way, other) in enumerate((ways, ways[::-1])):
             if _leads_nowhere(other, way):  # then the condition is known
@@ -179,6 +180,13 @@ class Walk:
             self.lifter.apart(lambda label=label: self.run(label, dict(known), stops))
             for label in labels
         ]
+
+    def _part_again(self, fork: Fork, ways: Sequence[Way], stops: frozenset[int]) -> bool:
+        """Whether ways are not the same from where they meet: one of them may return what the
+        function gives for other arguments, or come there in the next turn of a loop only."""
+        places = {p for way in ways for p in places_of(way.found)}
+        meets = len(places) > 1 and fork.join in places and fork.join not in stops
+        return meets or any(map(self._calls_itself, ways))
 
     def _calls_itself(self, way: Way) -> bool:
         """Whether a name stands for what the function's call of itself gives."""
@@ -243,6 +251,8 @@ class Walk:
         def value(name: str) -> Value:
             return read(known, name, op.where)
 
+        if isinstance(op, (Item, Unpack, Iterate)) and isinstance(value(op.source), Again):
+            raise recursion.used_otherwise(replace(self.site, where=op.where), "its items")
         match op:
             case Argument(index=index):
                 return self.given[index]
