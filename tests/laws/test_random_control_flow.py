@@ -6,6 +6,7 @@
 import math
 import os
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inversion import NoSolution, NotInvertible, invert
+from inversion.repeated import Repeated
 
 UNARY = ("math.exp", "math.sqrt", "math.sin", "math.cos", "-", "abs", "math.floor")
 COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
@@ -53,7 +55,7 @@ class Program:
             kind = self.rng.random()
             if depth and kind < 0.3:
                 rows += self.branch(names, depth, indent)
-            elif depth and kind < 0.42:
+            elif depth and kind < 0.55:
                 rows += self.loop(names, depth, indent)
             else:
                 names.append(self.fresh())
@@ -114,6 +116,9 @@ def value_of(f, args):
     return value if np.all(np.isfinite(np.ravel(value))) else None
 
 
+REACHED = Counter()  # what the programs that were answered are made of
+
+
 @settings(max_examples=COUNT)
 @given(seed=st.integers(0, 10**9))
 def test_programs_with_control_flow_are_solved_rightly_or_refused(seed):
@@ -140,3 +145,11 @@ def test_programs_with_control_flow_are_solved_rightly_or_refused(seed):
     except NoSolution:
         return
     assert inverse(value, *([theta] if theta else [])) == pytest.approx(args, rel=1e-6, abs=1e-8)
+    REACHED["choices in turns"] += any(isinstance(p.domain, Repeated) for p in space)
+    body = program.source.rpartition("    return")[0]
+    for word in ("if", "else", "for", "while", "break", "return"):
+        REACHED[word] += f" {word}" in body
+
+
+def test_the_random_programs_are_of_all_kinds():
+    assert min(REACHED.values()) > 0
