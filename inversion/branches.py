@@ -88,8 +88,7 @@ class Branch(Structured):
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """The variables from outside, in the order in which they are met."""
         inside = {v for s in self.inside for v in s.results}
         mentioned = [v for s in self.before for v in s.variables]

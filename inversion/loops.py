@@ -125,7 +125,7 @@ class Loop(Structured):
     def inside(self) -> tuple[Statement, ...]:
         return (*self.before.statements, *self.after.statements)
 
-    @property
+    @functools.cached_property
     def free(self) -> tuple[Variable, ...]:
         """The variables from outside that do not change."""
         statements = self.inside
@@ -146,8 +146,7 @@ class Loop(Structured):
         at = self.bounds
         return () if at is None else (at.start, at.stop, at.step)
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """The state at the beginning, what does not change, and the range."""
         return (*self.state, *self.free, *self.limits)
 

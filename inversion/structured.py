@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,10 +62,14 @@ class Structured(ABC):
     _modes: dict[frozenset[str], Mode | None]
     _reasons: list[str]
 
-    @property
-    @abstractmethod
+    @functools.cached_property
     def inputs(self) -> tuple[Variable, ...]:
         """The variables from outside."""
+        return self._inputs()
+
+    @abstractmethod
+    def _inputs(self) -> tuple[Variable, ...]:
+        """The variables from outside, each once."""
 
     @property
     @abstractmethod
