@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from inversion.emitting.writing import Body, Module, PartWriter, Row, assign, conditions, tuple_of
-from inversion.loops import BEYOND, TRIPS, Backwards, Counted, Loop, Part
+from inversion.loop_modes import BEYOND, TRIPS, Backwards, Counted, Part
+from inversion.loops import Loop
 from inversion.plan import Plan
 from inversion.program import Operand, Variable
 

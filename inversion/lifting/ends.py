@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inversion.errors import NotInvertible
 from inversion.lifting.values import Tupled, Value, read
-from inversion.loops import Part
+from inversion.loop_modes import Part
 from inversion.program import Constant, Operand, Statement, Variable
 
 

@@ -28,7 +28,8 @@ from inversion.lifting.values import (
     shown_kind,
     variables_in,
 )
-from inversion.loops import Bounds, Counts, Loop
+from inversion.loop_modes import Bounds, Counts
+from inversion.loops import Loop
 from inversion.program import Constant, Operand, Statement, Variable
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.ends import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.lifting.values import Iterating, Object, Range, Value, read
-from inversion.loops import Bounds, Counts
+from inversion.loop_modes import Bounds, Counts
 from inversion.numba_ir import Next
 from inversion.program import Constant, Operand, Variable
 
