@@ -261,7 +261,7 @@ def _with_its_own(
     for other in reversed(program.statements):
         if wanted.isdisjoint(other.results) or isinstance(other.relation, Branch):
             continue
-        if all(needed[result] == 1 for result in other.results):
+        if all(needed[result] == 1 and result in wanted for result in other.results):
             taken.add(other)
             before.append(other)
             for argument in set(other.arguments) & wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from inversion.errors import NotInvertible
@@ -90,11 +90,13 @@ def flag_of(found: At | Returned | Several, place: Place) -> Operand:
     return Constant(place in ends_of(found))
 
 
-def stand_in(value: Value) -> Value:
-    """Any value like this one, where nothing needs it."""
+def stand_in(value: Value, known: Collection[Operand]) -> Value:
+    """Any value like this one, where nothing needs it; itself, where it is known there too."""
     if isinstance(value, Tupled):
-        return Tupled(value.kind, tuple(map(stand_in, value.items)))
-    return Constant(value.kind(0)) if isinstance(value, Variable) else value
+        return Tupled(value.kind, tuple(stand_in(item, known) for item in value.items))
+    if isinstance(value, Variable) and value not in known:
+        return Constant(value.kind(0))
+    return value
 
 
 def names_at(end: End, live: frozenset[str]) -> dict[str, Value]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import recursion
 from inversion.lifting.ends import End, Place, Way, end_at, names_at, stand_in
-from inversion.lifting.values import Again, Broken, Site, Tupled, Value, shown_kind
+from inversion.lifting.values import Again, Broken, Site, Tupled, Value, numbers_in, shown_kind
 from inversion.numba_ir import Fork
 from inversion.program import Constant, Operand, Variable
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 class Join:
     """Finds what two ways give in common; where they differ, a branch has a result."""
 
-    def __init__(self, walk: Walk, fork: Fork, ways: list[Way]) -> None:
+    def __init__(self, walk: Walk, fork: Fork, ways: list[Way], known: Mapping[str, Value]) -> None:
         self.walk = walk
         self.lifter = walk.lifter
         self.fork = fork
         self.ways = ways
+        self.known = {number for value in known.values() for number in numbers_in(value)}
         self.results: list[Variable] = []
         self.gives: list[tuple[Operand, Operand]] = []
 
@@ -34,9 +35,9 @@ class Join:
         first, second = (None if end is None else names_at(end, live) for end in ends)
         one, other = first or {}, second or {}
         if first is None:
-            one = {name: stand_in(value) for name, value in other.items()}
+            one = {name: stand_in(value, self.known) for name, value in other.items()}
         if second is None:
-            other = {name: stand_in(value) for name, value in one.items()}
+            other = {name: stand_in(value, self.known) for name, value in one.items()}
         values = {
             name: self.value(self.walk.site.name if place is None else name, one[name], other[name])
             for name in one

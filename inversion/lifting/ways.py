@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -166,7 +166,7 @@ class Walk:
                 self.lifter.statements += way.statements
                 self.lifter.holds += way.holds
                 return way.found
-        return self._joined(fork, condition, ways)
+        return self._joined(fork, condition, ways, known)
 
     def _ways(
         self, labels: Sequence[int], known: dict[str, Value], stops: frozenset[int]
@@ -210,13 +210,15 @@ class Walk:
             help="move a part with branches of its own into a function with a relation",
         )
 
-    def _joined(self, fork: Fork, condition: Variable, ways: list[Way]) -> Found:
+    def _joined(
+        self, fork: Fork, condition: Variable, ways: list[Way], known: Mapping[str, Value]
+    ) -> Found:
         """One branch statement for two ways, and what the names stand for after it."""
         found = [way.found for way in ways]
         assert all(isinstance(one, (At, Returned, Several)) for one in found)
         sides = [one for one in found if isinstance(one, (At, Returned, Several))]
         ends = [ends_of(one) for one in sides]
-        joined = Join(self, fork, ways)
+        joined = Join(self, fork, ways, known)
         places = list(dict.fromkeys(place for side in ends for place in side))
         after = {place: joined.end(place, [side.get(place) for side in ends]) for place in places}
         flags = {
