@@ -15,7 +15,7 @@ from overlay.location import caller
 from primitives import Domain
 from primitives.domains import domain_of
 
-__all__ = ["columns", "common_shape", "loop_source", "theta_columns"]
+__all__ = ["columns", "example_column", "flattened", "loop_source", "theta_columns"]
 
 
 def loop_source(
@@ -83,7 +83,7 @@ def theta_columns(space: ParameterSpace, theta: Any) -> list[NDArray[Any]]:
     Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
     """
     if not isinstance(theta, np.ndarray):
-        arrays = [np.asarray(value) for value in space.normal(theta)]
+        arrays = [np.asarray(value) for value in space.filled(space.normal(theta))]
     elif theta.dtype.names is None:
         raise space.wrong(0)
     else:
@@ -103,22 +103,44 @@ def theta_columns(space: ParameterSpace, theta: Any) -> list[NDArray[Any]]:
     return found
 
 
-def common_shape(arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
-    """What arrays are broadcast to. Raises WrongArguments where they do not fit."""
+def flattened(
+    arrays: Sequence[NDArray[Any]], space: ParameterSpace
+) -> tuple[tuple[int, ...], list[NDArray[Any]]]:
+    """The shape that arrays of rows are broadcast to, and each with these rows one after the
+    other. The last of them are of the coordinates, one of which may have an array in each row.
+
+    Raises WrongArguments where they do not fit.
+    """
+    tails = [()] * (len(arrays) - len(space)) + [p.domain.dtype.shape for p in space]
+    leads = [a.shape[: a.ndim - len(tail)] for a, tail in zip(arrays, tails, strict=True)]
     try:
-        return np.broadcast_shapes(*(array.shape for array in arrays))
+        shape = np.broadcast_shapes(*leads)
     except ValueError as error:
         raise WrongArguments(
-            f"arrays of the shapes {', '.join(str(array.shape) for array in arrays)} "
-            "do not broadcast",
+            f"arrays of the shapes {', '.join(map(str, leads))} do not broadcast",
             where=caller(),
             help="known values and θ have one row for each answer, or one for all",
         ) from error
+    return shape, [
+        _rows_of(a, (*shape, *tail)).reshape((-1, *tail))
+        for a, tail in zip(arrays, tails, strict=True)
+    ]
+
+
+def _rows_of(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array broadcast to this shape, as compiled code takes it; itself where it is so."""
+    whole = array if array.shape == shape else np.broadcast_to(array, shape)
+    return np.require(whole, requirements=["C", "A", "W"])
+
+
+def example_column(domain: Domain) -> NDArray[Any]:
+    """An array of no rows, as the compiled loop takes it for a coordinate."""
+    return np.zeros((0, *domain.dtype.shape), dtype=domain.dtype.base)
 
 
 def _fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
     """An array in a domain's dtype, or None where that would change its values."""
-    wanted = domain.dtype
+    wanted = domain.dtype.base
     if wanted.kind == "f":
         if not np.can_cast(array.dtype, wanted, "same_kind"):
             return None

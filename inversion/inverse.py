@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.batch import columns, common_shape, loop_source, theta_columns
+from inversion.batch import columns, example_column, flattened, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.jacobian import log_abs_det
@@ -46,7 +46,7 @@ __all__ = ["Axes", "Inverse"]
 COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
 _NO_GUESS: Any = object()
 
 
@@ -174,7 +174,7 @@ class Inverse:
         given = self._prepared(values)
         if self._fast is not None and not self._watch.changed:
             try:
-                return self._finished(self._fast(*given))
+                return self._finished(self._fast(*self._fitted(given)))
             except (*REFUSALS, TypeError):
                 pass  # the interpreter knows why, and holds integers of any size
         else:
@@ -219,8 +219,9 @@ class Inverse:
     def compile(self) -> Callable[..., tuple[Any, ...]]:
         """The inverse as one function compiled by numba, which later calls of ``self`` use too.
 
-        It takes the same arguments, θ as a tuple of native values, and checks the same; what
-        it raises does not say where. It is frozen: it knows the function, and what that
+        It takes the same arguments, θ as a tuple of native values (fastest from
+        ``parameters.compiled``, with arrays of what is repeated), and checks the same; what it
+        raises does not say where. It is frozen: it knows the function, and what that
         calls, as they are now. ``self`` does not use it once they have changed.
         Raises NotCompilable where numba cannot compile it, or where the function has changed
         since it was inverted.
@@ -276,9 +277,7 @@ class Inverse:
             for column in columns(axis, self._parts(axis, value), leaves(self._kinds[axis]))
         ]
         given += theta_columns(self.parameters, theta) if spare else []
-        shape = common_shape(given)
-        whole = [c if c.shape == shape else np.broadcast_to(c, shape) for c in given]
-        flat = [np.require(c, requirements=["C", "A", "W"]).reshape(-1) for c in whole]
+        shape, flat = flattened(given, self.parameters)
         outs = [np.zeros(math.prod(shape), dtype=dtype_of(kind)) for kind in kinds]
         failed = np.zeros(math.prod(shape), dtype=np.bool_)
         changed = self._watch.changed
@@ -495,9 +494,11 @@ class Inverse:
 
     def _interpreted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         taken_refusals()  # those of a call before
+        count = len(self._axes.known)
+        theta = map(self.parameters.filled, given[count:])
         try:
             with np.errstate(all="ignore"):
-                return self._finished(self._namespace["inverse"](*given))
+                return self._finished(self._namespace["inverse"](*given[:count], *theta))
         except REFUSALS as error:
             raise self._explained(error, given) from error
 
@@ -565,9 +566,10 @@ class Inverse:
         namespace: dict[str, Any] = {"inverse": inverse, **classes}
         exec(compile(text, self._filename, "exec"), namespace)
         kinds = [kind for axis in self._axes.known for kind in leaves(self._kinds[axis])]
-        kinds += [p.domain.kind for p in self.parameters]
-        kinds += [kind for tree in self._unknown_kinds for kind in leaves(tree)]
         example = [np.zeros(0, np.bool_), *(np.zeros(0, dtype_of(kind)) for kind in kinds)]
+        example += [example_column(p.domain) for p in self.parameters]
+        kinds = [kind for tree in self._unknown_kinds for kind in leaves(tree)]
+        example += [np.zeros(0, dtype_of(kind)) for kind in kinds]
         return jitted(
             namespace["rows"], tuple(example), f"{self!r}", self._plan.program.where, nogil=True
         )
@@ -582,10 +584,21 @@ class Inverse:
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         return jitted(
             names["inverse"],
-            (*defaults, *self._theta(self.parameters.default())),
+            (*defaults, *self._theta(self.parameters.compiled(self.parameters.default()))),
             f"the inverse of {self._plan.program.name}",
             self._plan.program.where,
+            self._normal,
         )
+
+    def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What compiled code is given where types do not fit; θ may be a tuple of tuples."""
+        count = len(self._axes.known)
+        return self._fitted((*given[:count], *map(self.parameters.normal, given[count:])))
+
+    def _fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What a call is given, as compiled code takes it."""
+        count = len(self._axes.known)
+        return (*given[:count], *map(self.parameters.compiled, given[count:]))
 
     # ---- refusals ----
 

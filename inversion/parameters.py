@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import OutsideDomain, WrongArguments
+from inversion.repeated import Repeated, filled, size_of
 from overlay.location import caller
 from primitives import Domain
 
@@ -39,6 +40,7 @@ class ParameterSpace:
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._parameters = tuple(parameters)
+        self._repeats = any(isinstance(p.domain, Repeated) for p in self._parameters)
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -78,14 +80,45 @@ class ParameterSpace:
         """The θ of every coordinate's default."""
         return tuple(parameter.domain.default for parameter in self)
 
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a θ holds: ``len``, where no choice is repeated in a loop."""
+        return sum(size_of(parameter.domain) for parameter in self)
+
     def from_unit(self, u: Sequence[float]) -> tuple[Any, ...]:
-        """The θ for a point of the unit cube; a uniform point gives a sample.
+        """The θ for a point of the unit cube of ``dimensions``; a uniform point gives a sample.
 
         Raises WrongArguments where it has another number of dimensions.
         """
-        if len(u) != len(self):
+        if len(u) != self.dimensions:
             raise self.wrong(len(u))
-        return tuple(p.domain.from_unit(float(x)) for p, x in zip(self, u, strict=True))
+        values: list[Any] = []
+        rest = list(map(float, u))
+        for domain in (parameter.domain for parameter in self):
+            own, rest = rest[: size_of(domain)], rest[size_of(domain) :]
+            repeated = isinstance(domain, Repeated)
+            values.append(domain.from_unit(own) if repeated else domain.from_unit(own[0]))
+        return tuple(values)
+
+    def records(self, thetas: Sequence[Any]) -> np.ndarray[Any, Any]:
+        """An array of records of ``dtype`` for several θ, each a tuple or a record."""
+        rows = [self.filled(self.normal(theta)) for theta in thetas]
+        return np.array(rows, dtype=self.dtype)
+
+    def filled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A θ in which each choice that is repeated has a value for every turn."""
+        if not self._repeats:
+            return theta
+        return tuple(filled(p.domain, value) for p, value in zip(self, theta, strict=True))
+
+    def compiled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A θ as compiled code takes it: with an array of what is repeated."""
+        if not self._repeats:
+            return theta
+        return tuple(
+            np.array(value, dtype=p.domain.dtype.base) if isinstance(p.domain, Repeated) else value
+            for p, value in zip(self, self.filled(theta), strict=True)
+        )
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """A random θ, a tuple; with ``size`` an array of records of ``dtype``.
@@ -112,7 +145,7 @@ class ParameterSpace:
         """θ as a tuple with the right number of values."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.shape == () and theta.dtype.names:
             self.check_names(theta.dtype.names)
-            return tuple(theta[name].item() for name in self.names)
+            return tuple(theta[name].tolist() for name in self.names)
         if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
             raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
         return tuple(theta)

@@ -12,6 +12,7 @@ from typing import Any
 
 from primitives.domains import Bool, Integer, NonNegative, NonZero, Real
 from primitives.errors import NoSolution
+from primitives.floats import whole
 from primitives.kernels import compiled_form
 from primitives.relation import parametric, relation
 
@@ -316,8 +317,7 @@ def ints_becoming(value: float) -> tuple[int, int]:
     """
     if not fits_word(value):
         raise NoSolution("the integer needs more than 64 bits")
-    if value != math.floor(value):
-        raise NoSolution("it is not a whole number")
+    value = whole(value)
     fraction, exponent = math.frexp(abs(value))
     mantissa, twos = int(fraction * 2.0**53), exponent - 53
     if twos <= 0:

@@ -79,6 +79,7 @@ class Mode:
     spare: whether its coordinates count only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
     lines: ``file:line`` of coordinates, where it is not that of the statement.
+    last_resort: whether a planner takes it only where nothing else is left.
     """
 
     unknown: tuple[str, ...]
@@ -92,6 +93,7 @@ class Mode:
     incomplete: str | None = None
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
     spare: bool = False
+    last_resort: bool = False
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans that it consists of, each with what it is for: none."""
