@@ -33,7 +33,7 @@ from inversion.trees import (
     taken_apart,
     written,
 )
-from inversion.values import cast, dtype_of, example_of
+from inversion.values import as_text, cast, dtype_of, example_of
 from inversion.watch import Watch
 from overlay import Context, NotCompilable
 from overlay.location import caller, is_ours, shown
@@ -209,8 +209,8 @@ class Inverse:
             pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
             if not all(self._close(found, value) for found, value in pairs):
                 raise NoSolution(
-                    f"no θ gives {axis} = {wanted!r} back: lost digits "
-                    f"(the nearest answer is {answer!r})",
+                    f"no θ gives {axis} = {as_text(wanted)} back: lost digits "
+                    f"(the nearest answer is {as_text(answer)})",
                     where=self._plan.program.where,
                     help="larger rtol and atol accept it",
                 )
@@ -587,7 +587,7 @@ class Inverse:
             (*defaults, *self._theta(self.parameters.compiled(self.parameters.default()))),
             f"the inverse of {self._plan.program.name}",
             self._plan.program.where,
-            self._normal,
+            self._normal if self.parameters.repeats else None,
         )
 
     def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -607,7 +607,7 @@ class Inverse:
         program = self._plan.program
         reason = error.asked if isinstance(error, NoSolution) else str(error)
         statement, where = None, program.where
-        notes = [("θ", str(given[-1]))] if given and len(self.parameters) else []
+        notes = [("θ", as_text(given[-1]))] if given and len(self.parameters) else []
         trace = error.__traceback__
         while trace is not None:
             path = trace.tb_frame.f_code.co_filename
@@ -615,7 +615,7 @@ class Inverse:
                 statement = self._source.lines.get(trace.tb_lineno)
                 where = statement.where if statement is not None else where
                 if "again" in trace.tb_frame.f_locals:
-                    notes.append(("the function gives", repr(trace.tb_frame.f_locals["again"])))
+                    notes.append(("the function gives", as_text(trace.tb_frame.f_locals["again"])))
             elif statement is None and not is_ours(path):
                 where = shown(path, trace.tb_lineno)
             trace = trace.tb_next
@@ -623,7 +623,7 @@ class Inverse:
             why = tried.asked if isinstance(tried, NoSolution) else str(tried)
             notes.append((f"tried {way}", why))
         values = zip(self._axes.known, given, strict=False)
-        shown_values = ", ".join(f"{axis} = {value!r}" for axis, value in values)
+        shown_values = ", ".join(f"{axis} = {as_text(value)}" for axis, value in values)
         at = f" at {shown_values}" if given else ""
         what = f"`{statement}`" if statement is not None else program.name
         return NoSolution(

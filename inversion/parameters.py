@@ -35,12 +35,13 @@ class Parameter:
 class ParameterSpace:
     """The coordinates of an inverse, in the order in which θ holds them.
 
-    The layout depends on the program and on the argument types alone.
+    The layout depends on the program and on the argument types alone. repeats: whether one of
+    them holds a value for each turn of a loop.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._parameters = tuple(parameters)
-        self._repeats = any(isinstance(p.domain, Repeated) for p in self._parameters)
+        self.repeats = any(isinstance(p.domain, Repeated) for p in self._parameters)
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -107,13 +108,13 @@ class ParameterSpace:
 
     def filled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
         """A θ in which each choice that is repeated has a value for every turn."""
-        if not self._repeats:
+        if not self.repeats:
             return theta
         return tuple(filled(p.domain, value) for p, value in zip(self, theta, strict=True))
 
     def compiled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
         """A θ as compiled code takes it: with an array of what is repeated."""
-        if not self._repeats:
+        if not self.repeats:
             return theta
         return tuple(
             np.array(value, dtype=p.domain.dtype.base) if isinstance(p.domain, Repeated) else value

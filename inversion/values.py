@@ -13,7 +13,7 @@ from overlay import NotCompilable
 from overlay.location import caller
 from primitives.domains import domain_of
 
-__all__ = ["cast", "dtype_of", "example_of"]
+__all__ = ["as_text", "cast", "dtype_of", "example_of"]
 
 
 def cast(axis: str, kind: Any, value: Any) -> Any:
@@ -56,3 +56,11 @@ def example_of(kind: Any) -> Any:
     if domain is None:
         raise NotCompilable(f"values of type {kind!r} are not compiled", where=caller())
     return domain.default
+
+
+def as_text(value: Any) -> str:
+    """A value for a message, also where it has more digits than Python writes."""
+    try:
+        return repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"
