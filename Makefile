@@ -65,7 +65,11 @@ format: $(READY)  ## rewrite the files as "check" wants them
 	@$(BIN)/ruff format
 	@$(BIN)/ruff check --fix
 
-bench: $(READY)  ## the benchmarks, one after the other: they make docs/benchmarks.md
+$(VENV)/peers: $(READY)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -e '.[peers]'
+	@touch $@
+
+bench: $(VENV)/peers  ## the benchmarks, one after the other: they make docs/benchmarks.md
 	@rm -rf build/bench; mkdir -p build/bench
 	@for file in $(wildcard bench/*.py); do echo "$$file"; \
 		figures=build/bench/$$(basename $$file .py).json; \

@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["part", "section", "times", "written"]
 
 # What decides figures besides our own code.
-VERSIONS = ("numba", "llvmlite", "numpy", "plum-dispatch")
+VERSIONS = ("numba", "llvmlite", "numpy", "plum-dispatch", "jax", "oryx", "sympy")
 
 
 def section(

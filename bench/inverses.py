@@ -1,0 +1,305 @@
+"""Inverses: calls, arrays and compilation, beside Oryx, sympy and inverses written by hand."""
+
+import argparse
+import importlib.util
+import math
+import statistics
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+from common.page import part, section, written
+from common.rows import duration
+from common.timing import interleaved, machine, seconds, table
+
+from inversion import invert
+
+SIZE = 1_000_000
+LOOPS = 2_000
+HAS_ORYX = importlib.util.find_spec("oryx") is not None
+HAS_SYMPY = importlib.util.find_spec("sympy") is not None
+
+
+def line(x: float):
+    return 2 * x + 3
+
+
+def exponential(x: float):
+    return 3 * math.exp(2 * x + 1) - 4
+
+
+def softplus(x: float):
+    return math.log1p(math.exp(x))
+
+
+def root(x: float):
+    return math.sqrt(math.exp(x) + 1) / 2
+
+
+def cubed(x: float):
+    return math.expm1(x / 3) ** 3
+
+
+def saturating(x: float):
+    return math.tanh(2 * x + 1)
+
+
+def ten_statements(x: float):
+    a = x + 1
+    b = a * 2
+    c = math.exp(b)
+    d = c - 0.5
+    e = d / 3
+    f = math.log(e)
+    g = f * 0.25
+    h = math.expm1(g)
+    i = 4 - h
+    return i * 1.5
+
+
+# by hand, without a check of the answer
+BY_HAND = {
+    line: lambda z: (z - 3) / 2,
+    exponential: lambda z: (math.log((z + 4) / 3) - 1) / 2,
+    softplus: lambda z: math.log(math.expm1(z)),
+    root: lambda z: math.log((2 * z) ** 2 - 1),
+    cubed: lambda z: 3 * math.log1p(z ** (1 / 3)),
+    saturating: lambda z: (math.atanh(z) - 1) / 2,
+}
+WITHOUT_RULE = {saturating}  # Oryx has none for tanh
+
+
+def for_jax(f):
+    """The program, with jax's functions for those of math."""
+    import jax.numpy as jnp
+
+    names = {**f.__globals__, "math": jnp}
+    return type(f)(f.__code__, names, f.__name__)
+
+
+def with_oryx(f):
+    """Its inverse by Oryx, not compiled yet."""
+    import jax
+    import oryx
+
+    jax.config.update("jax_enable_x64", True)
+    return oryx.core.inverse(for_jax(f))
+
+
+def hand_rows(function):
+    one = numba.njit(function)
+
+    @numba.njit
+    def rows(z):
+        found = np.empty_like(z)
+        for i in range(z.shape[0]):
+            found[i] = one(z[i])
+        return found
+
+    return rows
+
+
+# ---- scalar calls ----
+
+
+def called(f, args):
+    for _ in range(LOOPS):
+        f(*args)
+
+
+def given(inverse, value):
+    """What an inverse is called with: where a choice remains, the default."""
+    return (value, inverse.parameters.default()) if len(inverse.parameters) else (value,)
+
+
+def scalar(f, rounds):
+    """Seconds of one call, of each way."""
+    inverse = invert(f)
+    args = given(inverse, f(0.25))
+    # calls of the one that is compiled are no longer interpreted
+    ways = {"interpreted": (invert(f), args), "compiled": (inverse.compile(), args)}
+    if f in BY_HAND:
+        ways["by hand"] = numba.njit(BY_HAND[f]), args[:1]
+    if HAS_ORYX and f not in WITHOUT_RULE:
+        import jax
+
+        ways["Oryx, jitted"] = jax.jit(with_oryx(f)), args[:1]
+    jobs = {name: lambda way=way: called(*way) for name, way in ways.items()}
+    times = interleaved(jobs, rounds)
+    return {name: min(found) / LOOPS for name, found in times.items()}
+
+
+# ---- arrays ----
+
+
+def arrays(f, rounds):
+    """Seconds of a million elements, of each way."""
+    values = np.linspace(f(0.05), f(0.9), SIZE)
+    inverse = invert(f)
+    wanted = hand_rows(BY_HAND[f])
+    ways = {"ours": lambda: inverse.batch(values), "by hand": lambda: wanted(values)}
+    if HAS_ORYX and f not in WITHOUT_RULE:
+        import jax
+
+        vectorised = jax.jit(jax.vmap(with_oryx(f)))
+        on_device = jax.numpy.asarray(values)
+        ways["Oryx, jitted"] = lambda: vectorised(on_device).block_until_ready()
+    np.testing.assert_allclose(inverse.batch(values)[0], wanted(values), rtol=1e-9, atol=1e-12)
+    return {name: min(found) for name, found in interleaved(ways, rounds).items()}
+
+
+# ---- from nothing to the first answer ----
+
+
+def renamed(f):
+    """The same program as a function that nobody has seen."""
+    return type(f)(f.__code__.replace(), dict(f.__globals__), f.__name__, f.__defaults__)
+
+
+def first_answer(f, way):
+    new = renamed(f)
+    new.__annotations__ = dict(f.__annotations__)
+    value = f(0.25)
+
+    def run():
+        return way(new)(value)
+
+    return seconds(run)
+
+
+def compiled_inverse(f):
+    inverse = invert(f)
+    fast = inverse.compile()
+    return lambda value: fast(*given(inverse, value))
+
+
+def first(f, rounds):
+    """Median seconds from a program to its first answer, of each way."""
+    ways = {
+        "interpreted": invert,
+        "compiled": compiled_inverse,
+    }
+    if HAS_ORYX and f not in WITHOUT_RULE:
+        import jax
+
+        ways["Oryx, eager"] = with_oryx
+        ways["Oryx, jitted"] = lambda new: jax.jit(with_oryx(new))
+    if HAS_SYMPY and f is not ten_statements:
+        ways["sympy"] = with_sympy
+    for way in ways.values():
+        first_answer(f, way)
+    found = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            found[name].append(first_answer(f, way))
+    return {name: statistics.median(times) for name, times in found.items()}
+
+
+def with_sympy(f):
+    """What solves the program as an equation of real numbers."""
+    import sympy
+
+    x = sympy.Symbol("x", real=True)
+    names = {**f.__globals__, "math": SympyMath}
+    program = type(f)(f.__code__, names, f.__name__)
+    return lambda value: sympy.solve(program(x) - value, x)
+
+
+class SympyMath:
+    """The functions of math, of expressions."""
+
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+    @staticmethod
+    def exp(x):
+        import sympy
+
+        return sympy.exp(x)
+
+    @staticmethod
+    def expm1(x):
+        return SympyMath.exp(x) - 1
+
+    @staticmethod
+    def log1p(x):
+        import sympy
+
+        return sympy.log(1 + x)
+
+    @staticmethod
+    def sqrt(x):
+        import sympy
+
+        return sympy.sqrt(x)
+
+    @staticmethod
+    def tanh(x):
+        import sympy
+
+        return sympy.tanh(x)
+
+
+# ---- the report ----
+
+
+def rows_of(measured, ours):
+    """A table: each program's ways, and how many times longer ours takes than the others."""
+    names = list(dict.fromkeys(name for found in measured.values() for name in found))
+    yield ("program", *names, *(f"{ours} / {name}" for name in names if name != ours))
+    for program, found in measured.items():
+        times = [duration(found[name]) if name in found else "-" for name in names]
+        ratios = [
+            f"{found[ours] / found[name]:.2f}" if name in found else "-"
+            for name in names
+            if name != ours
+        ]
+        yield (program, *times, *ratios)
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each way (15)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
+def main():
+    chosen = options()
+    start = time.perf_counter()
+    print(machine())
+    programs = list(BY_HAND)
+    found = {
+        "A million elements": (
+            "Of `batch`, which checks each answer; the others do not.",
+            {f.__name__: arrays(f, chosen.rounds) for f in programs},
+            "ours",
+        ),
+        "A scalar call": (
+            "Checked, interpreted and compiled; the others are not checked.",
+            {f.__name__: scalar(f, chosen.rounds) for f in [*programs, ten_statements]},
+            "compiled",
+        ),
+        "To the first answer": (
+            "From a program that was never seen to its first answer: the median.",
+            {f.__name__: first(f, max(chosen.rounds // 3, 3)) for f in [*programs, ten_statements]},
+            "interpreted",
+        ),
+    }
+    sections = []
+    for title, (text, measured, ours) in found.items():
+        rows = list(rows_of(measured, ours))
+        print(f"\n{title}\n{table(rows)}")
+        sections.append(section(title, text, rows))
+    text = (
+        "Programs of one float, inverted. The peers are inverses written by hand for numba, Oryx "
+        "(on JAX) and sympy, where these are installed and can invert the program."
+    )
+    figures = {title: measured for title, (_, measured, _) in found.items()}
+    written({**figures, "page": part("Inverses", text, sections)}, chosen.json)
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
