@@ -13,9 +13,10 @@ from inversion.parameters import ParameterSpace
 from inversion.trees import Tree, mapped, written
 from overlay.location import caller
 from primitives import Domain
+from primitives.arrays.domain import shape_of
 from primitives.domains import domain_of
 
-__all__ = ["columns", "common_shape", "loop_source", "theta_columns"]
+__all__ = ["columns", "common_shape", "fitted", "loop_source", "theta_columns"]
 
 
 def loop_source(
@@ -65,15 +66,16 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[NDAr
     for values, kind in zip(arrays, kinds, strict=True):
         domain = domain_of(kind)
         array = np.asarray(values)
-        fitted = None if domain is None else _fitted(array, domain)
-        if fitted is None:
+        _check_rows(axis, array, shape_of(kind))
+        numbers = None if domain is None else fitted(array, domain)
+        if numbers is None:
             raise WrongArguments(
                 f"{axis} is an array of {array.dtype}{_range(array)}, "
                 f"and the function has {kind!r} there",
                 where=caller(),
                 help="convert it with .astype(...); arrays hold integers of 64 bits",
             )
-        found.append(fitted)
+        found.append(numbers)
     return found
 
 
@@ -91,35 +93,46 @@ def theta_columns(space: ParameterSpace, theta: Any) -> list[NDArray[Any]]:
         arrays = [theta[name] for name in space.names]
     found: list[NDArray[Any]] = []
     for parameter, array in zip(space, arrays, strict=True):
-        fitted = _fitted(array, parameter.domain)
-        if fitted is None:
+        _check_rows(f"θ.{parameter.name}", array, parameter.domain.dtype.shape)
+        numbers = fitted(array, parameter.domain)
+        if numbers is None:
             raise OutsideDomain(
                 f"θ.{parameter.name} is an array of {array.dtype}{_range(array)}, "
                 f"outside {parameter.domain!r}",
                 where=caller(),
                 help="use an array of inv.parameters.dtype",
             )
-        found.append(fitted)
+        found.append(numbers)
     return found
 
 
-def common_shape(arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
-    """What arrays are broadcast to. Raises WrongArguments where they do not fit."""
+def _check_rows(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Raise WrongArguments unless an array holds arrays of this shape."""
+    if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        raise WrongArguments(
+            f"{name} is an array of shape {array.shape}, which does not end with {shape}",
+            where=caller(),
+            help="rows come first: give an array for each row",
+        )
+
+
+def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """What arrays of these shapes are broadcast to. Raises WrongArguments where they do not fit."""
     try:
-        return np.broadcast_shapes(*(array.shape for array in arrays))
+        return np.broadcast_shapes(*shapes)
     except ValueError as error:
         raise WrongArguments(
-            f"arrays of the shapes {', '.join(str(array.shape) for array in arrays)} "
-            "do not broadcast",
+            f"arrays of the shapes {', '.join(map(str, shapes))} do not broadcast",
             where=caller(),
             help="known values and θ have one row for each answer, or one for all",
         ) from error
 
 
-def _fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
-    """An array in a domain's dtype, or None where that would change its values."""
-    wanted = domain.dtype
-    if wanted.kind == "f":
+def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
+    """An array in the dtype of a domain, of its elements where it is one of arrays; None where
+    that would change the values."""
+    wanted = domain.dtype.base
+    if wanted.kind in "fc":
         if not np.can_cast(array.dtype, wanted, "same_kind"):
             return None
         return array.astype(wanted, copy=False)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inversion.arrays.kernels import Kernel
 from inversion.batch import columns, common_shape, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
@@ -29,11 +30,12 @@ from inversion.trees import (
     taken_apart,
     written,
 )
-from inversion.values import cast, dtype_of, example_of
+from inversion.values import cast, dtype_of, example_of, is_close, shown_value
 from inversion.watch import Watch
 from overlay import Context, NotCompilable
 from overlay.location import caller, is_ours, shown
 from primitives import Domain
+from primitives.arrays.domain import element_of, shape_of
 from primitives.kernels import compiled
 from primitives.relation import RETURN
 
@@ -64,6 +66,13 @@ class Axes:
     def inputs(self) -> tuple[str, ...]:
         """The function's arguments."""
         return tuple(axis for axis in self.trees if axis != RETURN)
+
+
+def _rows_of(column: NDArray[Any], shape: tuple[int, ...], inner: tuple[int, ...]) -> NDArray[Any]:
+    """A column broadcast to rows of this shape, each a number or an array, one after the other."""
+    full = (*shape, *inner)
+    whole = column if column.shape == full else np.broadcast_to(column, full)
+    return np.require(whole, requirements=["C", "A", "W"]).reshape(math.prod(shape), *inner)
 
 
 class Inverse:
@@ -212,7 +221,8 @@ class Inverse:
     ) -> tuple[NDArray[Any], ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
-        Arrays of known values and θ are broadcast against one another. theta: a structured
+        Arrays of known values and θ are broadcast against one another; of an axis that is itself an
+        array, the rows come first. theta: a structured
         array of ``parameters.dtype``, or one θ for all rows; left out where there are no
         parameters, or only spare ones. on_error: raise for the first row without a solution, or
         leave NaN there (where the answers are floats).
@@ -236,7 +246,7 @@ class Inverse:
                 where=caller(),
                 help='use on_error="raise"',
             )
-        if on_error == "nan" and (not kinds or any(kind is not float for kind in kinds)):
+        if on_error == "nan" and (not kinds or any(element_of(k) is not float for k in kinds)):
             raise WrongArguments(
                 'on_error="nan" needs answers that are floats',
                 where=caller(),
@@ -248,9 +258,12 @@ class Inverse:
             for column in columns(axis, self._parts(axis, value), leaves(self._kinds[axis]))
         ]
         given += theta_columns(self.parameters, theta) if spare else []
-        shape = common_shape(given)
-        whole = [c if c.shape == shape else np.broadcast_to(c, shape) for c in given]
-        flat = [np.require(c, requirements=["C", "A", "W"]).reshape(-1) for c in whole]
+        inner = [shape_of(kind) for axis in known_axes for kind in leaves(self._kinds[axis])]
+        inner += [parameter.domain.dtype.shape for parameter in self.parameters]
+        shape = common_shape(
+            [c.shape[: c.ndim - len(i)] for c, i in zip(given, inner, strict=True)]
+        )
+        flat = [_rows_of(column, shape, i) for column, i in zip(given, inner, strict=True)]
         outs = [np.zeros(math.prod(shape), dtype=dtype_of(kind)) for kind in kinds]
         failed = np.zeros(math.prod(shape), dtype=np.bool_)
         changed = self._watch.changed
@@ -264,7 +277,7 @@ class Inverse:
         else:
             for out in outs:
                 out[failed] = np.nan
-        shaped = iter([out.reshape(shape) for out in outs])
+        shaped = iter([out.reshape(*shape, *out.shape[1:]) for out in outs])
         return tuple(rebuilt(self._axes.trees[axis], shaped) for axis in unknown_axes)
 
     def _solve(
@@ -383,9 +396,7 @@ class Inverse:
         )
 
     def _close(self, answer: Any, wanted: Any) -> bool:
-        if isinstance(wanted, (float, complex)):
-            return abs(answer - wanted) <= self._atol + self._rtol * abs(wanted)
-        return bool(answer == wanted)
+        return is_close(answer, wanted, self._rtol, self._atol)
 
     def _count(self) -> None:
         self._calls += 1
@@ -402,7 +413,23 @@ class Inverse:
         """The generated functions, interpreted."""
         namespace = {**self._source.names, "forward": self._forward()}
         exec(compile(self._source.text, self._filename, "exec"), namespace)
+        for rows, (one, outs) in self._source.kernels.items():
+            fast = partial(self._compiled_part, rows)
+            namespace[rows] = Kernel(namespace[one], outs, fast)
         return namespace
+
+    def _compiled_part(self, name: str) -> Callable[..., Any] | None:
+        """One of the generated functions, compiled."""
+        return self._compiled_parts[name]
+
+    @cached_property
+    def _compiled_parts(self) -> dict[str, Any]:
+        """The generated functions, compiled when they are called; ``inverse`` is not."""
+        names = {name: compiled(value) for name, value in self._source.names.items()}
+        exec(compile(self._source.text, self._filename, "exec"), names)
+        for part in self._source.parts:
+            names[part] = compiled(names[part])
+        return names
 
     def _forward(self) -> Callable[..., Any]:
         if self._context is not None:
@@ -448,11 +475,8 @@ class Inverse:
         )
 
     def _compiled(self) -> Callable[..., tuple[Any, ...]]:
-        names = {name: compiled(value) for name, value in self._source.names.items()}
+        names = self._compiled_parts
         names["forward"] = (self._context or Context()).jit(self._function)
-        exec(compile(self._source.text, self._filename, "exec"), names)
-        for part in self._source.parts:
-            names[part] = compiled(names[part])
         kinds = [self._kinds[axis] for axis in self._axes.known]
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         return jitted(
@@ -469,7 +493,8 @@ class Inverse:
         program = self._plan.program
         reason = error.asked if isinstance(error, NoSolution) else str(error)
         statement, where = None, program.where
-        notes = [("θ", str(given[-1]))] if given and len(self.parameters) else []
+        notes = [("θ", shown_value(given[-1]))] if given and len(self.parameters) else []
+        notes += [("element", note) for note in getattr(error, "__notes__", ())]
         trace = error.__traceback__
         while trace is not None:
             path = trace.tb_frame.f_code.co_filename
@@ -477,7 +502,9 @@ class Inverse:
                 statement = self._source.lines.get(trace.tb_lineno)
                 where = statement.where if statement is not None else where
                 if "again" in trace.tb_frame.f_locals:
-                    notes.append(("the function gives", repr(trace.tb_frame.f_locals["again"])))
+                    notes.append(
+                        ("the function gives", shown_value(trace.tb_frame.f_locals["again"]))
+                    )
             elif statement is None and not is_ours(path):
                 where = shown(path, trace.tb_lineno)
             trace = trace.tb_next
@@ -485,7 +512,7 @@ class Inverse:
             why = tried.asked if isinstance(tried, NoSolution) else str(tried)
             notes.append((f"tried {way}", why))
         values = zip(self._axes.known, given, strict=False)
-        shown_values = ", ".join(f"{axis} = {value!r}" for axis, value in values)
+        shown_values = ", ".join(f"{axis} = {shown_value(value)}" for axis, value in values)
         at = f" at {shown_values}" if given else ""
         what = f"`{statement}`" if statement is not None else program.name
         return NoSolution(

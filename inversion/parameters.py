@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
 from overlay.location import caller
@@ -78,14 +80,22 @@ class ParameterSpace:
         """The θ of every coordinate's default."""
         return tuple(parameter.domain.default for parameter in self)
 
-    def from_unit(self, u: Sequence[float]) -> tuple[Any, ...]:
-        """The θ for a point of the unit cube; a uniform point gives a sample.
+    def from_unit(self, u: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
+        """The θ for a point of the unit cube, which has a dimension for each number, and for each
+        element of an array; a uniform point gives a sample.
 
         Raises WrongArguments where it has another number of dimensions.
         """
-        if len(u) != len(self):
-            raise self.wrong(len(u))
-        return tuple(p.domain.from_unit(float(x)) for p, x in zip(self, u, strict=True))
+        sizes = [math.prod(p.domain.dtype.shape) for p in self]
+        if len(u) != sum(sizes):
+            raise self.wrong(len(u), sum(sizes))
+        if not sizes:
+            return ()
+        parts = np.split(np.asarray(u, dtype=np.float64), np.cumsum(sizes)[:-1])
+        return tuple(
+            p.domain.from_unit(part if p.domain.dtype.shape else float(part[0]))
+            for p, part in zip(self, parts, strict=True)
+        )
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
         """A random θ, a tuple; with ``size`` an array of records of ``dtype``.
@@ -112,7 +122,8 @@ class ParameterSpace:
         """θ as a tuple with the right number of values."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.shape == () and theta.dtype.names:
             self.check_names(theta.dtype.names)
-            return tuple(theta[name].item() for name in self.names)
+            fields = [theta[name] for name in self.names]
+            return tuple(field if field.shape else field.item() for field in fields)
         if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
             raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
         return tuple(theta)
@@ -127,11 +138,12 @@ class ParameterSpace:
                 help="use the dtype inv.parameters.dtype",
             )
 
-    def wrong(self, given: int | None) -> WrongArguments:
-        """The error for a wrong number of coordinates."""
+    def wrong(self, given: int | None, numbers: int | None = None) -> WrongArguments:
+        """The error for a wrong number of coordinates; numbers: that are in all arrays."""
         got = "none" if given is None else str(given)
         return WrongArguments(
-            f"θ has {len(self)} coordinates ({', '.join(self.names)}); {got} were given",
+            f"θ has {len(self) if numbers is None else numbers} coordinates "
+            f"({', '.join(self.names)}); {got} were given",
             where=caller(),
             notes=[("parameter", str(parameter)) for parameter in self],
             help="give a tuple, or a record of inv.parameters.dtype",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from inversion.program import Variable
+from inversion.program import Statement, Variable
 from primitives import Domain
 from primitives.relation import Mode
 
@@ -23,6 +23,7 @@ class Structured(ABC):
     name: str
     results: tuple[Variable, ...]
     _modes: dict[frozenset[str], Mode | None]
+    whole = False
 
     @property
     @abstractmethod
@@ -32,6 +33,22 @@ class Structured(ABC):
     @abstractmethod
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         """The mode for these axes, where what stands inside can be solved for them."""
+
+    @property
+    def weak(self) -> bool:
+        """Whether its results say little of its inputs."""
+        return False
+
+    @property
+    def identity(self) -> Hashable:
+        """The same for parts that say the same."""
+        return id(self)
+
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """It takes no other statements in."""
+        return None
 
     @property
     def axes(self) -> tuple[str, ...]:

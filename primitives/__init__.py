@@ -1,5 +1,6 @@
 """How single functions are solved: relations, their domains, and the base table of them."""
 
+from primitives.arrays.domain import Arrays, Shape, array_of
 from primitives.domains import (
     Bool,
     Complex,
@@ -19,6 +20,7 @@ from primitives.relation import Mode, Relation, parametric, relation
 from primitives.table import relation_of, relations
 
 __all__ = [
+    "Arrays",
     "Bool",
     "Complex",
     "ComplexNumbers",
@@ -33,7 +35,9 @@ __all__ = [
     "Positive",
     "Real",
     "Relation",
+    "Shape",
     "WholeFloats",
+    "array_of",
     "parametric",
     "relation",
     "relation_of",

@@ -303,7 +303,7 @@ partial = functools.partial(operator.mul, 2.0)
 NARROW = np.float32(2)
 UNSUPPORTED = {
     "two kinds": (two_kinds, "on one way and a float on the other"),
-    "list": (makes_a_list, "build list"),
+    "list": (makes_a_list, "returns a list"),
     "two exits": (two_exits, "may be left at two places"),
     "recursion": (recursive, "calls itself for ever"),
     "varargs": (any_number, "any number of arguments"),
