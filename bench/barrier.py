@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from time import perf_counter, process_time
 
-from common.compiling import machine_and_numba
+from common.numba_compiling import machine_and_numba
 from common.page import part, section, times, written
 from common.rows import Row, duration, shown
 from common.timing import interleaved, ratio, seconds

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, process_time
 
-from common.compiling import compiled_functions, instructions, machine_and_numba
 from common.generated import (
     BRANCHES,
     chain,
@@ -28,6 +27,7 @@ from common.generated import (
     unreached_table,
     wide,
 )
+from common.numba_compiling import compiled_functions, instructions, machine_and_numba
 from common.numeric import NUMERIC, as_it_is, cubic
 from common.page import part, section, times, written
 from common.rows import Row, duration, growth, shown

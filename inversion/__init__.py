@@ -4,6 +4,7 @@ from inversion.errors import NoSolution, NotInvertible, OutsideDomain, WrongArgu
 from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.parameters import Parameter, ParameterSpace
+from inversion.preimage import SolutionBranch
 
 __all__ = [
     "Inverse",
@@ -12,6 +13,7 @@ __all__ = [
     "OutsideDomain",
     "Parameter",
     "ParameterSpace",
+    "SolutionBranch",
     "WrongArguments",
     "choose",
     "invert",

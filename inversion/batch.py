@@ -16,7 +16,7 @@ from primitives import Domain
 from primitives.arrays.domain import shape_of
 from primitives.domains import domain_of
 
-__all__ = ["columns", "common_shape", "fitted", "loop_source", "theta_columns"]
+__all__ = ["columns", "fitted", "flattened", "loop_source", "theta_columns"]
 
 
 def loop_source(
@@ -85,7 +85,7 @@ def theta_columns(space: ParameterSpace, theta: Any) -> list[NDArray[Any]]:
     Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
     """
     if not isinstance(theta, np.ndarray):
-        arrays = [np.asarray(value) for value in space.normal(theta)]
+        arrays = [np.asarray(value) for value in space.filled(space.normal(theta))]
     elif theta.dtype.names is None:
         raise space.wrong(0)
     else:
@@ -116,16 +116,33 @@ def _check_rows(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
         )
 
 
-def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """What arrays of these shapes are broadcast to. Raises WrongArguments where they do not fit."""
+def flattened(
+    arrays: Sequence[NDArray[Any]], inner: Sequence[tuple[int, ...]]
+) -> tuple[tuple[int, ...], list[NDArray[Any]]]:
+    """The shape that arrays of rows are broadcast to, and each with these rows one after the
+    other. inner: for each the shape of what it has in a row, () where that is a number.
+
+    Raises WrongArguments where they do not fit.
+    """
+    leads = [a.shape[: a.ndim - len(tail)] for a, tail in zip(arrays, inner, strict=True)]
     try:
-        return np.broadcast_shapes(*shapes)
+        shape = np.broadcast_shapes(*leads)
     except ValueError as error:
         raise WrongArguments(
-            f"arrays of the shapes {', '.join(map(str, shapes))} do not broadcast",
+            f"arrays of the shapes {', '.join(map(str, leads))} do not broadcast",
             where=caller(),
             help="known values and θ have one row for each answer, or one for all",
         ) from error
+    return shape, [
+        _rows_of(a, (*shape, *tail)).reshape((-1, *tail))
+        for a, tail in zip(arrays, inner, strict=True)
+    ]
+
+
+def _rows_of(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array broadcast to this shape, as compiled code takes it; itself where it is so."""
+    whole = array if array.shape == shape else np.broadcast_to(array, shape)
+    return np.require(whole, requirements=["C", "A", "W"])
 
 
 def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:

@@ -11,9 +11,9 @@ from typing import Any
 from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
-from inversion.program import Operand, Program, Statement, Variable, listed, renumbered
-from inversion.structured import Structured, generated
-from primitives import Bool, Domain
+from inversion.program import Constant, Operand, Program, Statement, Variable, listed
+from inversion.structured import Coordinates, Narrowed, Structured, generated, needed
+from primitives import Bool
 from primitives.relation import Mode
 
 __all__ = ["Arm", "Branch", "Ranked", "absorb", "branch"]
@@ -37,6 +37,21 @@ class Arm:
         for operand in (*self.gives, *(value for value, _ in self.holds)):
             if isinstance(operand, Variable):
                 yield operand
+
+    def where_gives(self, at: int, is_true: bool) -> Arm | None:
+        """The arm, without what it gives at a position, where that is known; None where it is
+        never so."""
+        give = self.gives[at]
+        gives = (*self.gives[:at], *self.gives[at + 1 :])
+        if isinstance(give, Variable):
+            return Arm(self.statements, gives, (*self.holds, (give, is_true)))
+        return Arm(self.statements, gives, self.holds) if bool(give.value) is is_true else None
+
+    def giving(self, at: Sequence[int]) -> Arm:
+        """The arm with what it gives at these positions only."""
+        gives = tuple(self.gives[i] for i in at)
+        wanted: set[Operand] = {*gives, *(value for value, _ in self.holds)}
+        return Arm(needed(self.statements, wanted), gives, self.holds)
 
 
 @dataclass(frozen=True)
@@ -71,18 +86,18 @@ class Branch(Structured):
     where: str
     numeric: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """The variables from outside, in the order in which they are met."""
-        inside = {v for s in self._statements for v in s.results}
+        inside = {v for s in self.inside for v in s.results}
         mentioned = [v for s in self.before for v in s.variables]
         mentioned += [self.condition] if isinstance(self.condition, Variable) else []
         mentioned += [v for arm in self.arms for v in arm.variables]
         return tuple(v for v in dict.fromkeys(mentioned) if v not in inside)
 
     @property
-    def _statements(self) -> Iterator[Statement]:
+    def inside(self) -> Iterator[Statement]:
         yield from self.before
         for arm in self.arms:
             yield from arm.statements
@@ -120,24 +135,14 @@ class Branch(Structured):
             return Ranked(order, generated, known, {})
         try:
             plans = self._plan(0, known), self._plan(1, known)
-        except NotInvertible:
-            return None
-        coordinates: dict[str, Domain] = {THEN_FIRST: Bool}
-        lines = {THEN_FIRST: self.where}
-        chosen: list[dict[str, str]] = []
-        for arm in plans:
-            chosen.append({})
-            for parameter in arm.parameters:
-                # a variable that is free in the arm is an axis here
-                wanted = f"free_{parameter.name}" if parameter.name in axes else parameter.name
-                name = renumbered(wanted, {*coordinates, *axes})
-                coordinates[name] = parameter.domain
-                lines[name] = parameter.line
-                chosen[-1][parameter.name] = name
-        takes = (*known, *coordinates)
+        except NotInvertible as error:
+            return self._not_planned(error)
+        coordinates = Coordinates(axes)
+        coordinates.add(THEN_FIRST, Bool, self.where)
+        chosen = tuple(coordinates.of(arm.parameters) for arm in plans)
         return Ranked(
-            order, generated, takes, coordinates, generated, self.axes,
-            plans=plans, chosen=tuple(chosen), lines=lines,
+            order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+            self.axes, plans=plans, chosen=chosen, lines=coordinates.lines,
         )  # fmt: skip
 
     def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
@@ -145,6 +150,41 @@ class Branch(Structured):
         return plan(absorb(program), known, {}, numeric=self.numeric)
 
     # ---- rewriting ----
+
+    def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
+        at = statement.results.index(result)
+        actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
+        if any(formal != operand for formal, operand in actual.items()):
+            return None  # its variables have other names outside
+        arms = [arm.where_gives(at, is_true) for arm in self.arms]
+        first, second = arms
+        if first is not None and second is not None:
+            results = tuple(v for v in statement.results if v != result)
+            if not results:
+                return None
+            rest = Branch(
+                self.name, self.before, self.condition, (first, second), results, self.where,
+                self.numeric,
+            )  # fmt: skip
+            return Narrowed((rest.statement(),), (), {result: Constant(is_true)})
+        taken = 0 if first is not None else 1
+        arm = arms[taken]
+        if arm is None:
+            return None  # it never gives that
+        gives = (*arm.gives[:at], Constant(is_true), *arm.gives[at:])
+        instead: dict[Operand, Operand] = dict(zip(statement.results, gives, strict=True))
+        holds = ((self.condition, not taken), *arm.holds)
+        return Narrowed((*self.before, *arm.statements), holds, instead)
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        arms = [arm.giving([statement.results.index(v) for v in wanted]) for arm in self.arms]
+        asked: set[Operand] = {self.condition, *(a for arm in arms for a in arm.variables)}
+        rest = Branch(
+            self.name, needed(self.before, asked), self.condition, (arms[0], arms[1]),
+            tuple(wanted), self.where, self.numeric,
+        )  # fmt: skip
+        actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
+        return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
 
     def around(
         self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
@@ -221,7 +261,7 @@ def _with_its_own(
     for other in reversed(program.statements):
         if wanted.isdisjoint(other.results) or isinstance(other.relation, Branch):
             continue
-        if all(needed[result] == 1 for result in other.results):
+        if all(needed[result] == 1 and result in wanted for result in other.results):
             taken.add(other)
             before.append(other)
             for argument in set(other.arguments) & wanted:

@@ -22,7 +22,7 @@ from primitives.relation import Mode
 
 __all__ = ["Order", "Solved", "causalise"]
 
-FORWARD, JOINTLY, INNER, INPUT, PARTLY = range(5)
+FORWARD, JOINTLY, INNER, INPUT, PARTLY, LAST_RESORT = range(6)
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,9 @@ class _Causality:
         codomain = relation.codomain
         forward = set(relation.outputs) <= set(step.mode.unknown)
         partial = not forward and codomain is not None and not codomain.total
-        if forward and len(step.unknown) == len(relation.outputs):
+        if step.mode.last_resort:
+            kind = LAST_RESORT
+        elif forward and len(step.unknown) == len(relation.outputs):
             kind = FORWARD
         elif len(step.unknown) > 1:
             kind = JOINTLY

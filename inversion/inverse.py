@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -12,12 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.arrays.kernels import Kernel
-from inversion.batch import columns, common_shape, loop_source, theta_columns
+from inversion.batch import columns, flattened, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
+from inversion.jacobian import log_abs_det
+from inversion.nearest import nearest
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
+from inversion.preimage import SolutionBranch, branches, infeasible
+from inversion.program import Program
 from inversion.quick import in_threads, is_quick, quick_names
 from inversion.refusals import taken_refusals
 from inversion.trees import (
@@ -30,7 +34,7 @@ from inversion.trees import (
     taken_apart,
     written,
 )
-from inversion.values import cast, dtype_of, example_of, is_close, shown_value
+from inversion.values import as_text, cast, dtype_of, example_of, is_close
 from inversion.watch import Watch
 from overlay import Context, NotCompilable
 from overlay.location import caller, is_ours, shown
@@ -44,7 +48,8 @@ __all__ = ["Axes", "Inverse"]
 COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
+_NO_GUESS: Any = object()
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,6 @@ class Axes:
         return tuple(axis for axis in self.trees if axis != RETURN)
 
 
-def _rows_of(column: NDArray[Any], shape: tuple[int, ...], inner: tuple[int, ...]) -> NDArray[Any]:
-    """A column broadcast to rows of this shape, each a number or an array, one after the other."""
-    full = (*shape, *inner)
-    whole = column if column.shape == full else np.broadcast_to(column, full)
-    return np.require(whole, requirements=["C", "A", "W"]).reshape(math.prod(shape), *inner)
-
-
 class Inverse:
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 
@@ -82,6 +80,7 @@ class Inverse:
     back, within ``rtol`` and ``atol`` relative to the result, raises NoSolution. Integers are
     exact, of any size when interpreted; compiled, what needs more than 64 bits is refused, and
     a call then falls back on the interpreter. Made by ``invert`` and ``choose``.
+    origin: the program that was read from the function, as it is before it is planned.
     """
 
     def __init__(
@@ -93,7 +92,9 @@ class Inverse:
         context: Context | None,
         domains: Mapping[str, Domain],
         tolerance: tuple[float, float],
+        origin: Program,
     ) -> None:
+        self.origin = origin
         self._function = function
         self._plan = plan
         self._axes = axes
@@ -134,6 +135,26 @@ class Inverse:
         """The generated Python."""
         return self._source.text
 
+    @property
+    def axes(self) -> Axes:
+        """The function's axes, as trees of those of the program."""
+        return self._axes
+
+    @property
+    def context(self) -> Context | None:
+        """What calls are resolved against."""
+        return self._context
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """What is declared for inputs of the program."""
+        return self._domains
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """rtol and atol."""
+        return self._rtol, self._atol
+
     def __repr__(self) -> str:
         known, unknown = ", ".join(self._axes.known), ", ".join(self._axes.unknown)
         return f"<Inverse of {self._plan.program.name}: {known} -> {unknown}>"
@@ -155,7 +176,7 @@ class Inverse:
         given = self._prepared(values)
         if self._fast is not None and not self._watch.changed:
             try:
-                return self._finished(self._fast(*given))
+                return self._finished(self._fast(*self._fitted(given)))
             except (*REFUSALS, TypeError):
                 pass  # the interpreter knows why, and holds integers of any size
         else:
@@ -190,8 +211,8 @@ class Inverse:
             pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
             if not all(self._close(found, value) for found, value in pairs):
                 raise NoSolution(
-                    f"no θ gives {axis} = {wanted!r} back: lost digits "
-                    f"(the nearest answer is {answer!r})",
+                    f"no θ gives {axis} = {as_text(wanted)} back: lost digits "
+                    f"(the nearest answer is {as_text(answer)})",
                     where=self._plan.program.where,
                     help="larger rtol and atol accept it",
                 )
@@ -200,8 +221,9 @@ class Inverse:
     def compile(self) -> Callable[..., tuple[Any, ...]]:
         """The inverse as one function compiled by numba, which later calls of ``self`` use too.
 
-        It takes the same arguments, θ as a tuple of native values, and checks the same; what
-        it raises does not say where. It is frozen: it knows the function, and what that
+        It takes the same arguments, θ as a tuple of native values (fastest from
+        ``parameters.compiled``, with arrays of what is repeated), and checks the same; what it
+        raises does not say where. It is frozen: it knows the function, and what that
         calls, as they are now. ``self`` does not use it once they have changed.
         Raises NotCompilable where numba cannot compile it, or where the function has changed
         since it was inverted.
@@ -260,10 +282,7 @@ class Inverse:
         given += theta_columns(self.parameters, theta) if spare else []
         inner = [shape_of(kind) for axis in known_axes for kind in leaves(self._kinds[axis])]
         inner += [parameter.domain.dtype.shape for parameter in self.parameters]
-        shape = common_shape(
-            [c.shape[: c.ndim - len(i)] for c, i in zip(given, inner, strict=True)]
-        )
-        flat = [_rows_of(column, shape, i) for column, i in zip(given, inner, strict=True)]
+        shape, flat = flattened(given, inner)
         outs = [np.zeros(math.prod(shape), dtype=dtype_of(kind)) for kind in kinds]
         failed = np.zeros(math.prod(shape), dtype=np.bool_)
         changed = self._watch.changed
@@ -325,6 +344,103 @@ class Inverse:
         for out, answer in zip(outs, found, strict=True):
             out[row] = answer
 
+    # ---- sets of solutions ----
+
+    def preimage(self, *known: Any) -> Iterator[SolutionBranch]:
+        """All solutions for known values, branch by branch, each when it is asked for.
+
+        Every discrete choice is enumerated: signs, arms, divisors, roots; those without an end,
+        such as periods, outwards from their defaults. What is a single solution is checked, and
+        given once. Continuous parameters stay open: see ``SolutionBranch``.
+        Raises NoSolution where intervals pushed backwards through the program prove that there is
+        no solution, with the line where nothing is left.
+        """
+        given = self._known_values(known)
+        proof = infeasible(self, given)
+        if proof is not None:
+            raise proof
+        return branches(self, given)
+
+    def nearest(self, *known: Any, guess: Any = _NO_GUESS) -> tuple[Any, ...]:
+        """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
+
+        guess: the unknown axes, a tuple as a call answers it, or the value alone where there is
+        one. The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
+        exactly within the distance of a first solution, that of the guess's own θ; along
+        continuous ones the distance goes down from there, to where it is least around.
+        Raises NoSolution where no solution is found.
+        """
+        if guess is _NO_GUESS:
+            *values, guess = known or (None,)
+            known = tuple(values)
+        given = self._known_values(known)
+        proof = infeasible(self, given)
+        if proof is not None:
+            raise proof
+        return nearest(self, given, self._guess(guess))
+
+    def log_abs_det(self, *values: Any) -> float:
+        """The logarithm of the absolute determinant of this inverse's Jacobian, at known values
+        and θ: of the unknown inputs by the result, known inputs held fixed.
+
+        Its derivatives are exact up to rounding, those of the arms and turns that are taken.
+        Raises NotInvertible where there are not as many unknown inputs as results, or not all of
+        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
+        singular at this value, or has a kink.
+        """
+        given = self._prepared(values)
+        count = len(self._axes.known)
+        return log_abs_det(self, given[:count], given[count] if len(given) > count else ())
+
+    def _guess(self, guess: Any) -> list[Any]:
+        """A guess of the unknown axes, in their types."""
+        unknown = self._axes.unknown
+        if len(unknown) == 1 and not (isinstance(guess, (tuple, list)) and len(guess) == 1):
+            guess = (guess,)
+        if not isinstance(guess, (tuple, list)) or len(guess) != len(unknown):
+            raise WrongArguments(
+                f"{guess!r} is no guess of {', '.join(unknown)}",
+                where=caller(),
+                help="give a tuple of them, as a call of the inverse answers it",
+            )
+        return [self._cast(axis, value) for axis, value in zip(unknown, guess, strict=True)]
+
+    def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The θ that leads to these arguments from what they give; None where there is none."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.parameters.normal(self._namespace["recover"](*args))
+        except REFUSALS:
+            return None
+
+    def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
+        """Whether answers are the unknown ones of these arguments, within the tolerances."""
+        given = dict(zip(self._axes.inputs, args, strict=True))
+        for axis, answer in zip(self._axes.unknown, answers, strict=True):
+            if axis in given:
+                tree = self._axes.trees[axis]
+                pairs = zip(
+                    taken_apart(tree, answer),
+                    taken_apart(tree, self._cast(axis, given[axis])),
+                    strict=True,
+                )
+                if not all(self._close(found, value) for found, value in pairs):
+                    return False
+        return True
+
+    def _known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
+        """Values given for the known axes, in their types."""
+        if len(known) != len(self._axes.known):
+            raise WrongArguments(
+                f"{self!r} has {len(self._axes.known)} known axes "
+                f"({', '.join(self._axes.known)}); {len(known)} values were given",
+                where=caller(),
+                help="give the known values alone, without θ",
+            )
+        return tuple(
+            self._cast(axis, value) for axis, value in zip(self._axes.known, known, strict=True)
+        )
+
     # ---- parts of a call ----
 
     def _prepared(self, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -383,9 +499,11 @@ class Inverse:
 
     def _interpreted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         taken_refusals()  # those of a call before
+        count = len(self._axes.known)
+        theta = map(self.parameters.filled, given[count:])
         try:
             with np.errstate(all="ignore"):
-                return self._finished(self._namespace["inverse"](*given))
+                return self._finished(self._namespace["inverse"](*given[:count], *theta))
         except REFUSALS as error:
             raise self._explained(error, given) from error
 
@@ -467,9 +585,10 @@ class Inverse:
         namespace: dict[str, Any] = {"inverse": inverse, **classes}
         exec(compile(text, self._filename, "exec"), namespace)
         kinds = [kind for axis in self._axes.known for kind in leaves(self._kinds[axis])]
-        kinds += [p.domain.kind for p in self.parameters]
-        kinds += [kind for tree in self._unknown_kinds for kind in leaves(tree)]
         example = [np.zeros(0, np.bool_), *(np.zeros(0, dtype_of(kind)) for kind in kinds)]
+        example += [np.zeros(0, p.domain.dtype) for p in self.parameters]
+        kinds = [kind for tree in self._unknown_kinds for kind in leaves(tree)]
+        example += [np.zeros(0, dtype_of(kind)) for kind in kinds]
         return jitted(
             namespace["rows"], tuple(example), f"{self!r}", self._plan.program.where, nogil=True
         )
@@ -481,10 +600,21 @@ class Inverse:
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         return jitted(
             names["inverse"],
-            (*defaults, *self._theta(self.parameters.default())),
+            (*defaults, *self._theta(self.parameters.compiled(self.parameters.default()))),
             f"the inverse of {self._plan.program.name}",
             self._plan.program.where,
+            self._normal if self.parameters.repeats else None,
         )
+
+    def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What compiled code is given where types do not fit; θ may be a tuple of tuples."""
+        count = len(self._axes.known)
+        return self._fitted((*given[:count], *map(self.parameters.normal, given[count:])))
+
+    def _fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What a call is given, as compiled code takes it."""
+        count = len(self._axes.known)
+        return (*given[:count], *map(self.parameters.compiled, given[count:]))
 
     # ---- refusals ----
 
@@ -493,7 +623,7 @@ class Inverse:
         program = self._plan.program
         reason = error.asked if isinstance(error, NoSolution) else str(error)
         statement, where = None, program.where
-        notes = [("θ", shown_value(given[-1]))] if given and len(self.parameters) else []
+        notes = [("θ", as_text(given[-1]))] if given and len(self.parameters) else []
         notes += [("element", note) for note in getattr(error, "__notes__", ())]
         trace = error.__traceback__
         while trace is not None:
@@ -502,9 +632,7 @@ class Inverse:
                 statement = self._source.lines.get(trace.tb_lineno)
                 where = statement.where if statement is not None else where
                 if "again" in trace.tb_frame.f_locals:
-                    notes.append(
-                        ("the function gives", shown_value(trace.tb_frame.f_locals["again"]))
-                    )
+                    notes.append(("the function gives", as_text(trace.tb_frame.f_locals["again"])))
             elif statement is None and not is_ours(path):
                 where = shown(path, trace.tb_lineno)
             trace = trace.tb_next
@@ -512,7 +640,7 @@ class Inverse:
             why = tried.asked if isinstance(tried, NoSolution) else str(tried)
             notes.append((f"tried {way}", why))
         values = zip(self._axes.known, given, strict=False)
-        shown_values = ", ".join(f"{axis} = {shown_value(value)}" for axis, value in values)
+        shown_values = ", ".join(f"{axis} = {as_text(value)}" for axis, value in values)
         at = f" at {shown_values}" if given else ""
         what = f"`{statement}`" if statement is not None else program.name
         return NoSolution(

@@ -146,7 +146,7 @@ def choose(
     made = plan(program, parts, stated, numeric=numeric)
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
-    return Inverse(f, made, axes, source, context, stated, (rtol, atol))
+    return Inverse(f, made, axes, source, context, stated, (rtol, atol), program)
 
 
 def _inputs(

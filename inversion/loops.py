@@ -4,59 +4,23 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from inversion.branches import absorb
 from inversion.errors import NotInvertible
+from inversion.loop_modes import BEYOND, TRIPS, Backwards, Bounds, Counted, Counts, Part
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
-from inversion.program import Operand, Program, Statement, Variable, listed
-from inversion.structured import Structured, generated
-from primitives import Integers
+from inversion.program import Constant, Operand, Program, Statement, Variable, listed
+from inversion.repeated import Repeated, size_of
+from inversion.structured import Coordinates, Narrowed, Structured, generated, needed
+from primitives import Domain, Integers
 from primitives.relation import Mode
 
-__all__ = ["Backwards", "Bounds", "Loop", "Part"]
+__all__ = ["Loop"]
 
-TRIPS = "trips"  # the coordinate that says how often a while loop has run
-
-
-@dataclass(frozen=True)
-class Part:
-    """A stretch of a loop's turn: statements, and conditions that must hold."""
-
-    statements: tuple[Statement, ...] = ()
-    holds: tuple[tuple[Operand, bool], ...] = ()
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The range that a loop counts through: the variables for its start, stop and step, and the
-    one that counts."""
-
-    start: Variable
-    stop: Variable
-    step: Variable
-    index: Variable
-
-
-@dataclass(frozen=True)
-class Backwards(Mode):
-    """A loop solved for the state that it begins with.
-
-    forwards: state that is known at the beginning, and needs nothing else. last: how the state
-    at the end follows from what the loop gives. turn: how the state before a turn follows from
-    that after it.
-    """
-
-    forwards: tuple[Variable, ...] = ()
-    last: Plan | None = None
-    turn: Plan | None = None
-
-    def parts(self) -> list[tuple[str, Any]]:
-        """The plans for the end, where there is something to solve, and for each turn."""
-        named = [("at the end", self.last), ("each turn, the last one first", self.turn)]
-        return [(what, plan) for what, plan in named if plan is not None and plan.steps]
+MOST_VALUES = 100_000
+"""A loop whose turns need more values than this for one choice is not solved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +31,9 @@ class Loop(Structured):
     the point where the loop may be left, after: what it does from there on. condition: whether it
     is left (``leaves``) or goes on; None where it counts through ``bounds``. following: the state
     after a turn. gives: what results are made of, where the loop is left. numeric: whether roots
-    are looked for in a turn. max_trips: how often it may run, where it does not count.
+    are looked for in a turn. max_trips: how often it may run, where it does not count; where it
+    does, for how many turns there are choices at most. ends: conditions that hold where it is
+    left. counts: its range, where that is not the only thing that ends it.
     """
 
     name: str
@@ -83,18 +49,26 @@ class Loop(Structured):
     where: str
     numeric: bool
     max_trips: int
+    ends: tuple[tuple[Operand, bool], ...] = ()
+    counts: Counts | None = None
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
 
     @property
+    def inside(self) -> tuple[Statement, ...]:
+        return (*self.before.statements, *self.after.statements)
+
+    @functools.cached_property
     def free(self) -> tuple[Variable, ...]:
         """The variables from outside that do not change."""
-        statements = (*self.before.statements, *self.after.statements)
+        statements = self.inside
         inside = {*self.state, *(v for s in statements for v in s.results)}
         if self.bounds is not None:
             inside.add(self.bounds.index)
         mentioned: list[Operand] = [v for s in statements for v in s.variables]
         mentioned += [*self.following, *self.gives]
         mentioned += [value for part in (self.before, self.after) for value, _ in part.holds]
+        mentioned += [value for value, _ in self.ends]
         mentioned += [] if self.condition is None else [self.condition]
         found = (v for v in dict.fromkeys(mentioned) if isinstance(v, Variable))
         return tuple(v for v in found if v not in inside)
@@ -105,8 +79,7 @@ class Loop(Structured):
         at = self.bounds
         return () if at is None else (at.start, at.stop, at.step)
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """The state at the beginning, what does not change, and the range."""
         return (*self.state, *self.free, *self.limits)
 
@@ -122,11 +95,52 @@ class Loop(Structured):
         rows += [f"  then {v} = {operand}" for v, operand in pairs]
         return [*rows, f"  give {', '.join(map(str, self.gives))}"]
 
-    def around(
-        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
-    ) -> Statement | None:
-        """A loop takes no other statements in."""
-        return None
+    # ---- rewriting ----
+
+    def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
+        at = statement.results.index(result)
+        give = self.gives[at]
+        never = isinstance(give, Constant) and bool(give.value) is not is_true
+        if never or len(statement.results) == 1:
+            return None
+        ends = ((give, is_true),) if isinstance(give, Variable) else ()
+        closed = replace(self, ends=(*self.ends, *ends), _modes={}, _reasons=[])
+        rest = closed.giving(statement, [v for v in statement.results if v != result])
+        return Narrowed((rest,), (), {result: Constant(is_true)})
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
+        given = dict(zip(statement.results, self.gives, strict=True))
+        rest = replace(
+            self,
+            gives=tuple(given[v] for v in wanted),
+            results=tuple(wanted),
+            _modes={},
+            _reasons=[],
+        )._reduced()
+        return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
+
+    def _reduced(self) -> Loop:
+        """The loop without the state that nothing needs."""
+        parts = (self.before, self.after)
+        wanted: set[Operand] = {*self.gives, *(value for value, _ in self.ends)}
+        wanted |= {value for part in parts for value, _ in part.holds}
+        wanted |= set() if self.condition is None else {self.condition}
+        following = dict(zip(self.state, self.following, strict=True))
+        while True:
+            kept = needed(self.inside, wanted)
+            more = {following[v] for v in self.state if v in wanted} - wanted
+            if not more:
+                break
+            wanted |= more
+        state = tuple(v for v in self.state if v in wanted)
+        before, after = (
+            Part(tuple(s for s in part.statements if s in kept), part.holds) for part in parts
+        )
+        return replace(
+            self, state=state, before=before, after=after,
+            following=tuple(following[v] for v in state), _modes={}, _reasons=[],
+        )  # fmt: skip
 
     # ---- planning ----
 
@@ -136,26 +150,92 @@ class Loop(Structured):
         order = tuple(axis for axis in axes if axis in unknown)
         if unknown <= frozenset(self.outputs):
             return Backwards(order, generated, known, {})
-        if any(v.name in unknown for v in (*self.free, *self.limits)):
-            return None
+        if self.bounds is not None and unknown == frozenset((self.bounds.stop.name,)):
+            return self._counted(order, known)
+        fixed = [v.name for v in (*self.free, *self.limits) if v.name in unknown]
+        if fixed:
+            return self._not_planned(f"{', '.join(fixed)} is the same in each turn")
         forwards = self._forwards([v for v in self.state if v.name not in unknown])
         back = [v for v in self.state if v not in forwards]
         try:
             last = self._plan(self._last(), [*known, *_names(forwards)], back)
-            turn = self._plan(self._turn(), [*self._after(back), *_names(forwards)], back)
-        except NotInvertible:
-            return None
-        if len(turn.parameters) or (last.free and any(v.name in known for v in back)):
-            return None
-        if any(p.name in axes for p in last.parameters):
-            return None
-        coordinates = {} if self.bounds is not None else {TRIPS: Integers(0, self.max_trips)}
-        coordinates |= {p.name: p.domain for p in last.parameters}
-        lines = dict.fromkeys(coordinates, self.where) | {p.name: p.line for p in last.parameters}
-        return Backwards(
-            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
-            lines=lines, forwards=tuple(forwards), last=last, turn=turn,
+            overwritten, turn = self._turn_plan(forwards, back)
+        except NotInvertible as error:
+            return self._not_planned(error)
+        begun = [v for v in back if v.name in known and v not in overwritten]
+        chosen = [v for v in (*last.free, *turn.free) if v not in overwritten]
+        if begun and any(v.kind in (float, complex) for v in chosen):
+            # rarely would it begin with what is known
+            names = ", ".join(_names(begun))
+            return self._not_planned(f"it begins with a known {names}, and choices change that")
+        coordinates = Coordinates(axes)
+        to_the_end = self._to_the_end(forwards, last)
+        if to_the_end is None:
+            coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
+        at_end = coordinates.of(last.parameters)
+        begins = {
+            v: coordinates.add(p.name, p.domain, p.line)
+            for v, p in turn.free.items() if v in overwritten and v.name in unknown
+        }  # fmt: skip
+        each = coordinates.of(
+            replace(p, domain=Repeated(p.domain, self.max_trips))
+            for p in turn.parameters if p.name not in _names(overwritten)
         )  # fmt: skip
+        if any(size_of(domain) > MOST_VALUES for domain in coordinates.domains.values()):
+            return self._not_planned(
+                f"its turns need more than {MOST_VALUES} values of one choice: make max_trips less"
+            )
+        return Backwards(
+            order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+            self.axes, lines=coordinates.lines, forwards=tuple(forwards), last=last, turn=turn,
+            overwritten=overwritten, at_end=at_end, each=each, begins=begins,
+            to_the_end=to_the_end,
+        )  # fmt: skip
+
+    def _counted(self, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
+        """The mode for the end of its range."""
+        coordinates: dict[str, Domain] = {
+            TRIPS: Integers(0, self.max_trips), BEYOND: Integers(0, None)
+        }  # fmt: skip
+        return Counted(
+            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
+            lines=dict.fromkeys(coordinates, self.where), last_resort=True,
+        )  # fmt: skip
+
+    def _to_the_end(
+        self, forwards: Sequence[Variable], last: Plan
+    ) -> tuple[Operand, Operand, Operand] | None:
+        """The range that tells how often it has run."""
+        if self.bounds is not None:
+            return self.bounds.start, self.bounds.stop, self.bounds.step
+        at = self.counts
+        if at is None or at.at not in forwards or (at.more, False) not in last.program.holds:
+            return None
+        return at.at, at.stop, at.step
+
+    def _turn_plan(
+        self, forwards: Sequence[Variable], back: Sequence[Variable]
+    ) -> tuple[tuple[Variable, ...], Plan]:
+        """How a turn is undone, and the state that it overwrites, which need not be known after
+        it."""
+        overwritten = tuple(v for v in back if v not in self._read_in_a_turn())
+        kept = [v for v in back if v not in overwritten]
+        program = self._turn()
+        if overwritten:
+            turn = self._plan(program, [*self._after(kept), *_names(forwards)], back)
+            if set(turn.free) <= set(overwritten):
+                return overwritten, turn
+        return (), self._plan(program, [*self._after(back), *_names(forwards)], back)
+
+    def _read_in_a_turn(self) -> set[Variable]:
+        """The state that a turn reads."""
+        parts = (self.before, self.after)
+        read: set[Operand] = {a for part in parts for s in part.statements for a in s.arguments}
+        read.update(value for part in parts for value, _ in part.holds)
+        read.update(f for v, f in zip(self.state, self.following, strict=True) if f != v)
+        read.update([] if self.condition is None else [self.condition])
+        unchanged = {v for v, f in zip(self.state, self.following, strict=True) if f == v}
+        return {v for v in self.state if v in read or v in unchanged}
 
     def _plan(self, program: Program, known: Sequence[str], unknown: Sequence[Variable]) -> Plan:
         """The plan for some state, all else known but what is not among the known axes."""
@@ -170,7 +250,7 @@ class Loop(Structured):
 
     def _last(self) -> Program:
         """From the state where the loop is left to what it gives."""
-        holds = self.before.holds
+        holds = (*self.before.holds, *self.ends)
         if self.condition is not None:
             holds = ((self.condition, self.leaves), *holds)
         return Program(
@@ -223,7 +303,7 @@ class Loop(Structured):
         following = dict(zip(self.state, self.following, strict=True))
         wanted: set[Operand] = {following[v] for v in state}
         kept: list[Statement] = []
-        for statement in reversed((*self.before.statements, *self.after.statements)):
+        for statement in reversed(self.inside):
             if not wanted.isdisjoint(statement.results):
                 wanted.update(statement.arguments)
                 kept.append(statement)

@@ -10,7 +10,7 @@ import operator
 import reprlib
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,7 @@ __all__ = [
     "BuildList",
     "Code",
     "Copy",
+    "Cycle",
     "First",
     "Fork",
     "Item",
@@ -209,12 +210,23 @@ class Block:
 
 @dataclass(frozen=True)
 class Code:
-    """A function's blocks by label. first: where it begins. loops: the labels in each loop, by
-    that of its first block."""
+    """A function's blocks by label. first: where it begins. loops: by the label of their first
+    block. returning: the labels from which there is a way to a return."""
 
     first: int
     blocks: dict[int, Block]
-    loops: dict[int, frozenset[int]]
+    loops: dict[int, Cycle]
+    returning: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A loop: its labels. after: the first label outside that every way to a return comes to, if
+    there is one. simple: whether it is left from one block only, which each turn comes to."""
+
+    labels: frozenset[int]
+    after: int | None
+    simple: bool
 
 
 def code_of(function: types.FunctionType) -> Code:
@@ -248,8 +260,52 @@ def code_of(function: types.FunctionType) -> Code:
         block = func_ir.blocks[label]
         end = _end(block, _join(graph, label), code.co_filename)
         blocks[label] = Block(tuple(_ops(block, code.co_filename)), end, frozenset(live[label]))
-    loops = {loop.header: frozenset(loop.body) for loop in graph.loops().values()}
-    return Code(min(func_ir.blocks), blocks, loops)
+    cycles = {loop.header: frozenset(loop.body) for loop in graph.loops().values()}
+    ways = _Ways(blocks)
+    loops = {header: ways.cycle(header, labels) for header, labels in cycles.items()}
+    return Code(min(func_ir.blocks), blocks, loops, ways.returning)
+
+
+class _Ways:
+    """The ways between blocks, those left out that can only raise."""
+
+    def __init__(self, blocks: Mapping[int, Block]) -> None:
+        self.returns = {at for at, block in blocks.items() if isinstance(block.end, Return)}
+        self.following = {at: _following(block.end) for at, block in blocks.items()}
+        self.returning = frozenset(at for at in blocks if self._reached(at) & self.returns)
+        self.following = {
+            at: [to for to in ends if to in self.returning] for at, ends in self.following.items()
+        }
+
+    def _reached(self, start: int, without: int | None = None) -> set[int]:
+        """The blocks that a way leads to, from a block on."""
+        found, waiting = set[int](), [start]
+        while waiting:
+            at = waiting.pop()
+            if at not in found and at != without:
+                found.add(at)
+                waiting += self.following[at]
+        return found
+
+    def cycle(self, header: int, labels: frozenset[int]) -> Cycle:
+        """The loop that begins with a block, of these."""
+        outside = self._reached(header) - labels
+        always = [at for at in outside if not self._reached(header, at) & self.returns]
+        first = [at for at in always if not (self._reached(header, at) & set(always))]
+        exits = {at for at in labels for to in self.following[at] if to not in labels}
+        simple = len(exits) == 1 and not any(
+            header in self._reached(to, at)
+            for at in exits
+            for to in self.following[header]
+            if at != header
+        )
+        return Cycle(labels, first[0] if first else None, simple)
+
+
+def _following(end: Return | Raise | Jump | Fork) -> list[int]:
+    if isinstance(end, Jump):
+        return [end.label]
+    return [end.then, end.orelse] if isinstance(end, Fork) else []
 
 
 def _join(graph: Any, label: int) -> int | None:
@@ -359,13 +415,17 @@ def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
 
 
 def jitted(
-    function: Callable[..., Any], example: tuple[Any, ...], name: str, where: str, **options: Any
+    function: Callable[..., Any],
+    example: tuple[Any, ...],
+    name: str,
+    where: str,
+    fitted: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
+    **options: Any,
 ) -> Callable[..., Any]:
     """A function compiled for arguments of the types of these. Raises NotCompilable.
 
-    options: numba's own.
-
-    Called from Python with arguments of other types, it raises WrongArguments.
+    fitted: makes of arguments of other types some of these. Called from Python with what does not
+    fit then, it raises WrongArguments. options: numba's own.
     """
     made = numba.njit(**options)(function)
     kinds = tuple(numba.typeof(value) for value in example)
@@ -376,6 +436,10 @@ def jitted(
         if not kwargs and tuple(map(numba.typeof, args)) == kinds:
             made.compile(kinds)
             return made
+        if not kwargs and fitted is not None and len(args) == len(kinds):
+            better = fitted(args)
+            if tuple(map(numba.typeof, better)) == kinds:
+                return lambda *_: made(*better)
         raise WrongArguments(
             f"{name}, compiled, takes values of the types {', '.join(map(str, kinds))}; "
             f"{', '.join(map(reprlib.repr, args))} were given",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
+from inversion.repeated import Repeated, filled, size_of
 from overlay.location import caller
 from primitives import Domain
 
@@ -36,11 +36,13 @@ class Parameter:
 class ParameterSpace:
     """The coordinates of an inverse, in the order in which θ holds them.
 
-    The layout depends on the program and on the argument types alone.
+    The layout depends on the program and on the argument types alone. repeats: whether one of
+    them holds a value for each turn of a loop.
     """
 
     def __init__(self, parameters: Sequence[Parameter]) -> None:
         self._parameters = tuple(parameters)
+        self.repeats = any(isinstance(p.domain, Repeated) for p in self._parameters)
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -80,21 +82,44 @@ class ParameterSpace:
         """The θ of every coordinate's default."""
         return tuple(parameter.domain.default for parameter in self)
 
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a θ holds: ``len``, where no choice is repeated in a loop, and none is
+        of an array."""
+        return sum(size_of(parameter.domain) for parameter in self)
+
     def from_unit(self, u: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
-        """The θ for a point of the unit cube, which has a dimension for each number, and for each
-        element of an array; a uniform point gives a sample.
+        """The θ for a point of the unit cube of ``dimensions``; a uniform point gives a sample.
 
         Raises WrongArguments where it has another number of dimensions.
         """
-        sizes = [math.prod(p.domain.dtype.shape) for p in self]
-        if len(u) != sum(sizes):
-            raise self.wrong(len(u), sum(sizes))
-        if not sizes:
-            return ()
-        parts = np.split(np.asarray(u, dtype=np.float64), np.cumsum(sizes)[:-1])
+        if len(u) != self.dimensions:
+            raise self.wrong(len(u), self.dimensions)
+        values: list[Any] = []
+        rest = list(map(float, u))
+        for domain in (parameter.domain for parameter in self):
+            own, rest = rest[: size_of(domain)], rest[size_of(domain) :]
+            values.append(domain.from_unit(own if domain.dtype.shape else own[0]))
+        return tuple(values)
+
+    def records(self, thetas: Sequence[Any]) -> np.ndarray[Any, Any]:
+        """An array of records of ``dtype`` for several θ, each a tuple or a record."""
+        rows = [self.filled(self.normal(theta)) for theta in thetas]
+        return np.array(rows, dtype=self.dtype)
+
+    def filled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A θ in which each choice that is repeated has a value for every turn."""
+        if not self.repeats:
+            return theta
+        return tuple(filled(p.domain, value) for p, value in zip(self, theta, strict=True))
+
+    def compiled(self, theta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A θ as compiled code takes it: with an array of what is repeated."""
+        if not self.repeats:
+            return theta
         return tuple(
-            p.domain.from_unit(part if p.domain.dtype.shape else float(part[0]))
-            for p, part in zip(self, parts, strict=True)
+            np.array(value, dtype=p.domain.dtype.base) if isinstance(p.domain, Repeated) else value
+            for p, value in zip(self, self.filled(theta), strict=True)
         )
 
     def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
@@ -122,8 +147,7 @@ class ParameterSpace:
         """θ as a tuple with the right number of values."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.shape == () and theta.dtype.names:
             self.check_names(theta.dtype.names)
-            fields = [theta[name] for name in self.names]
-            return tuple(field if field.shape else field.item() for field in fields)
+            return tuple(theta[name].tolist() for name in self.names)
         if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
             raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
         return tuple(theta)

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from inversion.program import Constant, Operand, Program, Statement, Variable
+from inversion.structured import Narrowed, Structured
 from primitives import NoSolution, Relation
 
-__all__ = ["SIMPLIFY", "fold", "prune", "share"]
+__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "prune", "share"]
 
 
 def fold(program: Program) -> Program:
     """Statements whose arguments are all constants are computed once."""
 
     def change(statement: Statement) -> Statement | Operand:
-        values = [a.value for a in statement.arguments if isinstance(a, Constant)]
-        relation = statement.relation
-        # a function that can only be run forward may not be a function of its arguments
-        if (
-            not isinstance(relation, Relation)
-            or len(values) < len(statement.arguments)
-            or len(relation.modes) == 1
-        ):
-            return statement
-        try:
-            with np.errstate(all="ignore"):
-                return Constant(relation(*values))
-        except (NoSolution, ValueError, ArithmeticError):
-            return statement
+        rule = statement.relation
+        known = folded(rule, statement.arguments) if isinstance(rule, Relation) else None
+        return statement if known is None else known
 
     return program.rewritten(change)
+
+
+def folded(rule: Relation, arguments: Sequence[Operand]) -> Constant | None:
+    """What a relation gives for constants, where that is always the same."""
+    values = [a.value for a in arguments if isinstance(a, Constant)]
+    # a function that can only be run forward may not be a function of its arguments
+    if len(values) < len(arguments) or len(rule.modes) == 1:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return Constant(rule(*values))
+    except (NoSolution, ValueError, ArithmeticError):
+        return None
 
 
 def share(program: Program) -> Program:
@@ -46,16 +50,63 @@ def share(program: Program) -> Program:
     return program.rewritten(change)
 
 
+def narrow(program: Program) -> Program:
+    """Where a condition that holds is what a branch or a loop gives, only the ways that give it
+    are left."""
+    while True:
+        held = {value: is_true for value, is_true in program.holds if value.kind is bool}
+        for statement in program.statements:
+            found = _where_gives(statement, held)
+            if found is not None:
+                program = _narrowed(program, statement, found)
+                break
+        else:
+            return program
+
+
+def _where_gives(statement: Statement, held: Mapping[Operand, bool]) -> Narrowed | None:
+    rule = statement.relation
+    for result in statement.results:
+        if isinstance(rule, Structured) and result in held:
+            found = rule.where_gives(statement, result, held[result])
+            if found is not None:
+                return found
+    return None
+
+
+def _narrowed(program: Program, statement: Statement, found: Narrowed) -> Program:
+    statements: list[Statement] = []
+    for other in program.statements:
+        statements += found.statements if other is statement else [other]
+    instead = found.instead
+    holds = [(instead.get(v, v), is_true) for v, is_true in (*program.holds, *found.holds)]
+    return program.replace(
+        statements=tuple(
+            replace(s, arguments=tuple(instead.get(a, a) for a in s.arguments)) for s in statements
+        ),
+        results={axis: instead.get(value, value) for axis, value in program.results.items()},
+        holds=tuple(
+            pair
+            for pair in dict.fromkeys(holds)
+            if not isinstance(pair[0], Constant) or bool(pair[0].value) is not pair[1]
+        ),
+    )
+
+
 def prune(program: Program) -> Program:
-    """Statements that the results do not need are left out."""
-    needed = {*program.results.values(), *(value for value, _ in program.holds)}
+    """Statements that the results do not need are left out, and what others give besides."""
+    wanted = {*program.results.values(), *(value for value, _ in program.holds)}
     kept: list[Statement] = []
     for statement in reversed(program.statements):
-        if not needed.isdisjoint(statement.results):
-            needed.update(statement.arguments)
+        used = [v for v in statement.results if v in wanted]
+        if used:
+            rule = statement.relation
+            if isinstance(rule, Structured) and len(used) < len(statement.results):
+                statement = rule.giving(statement, used)
+            wanted.update(statement.arguments)
             kept.append(statement)
     return program.replace(statements=tuple(reversed(kept)))
 
 
-SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, prune)
+SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, narrow, prune)
 """What every program goes through before it is planned."""

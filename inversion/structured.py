@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from inversion.program import Statement, Variable
+from inversion.errors import NotInvertible
+from inversion.parameters import Parameter
+from inversion.program import Operand, Statement, Variable, renumbered
 from primitives import Domain
 from primitives.relation import Mode
 
-__all__ = ["Structured", "generated"]
+__all__ = ["Coordinates", "Narrowed", "Structured", "generated", "needed"]
+
+
+class Coordinates:
+    """The coordinates of a mode that plans inside it give it, by name.
+
+    axes: names that they must not have. domains, lines: of each coordinate.
+    """
+
+    def __init__(self, axes: Iterable[str]) -> None:
+        self.axes = frozenset(axes)
+        self.domains: dict[str, Domain] = {}
+        self.lines: dict[str, str] = {}
+
+    def add(self, wanted: str, domain: Domain, line: str) -> str:
+        """A coordinate; its name."""
+        # a variable that is free inside is an axis here
+        wanted = f"free_{wanted}" if wanted in self.axes else wanted
+        name = renumbered(wanted, {*self.domains, *self.axes})
+        self.domains[name], self.lines[name] = domain, line
+        return name
+
+    def of(self, parameters: Iterable[Parameter]) -> dict[str, str]:
+        """The coordinate for each parameter of a plan, by the parameter's name."""
+        return {p.name: self.add(p.name, p.domain, p.line) for p in parameters}
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """What a statement comes down to. instead: for some of its results, what stands for them."""
+
+    statements: tuple[Statement, ...]
+    holds: tuple[tuple[Operand, bool], ...]
+    instead: Mapping[Operand, Operand]
 
 
 class Structured(ABC):
@@ -24,15 +61,34 @@ class Structured(ABC):
     results: tuple[Variable, ...]
     _modes: dict[frozenset[str], Mode | None]
     whole = False
+    _reasons: list[str]
+
+    @functools.cached_property
+    def inputs(self) -> tuple[Variable, ...]:
+        """The variables from outside."""
+        return self._inputs()
+
+    @abstractmethod
+    def _inputs(self) -> tuple[Variable, ...]:
+        """The variables from outside, each once."""
 
     @property
     @abstractmethod
-    def inputs(self) -> tuple[Variable, ...]:
-        """The variables from outside."""
+    def inside(self) -> Iterable[Statement]:
+        """The statements that stand inside."""
 
     @abstractmethod
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         """The mode for these axes, where what stands inside can be solved for them."""
+
+    def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
+        """What its statement comes down to where one result is known; None where that says
+        nothing of it."""
+        return None
+
+    @abstractmethod
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        """A statement that gives these of its results only."""
 
     @property
     def weak(self) -> bool:
@@ -86,9 +142,26 @@ class Structured(ABC):
     def shown_modes(self) -> str:
         """What was asked for so far, and can be solved."""
         found = (sorted(key) for key, mode in self._modes.items() if mode is not None)
-        return ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+        modes = ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
+        return modes + "".join(f"; {why}" for why in dict.fromkeys(self._reasons))
+
+    def _not_planned(self, why: NotInvertible | str) -> None:
+        """Keep the reason why there is no mode."""
+        if isinstance(why, NotInvertible):
+            why = why.asked if why.where is None else f"{why.asked} [{why.where}]"
+        self._reasons.append(why)
 
 
 def generated(*args: Any) -> Any:
     """In place of a mode's function: what solves such a statement is written out."""
     raise AssertionError("what solves this statement is generated")
+
+
+def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[Statement, ...]:
+    """The statements that some operands need; what these need besides is added to them."""
+    kept: list[Statement] = []
+    for statement in reversed(tuple(statements)):
+        if not wanted.isdisjoint(statement.results):
+            wanted.update(statement.arguments)
+            kept.append(statement)
+    return tuple(reversed(kept))

@@ -92,7 +92,7 @@ def _freed(part: Program, loop: Order) -> tuple[tuple[Variable, ...], Order]:
     for _ in range(len(loop.open) - len(loop.core)):
         orders = [
             (causalise(part, [*known, *free, variable]), variable)
-            for variable in _candidates(part, loop)
+            for variable in (*_not_guessed(part, loop), *_candidates(part, loop))
             if variable not in free
         ]
         # none that makes an equation a mere check
@@ -120,6 +120,11 @@ def _candidates(program: Program, order: Order) -> list[Variable]:
     uses = {v: sum(v in s.variables for s in order.core) for v in floats}
     floats.sort(key=lambda v: (v not in program.inputs, -uses[v]))
     return floats[:MOST_TRIED]
+
+
+def _not_guessed(program: Program, order: Order) -> list[Variable]:
+    """Inputs that can be chosen, but not guessed: numbers of another type."""
+    return [v for v in order.open if v.kind is not float and v in program.inputs]
 
 
 def _guessed(program: Program, loop: Order, variable: Variable, guesses: int) -> Torn | None:

@@ -15,7 +15,7 @@ from overlay.location import caller
 from primitives.arrays.domain import Arrays, is_array
 from primitives.domains import domain_of
 
-__all__ = ["cast", "dtype_of", "example_of", "is_close", "shown_value"]
+__all__ = ["as_text", "cast", "dtype_of", "example_of", "is_close"]
 
 
 def cast(axis: str, kind: Any, value: Any) -> Any:
@@ -86,15 +86,6 @@ def is_close(answer: Any, wanted: Any, rtol: float, atol: float) -> bool:
     return bool(np.all(answer == wanted))
 
 
-def shown_value(value: Any) -> str:
-    """A value in an error, an array in one short line."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(shown_value, value))})"
-    if not isinstance(value, np.ndarray):
-        return repr(value)
-    return " ".join(np.array2string(value, threshold=6, edgeitems=2, separator=", ").split())
-
-
 def dtype_of(kind: Any) -> np.dtype[Any]:
     """The dtype of an array of values of a type."""
     domain = domain_of(kind)
@@ -107,3 +98,13 @@ def example_of(kind: Any) -> Any:
     if domain is None:
         raise NotCompilable(f"values of type {kind!r} are not compiled", where=caller())
     return domain.default
+
+
+def as_text(value: Any) -> str:
+    """A value for a message, in one line: a large array in short, and also an integer that has
+    more digits than Python writes."""
+    try:
+        with np.printoptions(threshold=6, edgeitems=2):
+            return " ".join(repr(value).split())
+    except ValueError:
+        return "an integer of thousands of digits"

@@ -15,6 +15,7 @@ V = TypeVar("V")
 
 # Values that are the same where ``metadata_key`` calls them equal.
 PLAIN: Final = (type(None), bool, int, float, complex, str, bytes)
+_PLAIN: Final = {id(kind) for kind in PLAIN}  # a metaclass may have an ``__eq__`` of its own
 
 
 class Kept(Generic[V]):
@@ -54,4 +55,4 @@ def copies_key(context: Any, changes: dict[str, Any], metadata_key: Any) -> Hash
 
 
 def _is_plain(value: Any) -> bool:
-    return type(value) in PLAIN or (type(value) is tuple and all(map(_is_plain, value)))
+    return id(type(value)) in _PLAIN or (type(value) is tuple and all(map(_is_plain, value)))

@@ -25,6 +25,7 @@ __all__ = [
     "canonical",
     "describe",
     "generic_state",
+    "is_below",
     "key_of_target",
     "lookup",
     "mro_of",
@@ -105,6 +106,11 @@ def generic_state(target: Any) -> Any | None:
 # a metaclass may have attributes of these names
 mro_of: Any = type.__dict__["__mro__"].__get__
 attributes_of: Any = type.__dict__["__dict__"].__get__
+
+
+def is_below(kind: Any, base: type) -> bool:
+    """Whether a class is another, or derives from it; no code of a metaclass runs."""
+    return any(each is base for each in mro_of(kind) or kind.__mro__)
 
 
 def type_attribute(kind: type, name: str) -> Any:

@@ -16,6 +16,7 @@ from primitives.domains import (
     WholeFloats,
 )
 from primitives.errors import NoSolution
+from primitives.partials import partials, partials_of
 from primitives.relation import Mode, Relation, parametric, relation
 from primitives.table import relation_of, relations
 
@@ -39,6 +40,8 @@ __all__ = [
     "WholeFloats",
     "array_of",
     "parametric",
+    "partials",
+    "partials_of",
     "relation",
     "relation_of",
     "relations",

@@ -12,6 +12,7 @@ from typing import Any
 
 from primitives.domains import Bool, Integer, NonNegative, NonZero, Real
 from primitives.errors import NoSolution
+from primitives.floats import whole
 from primitives.kernels import compiled_form
 from primitives.relation import parametric, relation
 
@@ -314,10 +315,9 @@ def ints_becoming(value: float) -> tuple[int, int]:
     Those are all within half the spacing of floats there, which is smaller below a power of two;
     of the integers halfway between two floats, those whose mantissa is even.
     """
-    if value != math.floor(value):
-        raise NoSolution("it is not a whole number")
     if not fits_word(value):
         raise NoSolution("the integer needs more than 64 bits")
+    value = whole(value)
     fraction, exponent = math.frexp(abs(value))
     mantissa, twos = int(fraction * 2.0**53), exponent - 53
     if twos <= 0:

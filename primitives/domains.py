@@ -2,8 +2,9 @@
 
 Membership goes by value, not by type: 2.0 is an integer, 2 is a real, 1 is a truth value.
 
-Sampling from an unbounded domain follows a fixed distribution: a standard logistic variable
-on the reals, its rounded threefold on the integers, odds ``u / (1 - u)`` above a bound.
+Sampling follows a fixed distribution: uniform where both bounds are finite; a standard logistic
+variable on the reals, its rounded threefold on the integers; above or below one bound odds
+``u / (1 - u)``, on the integers their rounded threefold.
 """
 
 from __future__ import annotations

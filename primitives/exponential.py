@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from primitives.domains import Interval, NonNegative, Positive
 from primitives.errors import NoSolution
 from primitives.floats import LARGEST, finite
+from primitives.kernels import compiled_form
 from primitives.relation import relation
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "sqrt"]
@@ -32,9 +35,19 @@ def above_minus_one(value: float) -> float:
     return finite(value)
 
 
+def two_to(a: float) -> float:
+    """2 to the power of ``a``."""
+    return math.exp2(a)
+
+
+@compiled_form(two_to)
+def two_to_compiled(a: float) -> float:
+    return np.exp2(a)  # the same to the bit; numba has not always known the other
+
+
 def power_of_two(ret: float) -> float:
     """2 to the power of ``ret``; the largest float where its logarithm rounds to ``ret``."""
-    return LARGEST if ret == 1024 else positive(math.exp2(ret))
+    return LARGEST if ret == 1024 else positive(two_to(ret))
 
 
 def power_of_ten(ret: float) -> float:
@@ -51,7 +64,7 @@ exp = relation(
 exp2 = relation(
     math.exp2, float, "return = exp2(a)", codomain=Positive,
     edges="0, by underflow, is refused",
-    ret=lambda a: math.exp2(a),
+    ret=lambda a: two_to(a),
     a=lambda ret: math.log2(ret),
 )  # fmt: skip
 expm1 = relation(

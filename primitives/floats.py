@@ -12,7 +12,7 @@ import sys
 
 from primitives.errors import NoSolution
 
-__all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches"]
+__all__ = ["LARGEST", "above", "agrees", "below", "finite", "floor_of", "matches", "whole"]
 
 LARGEST = sys.float_info.max
 WHOLE_FROM = 2.0**52
@@ -52,3 +52,11 @@ def below(bound: float, excess: float, strict: bool) -> float:
 def floor_of(a: float) -> float:
     """The largest whole number that is not above ``a``, as a float."""
     return a if abs(a) >= WHOLE_FROM else float(math.floor(a))
+
+
+def whole(value: float) -> float:
+    """The whole number that a float is, but for rounding in the computations behind it."""
+    near = floor_of(value + 0.5) if abs(value) < WHOLE_FROM else value
+    if not abs(value - near) <= 1e-12 * max(1.0, abs(value)):
+        raise NoSolution("it is not a whole number")
+    return near

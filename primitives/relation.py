@@ -80,6 +80,7 @@ class Mode:
     incomplete: why it cannot reach every solution, or None.
     lines: ``file:line`` of coordinates, where it is not that of the statement.
     surplus: whether the known axes say more than it needs, and have to agree.
+    last_resort: whether a planner takes it only where nothing else is left.
     """
 
     unknown: tuple[str, ...]
@@ -94,6 +95,7 @@ class Mode:
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
     spare: bool = False
     surplus: bool = False
+    last_resort: bool = False
 
     @property
     def settled(self) -> bool:

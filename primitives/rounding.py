@@ -12,7 +12,7 @@ import numpy as np
 
 from primitives.domains import Bool, Interval, WholeFloats
 from primitives.errors import NoSolution
-from primitives.floats import WHOLE_FROM, floor_of
+from primitives.floats import WHOLE_FROM, floor_of, whole
 from primitives.kernels import compiled_form
 from primitives.relation import Relation, parametric, relation
 
@@ -40,8 +40,7 @@ def half_even_of(a: float) -> float:
 
 def above_floor(ret: float, u: float) -> float:
     """What is ``u`` above the whole number that rounding down makes of it."""
-    if floor_of(ret) != ret:
-        raise NoSolution("it is not a whole number")
+    ret = whole(ret)
     found = ret + u
     return found if floor_of(found) == ret else math.nextafter(found, ret)
 
@@ -59,8 +58,7 @@ def beyond_trunc(ret: float, u: float, negative: bool) -> float:
 
 def beside_half_even(ret: float, u: float) -> float:
     """What is ``u`` above the whole number that is nearest to it."""
-    if half_even_of(ret) != ret:
-        raise NoSolution("it is not a whole number")
+    ret = whole(ret)
     found = ret + u
     return found if half_even_of(found) == ret else math.nextafter(found, ret)
 

@@ -101,8 +101,7 @@ def closures_called_at_once(n):
     """A function made, called once and dropped at every turn."""
     total = 0
     for i in range(n):
-        more = lambda x: step(x) + i  # noqa: B023, E731
-        total = total + more(1)
+        total = total + (lambda x: step(x) + i)(1)
     return total
 
 

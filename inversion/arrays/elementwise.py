@@ -11,9 +11,8 @@ from inversion.branches import absorb
 from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
-from inversion.program import Operand, Program, Statement, Variable, listed, renumbered
-from inversion.structured import Structured, generated
-from primitives import Domain
+from inversion.program import Operand, Program, Statement, Variable, listed
+from inversion.structured import Coordinates, Structured, generated, needed
 from primitives.arrays.domain import Arrays, array_of, is_array
 from primitives.relation import Mode
 
@@ -51,12 +50,17 @@ class Elementwise(Structured):
     where: str
     numeric: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
     whole = True
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """What it reads."""
         return self.read
+
+    @property
+    def inside(self) -> tuple[Statement, ...]:
+        """What is done to an element."""
+        return self.statements
 
     def rows(self) -> list[str]:
         """What is done to an element."""
@@ -80,24 +84,33 @@ class Elementwise(Structured):
             return None
         try:
             found = plan(self.program, known, {}, numeric=self.numeric)
-        except NotInvertible:
-            return None
-        coordinates: dict[str, Domain] = {}
-        lines: dict[str, str] = {}
+        except NotInvertible as error:
+            return self._not_planned(error)
+        coordinates = Coordinates(axes)
         chosen: dict[str, str] = {}
         for parameter in found.parameters:
             wanted = parameter.name.removesuffix(f"_{'_'.join(order)}")  # added again outside
-            wanted = f"free_{wanted}" if wanted in axes else wanted
-            name = renumbered(wanted, {*coordinates, *axes})
-            coordinates[name] = Arrays(parameter.domain, self.shape)
-            lines[name] = parameter.line
-            chosen[parameter.name] = name
+            domain = Arrays(parameter.domain, self.shape)
+            chosen[parameter.name] = coordinates.add(wanted, domain, parameter.line)
+        domains = coordinates.domains
         return Each(
-            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
-            lines=lines, spare=bool(coordinates) and found.parameters.optional,
+            order, generated, (*known, *domains), domains, generated, self.axes,
+            lines=coordinates.lines, spare=bool(domains) and found.parameters.optional,
             plan=found, chosen=chosen, common=numbers[0] if numbers else None,
             surplus=bool(numbers),
         )  # fmt: skip
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        inner = dict(zip(statement.results, self.results, strict=True))
+        operands = {v.name: a for v, a in zip(self.read, statement.arguments, strict=True)}
+        return elementwise(
+            self.name,
+            self.shape,
+            needed(self.statements, {inner[v] for v in wanted}),
+            operands,
+            [inner[v] for v in wanted],
+            numeric=self.numeric,
+        )
 
 
 def elementwise(

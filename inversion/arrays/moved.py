@@ -67,12 +67,17 @@ class Moved(Structured):
     places: Mapping[str, Index]
     where: str
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
     whole = True
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """What it reads."""
         return self.read
+
+    @property
+    def inside(self) -> tuple[Statement, ...]:
+        """Nothing but the equation."""
+        return ()
 
     @property
     def weak(self) -> bool:
@@ -128,6 +133,11 @@ class Moved(Structured):
             sources=sources, taken=taken, missing=missing,
             surplus=twice and not set(order) <= set(self.outputs),
         )  # fmt: skip
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        inner = dict(zip(statement.results, self.results, strict=True))
+        places = {v: self.places[inner[v].name] for v in wanted}
+        return moved(self.name, self.read, statement.arguments, places, statement.where)
 
 
 def moved(

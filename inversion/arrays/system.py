@@ -14,7 +14,7 @@ from inversion.arrays.moved import Moved, offsets, size_of
 from inversion.causality import causalise
 from inversion.plan import given_variables, split
 from inversion.program import Operand, Program, Statement, Variable, listed
-from inversion.structured import Structured, generated
+from inversion.structured import Structured, generated, needed
 from primitives import Domain, Real, Relation
 from primitives.arrays.domain import Arrays, element_of, is_array, shape_of
 from primitives.relation import Mode
@@ -50,12 +50,17 @@ class System(Structured):
     statements: tuple[Statement, ...]
     where: str
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
     whole = True
 
-    @property
-    def inputs(self) -> tuple[Variable, ...]:
+    def _inputs(self) -> tuple[Variable, ...]:
         """What it reads."""
         return self.read
+
+    @property
+    def inside(self) -> tuple[Statement, ...]:
+        """The equations."""
+        return self.statements
 
     @property
     def weak(self) -> bool:
@@ -86,6 +91,16 @@ class System(Structured):
             order, generated, (*known, *coordinates), coordinates, generated, self.axes,
             spare=square, found=found, near=near, given=given,
         )  # fmt: skip
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        given = dict(zip(statement.results, self.results, strict=True))
+        operands = dict(zip(self.read, statement.arguments, strict=True))
+        results = tuple(given[v] for v in wanted)
+        kept = needed(self.statements, set(results))
+        used = {v for s in kept for v in s.variables}
+        read = tuple(v for v in self.read if v in used)
+        rule = System(self.name, read, self.linear.intersection(read), results, kept, self.where)
+        return Statement(rule, tuple(wanted), tuple(operands[v] for v in read), statement.where)
 
     def places(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, int, int]]:
         """Each variable with where its elements begin and end, one after the other."""

@@ -19,7 +19,8 @@ from inversion.emitting.system import SYSTEM
 from inversion.emitting.writing import Body, Module, PartWriter, Row, Source, tuple_of
 from inversion.loops import Loop
 from inversion.plan import Plan, Step, solved_by, statement_of
-from inversion.program import Constant, Variable
+from inversion.program import Constant, Statement, Variable
+from inversion.structured import Structured
 from inversion.trees import Node, Tree, leaves, mapped
 from primitives import Complex, Domain, Real
 from primitives.arrays.domain import element_of
@@ -187,6 +188,9 @@ class Entry:
             return body.shown(plan.operand(name))
 
         inputs = ", ".join(self.built(mapped(self.axes[axis], leaf)) for axis in self.inputs)
+        if any(map(_may_be_endless, plan.program.statements)):
+            given = ", ".join(body.shown(v) for v in plan.program.inputs)
+            body.row(f"{self.bounded()}({given})")
         tree = self.axes[RETURN]
         again = f"forward({inputs})"
         if isinstance(tree, Node):
@@ -203,6 +207,19 @@ class Entry:
             again, why = self.part(body, name, "again"), self.disagreement()
             body.compare(again, wanted, operand.kind, why, rtol, atol)
 
+    def bounded(self) -> str:
+        """The function that runs the program, and refuses loops that go on for too long: the
+        function itself might never come back from what is no answer."""
+
+        def write(name: str) -> list[Row]:
+            body, program = Body(self.module), self.plan.program
+            body.row(f"def {name}({', '.join(map(body.shown, program.inputs))}):", depth=0)
+            body.forward(program.statements)
+            body.row("return")
+            return [*body.rows, Row("")]
+
+        return self.module.part(("bounded",), "bounded", write)
+
     def disagreement(self) -> str:
         """Why the function may give another result than the known one."""
         plan = self.plan
@@ -214,6 +231,14 @@ class Entry:
         more = more or len(set(results)) < len(results)
         disagree = more or any(isinstance(result, Constant) for result in results)
         return "the known values disagree" if RETURN in self.known and disagree else "lost digits"
+
+
+def _may_be_endless(statement: Statement) -> bool:
+    rule = statement.relation
+    if not isinstance(rule, Structured):
+        return False
+    counted = not isinstance(rule, Loop) or rule.bounds is not None or rule.counts is not None
+    return not counted or any(map(_may_be_endless, rule.inside))
 
 
 def _written(tree: Tree) -> str:

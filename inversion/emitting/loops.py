@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from inversion.emitting.writing import Body, Module, PartWriter, Row, assign, conditions, tuple_of
-from inversion.loops import TRIPS, Backwards, Loop
+from inversion.loop_modes import BEYOND, TRIPS, Backwards, Counted, Part
+from inversion.loops import Loop
 from inversion.plan import Plan
 from inversion.program import Operand, Variable
 
@@ -35,6 +36,9 @@ def _endless(rule: Loop) -> str:
     return f'raise NoSolution("{more}")'
 
 
+CLOSE = 1e-9  # what counts as the same where the end of a range is looked for
+
+
 def turns(body: Body, rule: Loop) -> None:
     """The head of a loop that runs forward."""
     if rule.bounds is None:
@@ -53,24 +57,36 @@ def leave(body: Body, rule: Loop, then: Callable[[], None]) -> None:
 
 
 def give(body: Body, rule: Loop) -> None:
+    conditions(body, rule.ends)
     body.row(f"return {', '.join(map(body.shown, rule.gives))}")
 
 
-def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
-    """The function that undoes the turns of a loop, the last one first."""
+def solve(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> list[Row]:
+    """The function that solves a loop."""
+    if isinstance(mode, Counted):
+        return count(module, rule, mode, name)
     if mode.last is None:
         return run_on(module, rule, mode, name)
+    return undone(module, rule, mode, name)
+
+
+def undone(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+    """The function that undoes the turns of a loop, the last one first."""
+    assert mode.last is not None
     assert mode.turn is not None
     body = Body(module)
     begun = [v for v in rule.state if v.name in mode.takes]
     arguments = {axis: body.name(axis) for axis in mode.takes}
+    for axis in mode.coordinates:
+        if axis != TRIPS:  # the plans have names of their own for what is chosen
+            arguments[axis] = body.name(f"{axis}_chosen")
     for v in begun:  # what it begins with stays, under a name of its own
         if v not in mode.forwards:
             arguments[v.name] = body.name(f"{v.name}_begun")
     body.row(f"def {name}({', '.join(arguments.values())}):", depth=0)
     trips = body.name(TRIPS)
-    if rule.bounds is not None:
-        body.row(f"{trips} = len(range({', '.join(map(body.shown, rule.limits))}))")
+    if mode.to_the_end is not None:
+        body.row(f"{trips} = len(range({', '.join(map(body.shown, mode.to_the_end))}))")
     past = {v: body.name(f"{v.name}_past") for v in mode.forwards}
     run_known(body, rule, mode, past, trips)
     outputs = [r for r in rule.results if r.name in mode.takes]
@@ -80,7 +96,12 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         if isinstance(operand, Variable) and operand not in given:
             given.add(operand)
             body.row(f"{body.shown(operand)} = {body.shown(result)}")
+    for parameter, coordinate in mode.at_end.items():
+        body.row(f"{body.name(parameter)} = {arguments[coordinate]}")
     body.solve(mode.last)
+    if mode.each:
+        body.row(f"if {trips} > {rule.max_trips}:")
+        body.row(f"    {_endless(rule)}")
     body.row(f"for turn in range({trips} - 1, -1, -1):")
     body.depth += 1
     if rule.bounds is not None:
@@ -88,8 +109,10 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
     for v, kept in past.items():
         body.row(f"{body.shown(v)} = {kept}[turn]")
+    choose(body, mode, mode.turn, arguments)
     undo(body, rule, mode, mode.turn)
     body.depth -= 1
+    begin(body, mode, arguments, trips)
     for v in begun:
         if v not in mode.forwards:
             why = "the loop does not begin with what is known"
@@ -100,6 +123,23 @@ def solve(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         body.row(f"{', '.join(map(body.name, rule.outputs))} = {module.forward(rule)}({given})")
     body.row(f"return {', '.join(map(body.name, mode.unknown))}")
     return [*body.rows, Row("")]
+
+
+def choose(body: Body, mode: Backwards, turn: Plan, arguments: Mapping[str, str]) -> None:
+    """Take what is chosen for a turn."""
+    for parameter in turn.parameters:
+        if parameter.name in mode.each:
+            name = body.name(parameter.name)
+            body.row(f"{name} = {arguments[mode.each[parameter.name]]}[turn]")
+            body.refuse(name, parameter.domain, "OutsideDomain", None)
+
+
+def begin(body: Body, mode: Backwards, arguments: Mapping[str, str], trips: str) -> None:
+    """Choose what a loop begins with and overwrites, where it runs at all."""
+    for v in mode.overwritten:
+        chosen = arguments[mode.begins.get(v, v.name)]
+        body.row(f"if {trips} > 0:")
+        body.row(f"    {body.shown(v)} = {chosen}")
 
 
 def run_on(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
@@ -149,22 +189,91 @@ def undo(body: Body, rule: Loop, mode: Backwards, turn: Plan) -> None:
     body.solve(turn)
 
 
-def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
-    """The function that runs a loop to see how often, and with what at the end."""
+def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
+    """The function that runs a loop until it gives what is known, and looks where that is closest
+    to the number of turns that is chosen."""
+    assert rule.bounds is not None
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
+    best, trips = body.name("best"), body.name(TRIPS)
+    start, _, step = map(body.shown, rule.limits)
+    body.row(f"{best} = -1")
+    body.row(f"for turn in range({rule.max_trips} + 1):")
+    body.depth += 1
+    body.row(f"if {best} >= 0 and abs(turn - {trips}) > abs({best} - {trips}):")
+    body.row("    break")
+    body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+    same = [
+        f"abs({body.shown(v)} - {body.name(axis)}) <= {CLOSE} * abs({body.name(axis)}) + {CLOSE}"
+        if v.kind in (float, complex) else f"{body.shown(v)} == {body.name(axis)}"
+        for v, axis in zip(rule.gives, rule.outputs, strict=True)
+    ]  # fmt: skip
+    body.row(f"if {' and '.join(same)}:")
+    body.row(f"    {best} = turn")
+    body.row(f"    if turn >= {trips}:")
+    body.row("        break")
+    again(body, rule)
+    body.depth -= 1
+    body.row(f"if {best} < 0:")
+    body.row('    raise NoSolution("no number of turns leads to what is known")')
+    beyond = body.name(BEYOND)
+    body.row(f"if {best} > 0:")
+    body.row(f"    {beyond} = {beyond} % abs({step})")
+    body.row(f"if {step} < 0:")
+    body.row(f"    {beyond} = -{beyond}")
+    body.row(f"return {start} + {best} * {step} - {beyond}")
+    return [*body.rows, Row("")]
+
+
+def again(body: Body, rule: Loop) -> None:
+    """Run a turn whose beginning is known."""
+    body.forward(rule.before.statements)
+    conditions(body, rule.before.holds)
+    body.forward(rule.after.statements)
+    conditions(body, rule.after.holds)
+    assign(body, rule.state, rule.following)
+
+
+def recover(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> list[Row]:
+    """The function that runs a loop to see what is chosen."""
+    if isinstance(mode, Counted):
+        return counted(module, rule, mode, name)
+    return followed(module, rule, mode, name)
+
+
+def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
+    """The function that says how often a loop runs, and where its range ends."""
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
+    start, stop, step = map(body.shown, rule.limits)
+    trips = body.name(TRIPS)
+    body.row(f"{trips} = len(range({start}, {stop}, {step}))")
+    body.row(f"return ({trips}, abs({start} + {trips} * {step} - {stop}))")
+    return [*body.rows, Row("")]
+
+
+def followed(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+    """The function that runs a loop to see how often, and what is chosen on the way."""
     assert mode.last is not None
+    assert mode.turn is not None
     body = Body(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
     trips = body.name(TRIPS)
-    if rule.bounds is None:
-        body.row(f"{trips} = 0")
+    body.row(f"{trips} = 0")
+    kept = {p: body.name(f"{coordinate}_kept") for p, coordinate in mode.each.items()}
+    for values in kept.values():
+        body.row(f"{values} = []")
+    begun = {coordinate: body.name(f"{v}_begun") for v, coordinate in mode.begins.items()}
+    for v, coordinate in mode.begins.items():
+        body.row(f"{begun[coordinate]} = {body.shown(v)}")
+    at_end = {coordinate: p for p, coordinate in mode.at_end.items()}
+    each = {coordinate: f"tuple({kept[p]})" for p, coordinate in mode.each.items()}
 
     def left() -> None:
         assert mode.last is not None
-        body.forward(s for s in mode.last.program.statements if s not in rule.before.statements)
-        values = dict(
-            zip((p.name for p in mode.last.parameters), body.recovered(mode.last), strict=True)
-        )
-        values[TRIPS] = trips
+        found = dict(zip((p.name for p in mode.last.parameters),
+                         recovered(body, mode.last, rule.before), strict=True))  # fmt: skip
+        values = {TRIPS: trips, **begun, **each, **{c: found[p] for c, p in at_end.items()}}
         body.row(f"return {tuple_of([values[name] for name in mode.coordinates])}")
 
     turns(body, rule)
@@ -173,15 +282,28 @@ def recover(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]
     if rule.condition is not None:
         leave(body, rule, left)
     body.forward(rule.after.statements)
+    done = Part((*rule.before.statements, *rule.after.statements))
+    found = recovered(body, mode.turn, done)
+    for parameter, value in zip(mode.turn.parameters, found, strict=True):
+        if parameter.name in kept:
+            body.row(f"{kept[parameter.name]}.append({value})")
     assign(body, rule.state, rule.following)
-    if rule.bounds is None:
-        body.row(f"{trips} += 1")
+    body.row(f"{trips} += 1")
     body.depth -= 1
     if rule.condition is None:
         left()
     else:
         body.row(_endless(rule))
     return [*body.rows, Row("")]
+
+
+def recovered(body: Body, plan: Plan, done: Part) -> list[str]:
+    """The names of a plan's parameters, read off what was computed, part of it before."""
+    inner = Body(body.module, local=dict(body.local), depth=body.depth)
+    inner.forward(s for s in plan.program.statements if s not in done.statements)
+    found = inner.recovered(plan)
+    body.rows += inner.rows
+    return found
 
 
 LOOPS = PartWriter(run, solve, recover)

@@ -15,6 +15,7 @@ from typing import Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.arrays import array_call
+from inversion.lifting.ends import Found, Returned, Way
 from inversion.lifting.functions import (
     body_of,
     bound,
@@ -23,7 +24,9 @@ from inversion.lifting.functions import (
     promotions,
     python_code,
 )
+from inversion.lifting.recursion import Active, entered, through
 from inversion.lifting.values import (
+    Again,
     Named,
     Object,
     Site,
@@ -42,8 +45,8 @@ from inversion.lifting.values import (
     shown_kind,
     value_of,
 )
-from inversion.lifting.ways import Found, Returned, Walk, Way
 from inversion.numba_ir import code_of, result_type
+from inversion.passes import folded
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.resolve import Resolver
 from inversion.trees import Tree, is_record, leaves, mapped
@@ -165,6 +168,8 @@ class Lifter:
             return self.call(site, (target.__func__,), (Object(target.__self__), *args), kwargs)
         args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
+        if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
+            return through(self, site, targets, args)
         if is_record(target):
             return record(site, target, args, kwargs)
         if target is range and not kwargs:
@@ -239,8 +244,9 @@ class Lifter:
             raise no_relation(site, kind, [value])
         return self.state(replace(site, name=f"{kind.__name__}_{value.name}"), found, [value])
 
-    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Variable:
-        """Add the statement that a relation holds between these arguments and a new variable."""
+    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Operand:
+        """Add the statement that a relation holds between these arguments and a new variable; of
+        constants in a function that may call itself, the constant that they give."""
         cast = tuple(
             Constant(kind(value.value))
             if isinstance(value, Constant) and kind in (int, float)
@@ -248,6 +254,10 @@ class Lifter:
             for value, kind in zip(args, found.types, strict=True)
         )
         self.functions.update(dict.fromkeys(python_code(found.target)))
+        if site.active and site.active[-1].may_recur:  # whether it does may be known
+            known = folded(found, cast)
+            if known is not None:
+                return known
         result = Variable(self.fresh(site.name), found.returns)
         self.statements.append(Statement(found, (result,), cast, site.where))
         return result
@@ -259,18 +269,13 @@ class Lifter:
             raise no_relation(site, function, args)
         if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
             args = (Object(function), *args)
-        call = body.__code__, site.overlaid, len(site.chain), kinds_of(args, kwargs)
-        if call in site.active:
-            raise NotInvertible(
-                f"cannot invert {describe(function)}: it calls itself for ever",
-                where=site.where,
-                help="a method goes on to what lies below with call_next or nonoverlay",
-            )
         self.functions[body] = None
-        given = bound(site, body, args, kwargs)
-        code = code_of(body)
-        walk = Walk(self, replace(site, active=(*site.active, call)), code, given)
-        found = walk.run(code.first, {}, None)
+        given = tuple(bound(site, body, args, kwargs))
+        code = body.__code__
+        may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
+        key = code, site.overlaid, len(site.chain)
+        here = Active(key, given, self.depth, may_recur=may_recur)
+        found = entered(self, site, body, code_of(body), here)
         if isinstance(found, Returned):
             return found.value
         raise NotInvertible(

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.values import (
-    Exit,
-    Iterating,
-    Object,
-    Site,
-    Tupled,
-    Value,
-    numbers_in,
-    read,
-    same_kinds,
-    shown_kind,
-    two_exits,
-    variables_in,
-)
-from inversion.loops import Bounds, Loop
+from inversion.lifting.ends import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
+from inversion.lifting.repeating import Repeating, Turn
+from inversion.lifting.values import Iterating, Object, Range, Value, read
+from inversion.loop_modes import Bounds, Counts
 from inversion.numba_ir import Next
-from inversion.program import Constant, Operand, Statement, Variable
+from inversion.program import Constant, Operand, Variable
 
 if TYPE_CHECKING:
-    from inversion.lifting.ways import Walk, Way
+    from inversion.lifting.ways import Walk
 
 MOST_TURNS = 1000
 """More turns than this of loops that are written out are not gone through."""
 
 
-def looped(walk: Walk, label: int, known: dict[str, Value]) -> tuple[int, dict[str, Value]] | None:
-    """A loop as one statement: where it leads, and what the names stand for there. None where its
-    turns are gone through one by one, for they are few and known."""
+def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found | None:
+    """A loop as one statement: where it leads. None where its turns are gone through one by one,
+    for they are few and known."""
     walk.lifter.turns += 1
-    block = walk.code.blocks[label]
+    cycle, block = walk.code.loops[label], walk.code.blocks[label]
     if walk.lifter.turns > MOST_TURNS:
         raise NotInvertible(
             f"cannot invert {walk.site.name}: its loops have more than {MOST_TURNS} turns "
@@ -44,62 +34,62 @@ def looped(walk: Walk, label: int, known: dict[str, Value]) -> tuple[int, dict[s
             where=block.ops[0].where,
             help="loop over a range",
         )
-    inner = replace(walk, turn=label, loop=walk.code.loops[label])
+    if label not in walk.code.returning:
+        raise never_left(block.ops[0].where)
+    inner = replace(walk, leaving=cycle.labels if cycle.simple else frozenset())
+    inside = stops | {label} | (frozenset() if cycle.after is None else {cycle.after})
+    made = Turns(inner, label, known, inside)
     nexts = [op for op in block.ops if isinstance(op, Next)]
     iterator = read(known, nexts[0].source, nexts[0].where) if nexts else None
     if isinstance(iterator, Iterating):
-        if iterator.over is None:
-            return None
-    else:
-        first = walk.lifter.apart(lambda: inner.run(label, dict(known), None)).found
-        if not isinstance(first, Exit) or isinstance(first.condition, Constant):
-            return None
-    return Turns(inner, label, known).statement()
+        return None if iterator.over is None else made.statement()
+    first = walk.lifter.apart(lambda: inner.turn(label, dict(known), inside)).found
+    if isinstance(first, Exit):
+        return None if isinstance(first.condition, Constant) else made.statement()
+    goes_on = isinstance(first, Several) and isinstance(first.flags.get(label), Variable)
+    return made.statement() if goes_on else None
 
 
-class Turns:
+class Turns(Repeating):
     """One turn of a loop, gone through with variables in the place of what changes."""
 
-    def __init__(self, walk: Walk, label: int, known: dict[str, Value]) -> None:
-        self.walk = walk
-        self.lifter = walk.lifter
+    def __init__(
+        self, walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]
+    ) -> None:
+        blocks = walk.code.blocks
+        super().__init__(walk, blocks[label].ops[0].where)
         self.label = label
         self.known = known
-        blocks = walk.code.blocks
-        self.where = blocks[label].ops[0].where
-        assigned = {op.name for inside in walk.loop for op in blocks[inside].ops}
+        self.stops = stops
+        cycle = walk.code.loops[label]
+        assigned = {op.name for inside in cycle.labels for op in blocks[inside].ops}
         self.names = [n for n in known if n in assigned and n in blocks[label].live]
         self.names = [n for n in self.names if not isinstance(known[n], (Object, Iterating))]
-        self.bounds: Bounds | None = None
+        self.counter = f"i_{self.line}.count"  # no name that numba gives
 
-    def statement(self) -> tuple[int, dict[str, Value]]:
-        """Add the statement for the loop."""
+    def statement(self) -> Found:
+        """Add the statement for the loop; where it leads."""
         begin = {name: self.known[name] for name in self.names}
-        while True:  # until no type is widened any more
-            state = {name: self.fresh(name, value) for name, value in begin.items()}
-            before, leave, after = self.turn(state)
-            assert isinstance(after.found, dict)
-            following = {name: after.found[name] for name in self.names}
-            wider = {name: self.wider(name, begin[name], following[name]) for name in self.names}
-            if all(same_kinds(wider[name], begin[name]) for name in self.names):
-                break
-            begin = wider
-        return self.stated(state, before, leave, after, following)
+        counted = self.counted()
+        if counted is not None and not self.walk.leaving:
+            begin[self.counter] = counted.start
+        self.word = "while" if counted is None else "for"
+        return self.repeated(begin)
 
-    def fresh(self, name: str, value: Value) -> Value:
-        """Variables in the place of the numbers of a value."""
-        if isinstance(value, Tupled):
-            return Tupled(value.kind, tuple(self.fresh(name, item) for item in value.items))
-        if isinstance(value, (Variable, Constant)):
-            return Variable(self.lifter.fresh(name), value.kind)
-        raise NotInvertible(
-            f"{name} is a {shown_kind(value)}, and changes in a loop",
-            where=self.where,
-            help="let numbers and tuples of numbers change",
-        )
+    def counted(self) -> Range | None:
+        """The range that it counts through."""
+        for op in self.walk.code.blocks[self.label].ops:
+            found = self.known.get(op.source) if isinstance(op, Next) else None
+            if isinstance(found, Iterating):
+                return found.over
+        return None
 
-    def turn(self, state: Mapping[str, Value]) -> tuple[Way, Exit, Way]:
-        """Go through a turn: up to where the loop may be left, and from there on."""
+    def turn(self, state: Mapping[str, Value]) -> Turn:
+        """Go through a turn."""
+        return self.simple(state) if self.walk.leaving else self.several(state)
+
+    def simple(self, state: Mapping[str, Value]) -> Turn:
+        """Go through a turn of a loop that is left at one place, which each turn comes to."""
         lifter, inside = self.lifter, {**self.known, **state}
         for op in self.walk.code.blocks[self.label].ops:
             found = self.known.get(op.source) if isinstance(op, Next) else None
@@ -108,113 +98,79 @@ class Turns:
                 start, stop, step, index = (Variable(name, int) for name in names)
                 self.bounds = Bounds(start, stop, step, index)
                 inside[op.source] = Iterating(found.over, (index,))
-        before = lifter.apart(lambda: self.walk.run(self.label, inside, None))
+        before = lifter.apart(lambda: self.walk.turn(self.label, inside, self.stops))
         leave = before.found
         if not isinstance(leave, Exit):
-            raise NotInvertible(
-                "cannot invert a loop that is left in the middle of a function, or never",
-                where=self.where,
-                help="leave it by its condition or by one break",
-            )
-        go_on = dict(leave.known)
-        after = lifter.apart(lambda: self.walk.run(leave.inside, go_on, self.label))
-        if not isinstance(after.found, dict):
-            raise two_exits(self.where)
-        return before, leave, after
-
-    @property
-    def line(self) -> str:
-        return self.where.rpartition(":")[2]
-
-    def wider(self, name: str, one: Value, other: Value) -> Value:
-        """The first, in the types that both need."""
-        if isinstance(one, Tupled) and isinstance(other, Tupled):
-            if one.kind is other.kind and len(one.items) == len(other.items):
-                pairs = zip(one.items, other.items, strict=True)
-                return Tupled(one.kind, tuple(self.wider(name, *pair) for pair in pairs))
-        elif isinstance(one, (Variable, Constant)) and isinstance(other, (Variable, Constant)):
-            if one.kind is other.kind:
-                return one
-            if {one.kind, other.kind} <= {int, float, bool}:
-                kind = float if float in (one.kind, other.kind) else int
-                return Variable(str(one), kind)
-        raise NotInvertible(
-            f"{name} is a {shown_kind(one)} before a turn of the loop and a "
-            f"{shown_kind(other)} after it",
-            where=self.where,
-            help="give it the same type on both",
-        )
-
-    # ---- the statement ----
-
-    def stated(
-        self,
-        state: Mapping[str, Value],
-        before: Way,
-        leave: Exit,
-        after: Way,
-        following: Mapping[str, Value],
-    ) -> tuple[int, dict[str, Value]]:
-        formals = [v for name in self.names for v in variables_in(state[name])]
-        site = replace(self.walk.site, where=self.where)
-        values = [v for name in self.names for v in numbers_in(self.known[name])]
-        given = [
-            self.lifter.converted(replace(site, name=v.name), value, v.kind)
-            for v, value in zip(formals, values, strict=True)
-        ]
-        values = [v for name in self.names for v in numbers_in(following[name])]
-        after_found = self.within(after, site, formals, values)
-        inner = {*formals, *(v for s in before.statements for v in s.results)}
-        if self.bounds is not None:
-            inner.add(self.bounds.index)
-        results: list[Variable] = []
-        gives: list[Operand] = []
-
-        def outside(name: str, value: Value) -> Value:
-            if isinstance(value, Tupled):
-                return Tupled(value.kind, tuple(outside(name, item) for item in value.items))
-            if not isinstance(value, Variable) or value not in inner:
-                return value
-            results.append(Variable(self.lifter.fresh(name), value.kind))
-            gives.append(value)
-            return results[-1]
-
-        live = self.walk.code.blocks[leave.outside].live
-        known = {n: outside(n, v) for n, v in leave.known.items() if n in live}
-        counted = isinstance(leave.condition, Object)
-        word = "for" if counted else "while"
-        rule = Loop(
-            self.lifter.fresh(f"{word}_{self.line}"), tuple(formals), before.part,
-            None if counted else condition_of(leave), leave.leaves, after.part, tuple(after_found),
-            tuple(gives), tuple(results), self.bounds if counted else None, self.where,
-            self.lifter.numeric, self.lifter.max_trips,
+            raise never_left(self.where)
+        onward = replace(self.walk, leaving=frozenset())
+        after = lifter.apart(lambda: onward.run(leave.inside, dict(leave.known), self.stops))
+        if not isinstance(after.found, At) or after.found.label != self.label:
+            raise not_followed(self.where)
+        condition = leave.condition
+        assert isinstance(condition, (Variable, Constant, Object))
+        ends: dict[Place, End] = {leave.outside: At(leave.outside, leave.known)}
+        return Turn(
+            before, None if isinstance(condition, Object) else condition, leave.leaves, after,
+            after.found.known, ends, {},
         )  # fmt: skip
-        arguments = (*given, *rule.free, *self.limits())
-        if results:
-            self.lifter.statements.append(Statement(rule, tuple(results), arguments, self.where))
-        return leave.outside, known
 
-    def within(
-        self, way: Way, site: Site, formals: list[Variable], values: list[Operand]
-    ) -> list[Operand]:
-        """Values in the types of the state, converted at the end of a turn."""
-        outer, self.lifter.statements = self.lifter.statements, way.statements
-        try:
-            return [
-                self.lifter.converted(replace(site, name=v.name), value, v.kind)
-                for v, value in zip(formals, values, strict=True)
-            ]
-        finally:
-            self.lifter.statements = outer
+    def several(self, state: Mapping[str, Value]) -> Turn:
+        """Go through a turn of a loop that is left at several places: where one of them is come
+        to, and where the next turn begins, are ways like others."""
+        inside, more = {**self.known, **state}, dict[str, Value]()
+
+        def go() -> Found:
+            more.update(self.count(inside, state))
+            return self.walk.turn(self.label, inside, self.stops)
+
+        way = self.lifter.apart(go)
+        if not isinstance(way.found, Several) or self.label not in way.found.ends:
+            raise never_left(self.where)
+        ends, flags = dict(way.found.ends), dict(way.found.flags)
+        on, goes_on = ends.pop(self.label), flags.pop(self.label)
+        assert isinstance(on, At)
+        nothing = Way(Nowhere(), [], [])
+        following = {**on.known, **more}
+        return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
+
+    def count(self, inside: dict[str, Value], state: Mapping[str, Value]) -> dict[str, Value]:
+        """Let a turn know where its range has come to, and whether that goes on; the state after
+        it."""
+        over = self.counted()
+        if over is None:
+            return {}
+        site, at = replace(self.walk.site, where=self.where, overlaid=False), state[self.counter]
+
+        def stated(target: Callable[..., Any], *operands: Value) -> Value:
+            name = replace(site, name=f"i_{self.line}")
+            return self.lifter.call(name, (target,), operands, {})
+
+        if isinstance(over.step, Constant):
+            more = stated(operator.lt if over.step.value > 0 else operator.gt, at, over.stop)
+        else:
+            left = stated(operator.mul, stated(operator.sub, over.stop, at), over.step)
+            more = stated(operator.gt, left, Constant(0))
+        assert isinstance(more, (Variable, Constant))
+        assert isinstance(at, Variable)
+        self.counts = Counts(at, over.stop, over.step, more)
+        for op in self.walk.code.blocks[self.label].ops:
+            if isinstance(op, Next):
+                inside[op.source] = Iterating(over, (at,), more)
+        return {self.counter: stated(operator.add, at, over.step)}
+
+    def most_turns(self) -> int:
+        ends = [end.value for end in self.limits() if isinstance(end, Constant)]
+        return len(range(*ends)) if len(ends) == 3 else self.lifter.max_trips
 
     def limits(self) -> tuple[Operand, ...]:
-        for op in self.walk.code.blocks[self.label].ops:
-            found = self.known.get(op.source) if isinstance(op, Next) else None
-            if isinstance(found, Iterating) and found.over is not None:
-                return found.over.start, found.over.stop, found.over.step
-        return ()
+        over = self.counted()
+        return () if over is None else (over.start, over.stop, over.step)
 
 
-def condition_of(leave: Exit) -> Operand:
-    assert isinstance(leave.condition, (Variable, Constant))
-    return leave.condition
+def never_left(where: str) -> NotInvertible:
+    """The refusal of a loop without an end."""
+    return NotInvertible(
+        "cannot invert a loop that is never left",
+        where=where,
+        help="leave it by its condition, break or return",
+    )

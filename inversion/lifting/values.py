@@ -62,10 +62,12 @@ class Range:
 
 @dataclass(frozen=True)
 class Iterating:
-    """An iterator: over a range that is not written out, or over the items that are left."""
+    """An iterator: over a range that is not written out, or over the items that are left. more:
+    of a range, whether it goes on, where that is a condition like others."""
 
     over: Range | None
     items: tuple[Value, ...] = ()
+    more: Operand | None = None
     kind: type = object
 
 
@@ -79,25 +81,25 @@ class Pair:
     kind: type = object
 
 
-Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair
+@dataclass(frozen=True, eq=False)
+class Again:
+    """What a function gives that calls itself: the result for other arguments, times ``scale``,
+    plus ``shift``. of: its calls."""
+
+    of: Any
+    args: tuple[Value, ...]
+    shift: Operand
+    scale: Operand
+    kind: type = object
+
+
+Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair | Again
 
 
 Values = Sequence[Value]
 
 
 Named = Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class Exit:
-    """The point of a turn where a loop may be left. leaves: for which value of the condition;
-    known: what the names stand for there."""
-
-    condition: Value
-    leaves: bool
-    known: dict[str, Value]
-    outside: int
-    inside: int
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ UNROLLED = 16
 
 
 def value_of(value: Any) -> Value:
-    if isinstance(value, (Variable, Constant, Object, Tupled)):
+    if isinstance(value, (Variable, Constant, Object, Tupled, Again)):
         return value
     if isinstance(value, tuple):
         return Tupled(type(value), tuple(map(value_of, value)))
@@ -205,6 +207,12 @@ def as_tree(value: Value) -> Tree:
 
 def read(known: Named, name: str, where: str) -> Value:
     """What a name stands for; numba drops one of the two that ``:=`` gives."""
+    if name not in known and name.isidentifier():
+        raise NotInvertible(
+            f"{name} may be used before it has a value",
+            where=where,
+            help="give it one before the loop or branch that does",
+        )
     if name not in known:
         raise refused("assignment within an expression", where)
     value = known[name]
@@ -292,7 +300,7 @@ def next_of(op: Op, iterator: Value) -> Pair:
     if not isinstance(iterator, Iterating):
         raise refused(f"next item of a {shown_kind(iterator)}", op.where)
     if iterator.over is not None:
-        return Pair(iterator.items[0], Object(MORE))
+        return Pair(iterator.items[0], iterator.more or Object(MORE))
     return Pair(next(iter(iterator.items), None), Constant(bool(iterator.items)))
 
 
@@ -312,12 +320,3 @@ def more_of_pair(op: Op, pair: Value) -> Value:
     if not isinstance(pair, Pair):
         raise refused(f"item of a {shown_kind(pair)}", op.where)
     return pair.more
-
-
-def two_exits(where: str) -> NotInvertible:
-    """The refusal of a loop that is left at two places."""
-    return NotInvertible(
-        "cannot invert a loop that may be left at two places",
-        where=where,
-        help="leave it by its condition alone, or by one break",
-    )

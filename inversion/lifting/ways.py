@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.branches import Arm, branch
 from inversion.errors import NotInvertible
-from inversion.lifting import turns
+from inversion.lifting import recursion, turns
 from inversion.lifting.arrays import array_attribute
+from inversion.lifting.ends import (
+    At,
+    Exit,
+    Found,
+    Nowhere,
+    Place,
+    Returned,
+    Several,
+    Way,
+    ends_of,
+    flag_of,
+    not_followed,
+    places_of,
+)
+from inversion.lifting.joining import Join
 from inversion.lifting.values import (
     UNROLLED,
-    Broken,
-    Exit,
+    Again,
     Named,
     Object,
     Site,
@@ -30,12 +45,9 @@ from inversion.lifting.values import (
     more_of_pair,
     next_of,
     read,
-    shown_kind,
-    two_exits,
     unpacked,
     value_of,
 )
-from inversion.loops import Part
 from inversion.numba_ir import (
     Apply,
     Argument,
@@ -59,39 +71,12 @@ from inversion.numba_ir import (
     Unpack,
     refused,
 )
-from inversion.program import Constant, Operand, Statement, Variable
+from inversion.program import Constant, Variable
 from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
-
-
-@dataclass(frozen=True)
-class Returned:
-    """What a way through a function gives at its end."""
-
-    value: Value
-
-
-class Nowhere:
-    """A way through a function that raises."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way from a fork: what it leads to, what it computes, and what must hold for it."""
-
-    found: Found
-    statements: list[Statement]
-    holds: list[tuple[Operand, bool]]
-
-    @property
-    def part(self) -> Part:
-        """What it adds to a turn of a loop."""
-        return Part(tuple(self.statements), tuple(self.holds))
-
-
-Found = Returned | dict[str, Value] | Nowhere | Exit
+    from inversion.lifting.recursion import Calls
 
 
 DEEPEST = 64
@@ -104,132 +89,165 @@ MOST_WAYS = 512
 
 @dataclass(frozen=True)
 class Walk:
-    """A function that is gone through: its code, its arguments. turn: the first label of the loop a
-    turn of which is gone through; loop: the labels of that."""
+    """A function that is gone through: its code, its arguments. leaving: the labels of the loop of
+    which a turn is gone through up to where it may be left; none where that is a way like any.
+    calls: the calls of the function by itself, where these are turns of a loop."""
 
     lifter: Lifter
     site: Site
     code: Code
     given: Values
-    turn: int | None = None
-    loop: frozenset[int] = frozenset()
+    leaving: frozenset[int] = frozenset()
+    calls: Calls | None = None
 
-    def run(
-        self, label: int, known: dict[str, Value], stop: int | None
-    ) -> Returned | dict[str, Value] | Nowhere | Exit:
-        """Go through blocks from one label to another, or to the end: what the names stand for
-        there, or what is returned."""
-        while label != stop:
-            if label in self.code.loops and label != self.turn:
-                looped = turns.looped(self, label, known)
-                if looped is not None:
-                    label, known = looped
-                    continue
-            block = self.code.blocks[label]
-            if isinstance(block.end, Raise):
-                return Nowhere()
-            for op in block.ops:
+    def run(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
+        """Go through blocks from a label to one of the stops, or to the end."""
+        if label in stops:
+            return At(label, known)
+        found = turns.looped(self, label, known, stops) if label in self.code.loops else None
+        return self.went(self.block(label, known, stops) if found is None else found, stops)
+
+    def went(self, found: Found, stops: frozenset[int]) -> Found:
+        """Go on from where the first block has led."""
+        while isinstance(found, At) and found.label not in stops:
+            label, known = found.label, found.known
+            looped = turns.looped(self, label, known, stops) if label in self.code.loops else None
+            found = self.block(label, known, stops) if looped is None else looped
+        if isinstance(found, Several) and not {p for p in found.ends if p is not None} <= stops:
+            raise not_followed(self.site.where)
+        return found
+
+    def live_at(self, place: Place) -> frozenset[str]:
+        """The names that are needed at a place, or later."""
+        if place is None:
+            return frozenset()
+        if place == recursion.AGAIN:
+            assert self.calls is not None
+            return self.calls.live
+        return self.code.blocks[place].live
+
+    def turn(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
+        """Go through a turn of the loop that begins at a label, which is one of the stops."""
+        return self.went(self.block(label, known, stops), stops)
+
+    def block(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
+        """Go through one block."""
+        block = self.code.blocks[label]
+        if isinstance(block.end, Raise):
+            return Nowhere()
+        for op in block.ops:
+            try:
                 known[op.name] = self._op(op, known)
-                if isinstance(op, Next):
-                    known[op.source] = advanced(known[op.source])
-            match block.end:
-                case Return(name=name, where=where):
-                    return Returned(read(known, name, where))
-                case Jump(label=label):
-                    continue
-                case Fork() as fork:
-                    found = self._forked(fork, known)
-            if isinstance(found, int):
-                label = found
-            elif isinstance(found, dict):
-                known = found
-                assert fork.join is not None
-                label = fork.join
-            else:
-                return found
-        return known
+            except recursion.Deeper:
+                return Nowhere()
+            if isinstance(op, Next):
+                known[op.source] = advanced(known[op.source])
+        match block.end:
+            case Return(name=name, where=where):
+                return recursion.returned(self.calls, read(known, name, where))
+            case Jump(label=label):
+                return At(label, known)
+            case Fork() as fork:
+                return self._forked(fork, known, stops)
 
-    def _forked(
-        self, fork: Fork, known: dict[str, Value]
-    ) -> int | Returned | dict[str, Value] | Nowhere | Exit:
-        """Where a fork leads: to a label, or to what both ways give."""
+    def _forked(self, fork: Fork, known: dict[str, Value], stops: frozenset[int]) -> Found:
+        """Where a fork leads."""
         condition = read(known, fork.condition, fork.where)
-        inside = [label in self.loop for label in (fork.then, fork.orelse)]
-        if self.loop and not all(inside):
-            if not any(inside):
-                raise two_exits(fork.where)
-            labels = (fork.orelse, fork.then) if inside[0] else (fork.then, fork.orelse)
-            return Exit(condition, not inside[0], known, *labels)
+        labels = fork.then, fork.orelse
+        out = [self._leads_out(label) for label in labels]
+        if any(out):
+            outside, inside = labels if out[0] else labels[::-1]
+            return Exit(condition, out[0], known, outside, inside)
         if not isinstance(condition, Variable):
-            return fork.then if is_true(condition) else fork.orelse
-        self.lifter.ways += 1
-        if self.lifter.ways > MOST_WAYS or self.lifter.depth > DEEPEST:
-            much = f"there are more than {MOST_WAYS} ways through it"
-            raise NotInvertible(
-                f"cannot invert {self.site.name}: "
-                + (
-                    much
-                    if self.lifter.ways > MOST_WAYS
-                    else f"it branches {DEEPEST} times in a row"
-                ),
-                where=fork.where,
-                help="move a part with branches of its own into a function with a relation",
-            )
-        ways = [self._way(label, known, fork) for label in (fork.then, fork.orelse)]
-        if any(isinstance(way.found, Exit) for way in ways):
-            raise two_exits(fork.where)
+            return At(fork.then if is_true(condition) else fork.orelse, known)
+        self._count(fork)
+        inner = stops if fork.join is None else stops | {fork.join}
+        ways = self._ways(labels, known, inner)
+        if self._part_again(fork, ways, stops):
+            ways = self._ways(labels, known, stops)
         for taken, (way, other) in enumerate((ways, ways[::-1])):
             if _leads_nowhere(other, way):  # then the condition is known
                 self.lifter.holds.append((condition, not taken))
                 self.lifter.statements += way.statements
                 self.lifter.holds += way.holds
                 return way.found
-        return self._joined(fork, condition, ways)
+        return self._joined(fork, condition, ways, known)
 
-    def _way(self, label: int, known: dict[str, Value], fork: Fork) -> Way:
-        """Go one way of a fork, with statements of its own."""
-        return self.lifter.apart(lambda: self.run(label, dict(known), fork.join))
+    def _ways(
+        self, labels: Sequence[int], known: dict[str, Value], stops: frozenset[int]
+    ) -> list[Way]:
+        return [
+            self.lifter.apart(lambda label=label: self.run(label, dict(known), stops))
+            for label in labels
+        ]
+
+    def _part_again(self, fork: Fork, ways: Sequence[Way], stops: frozenset[int]) -> bool:
+        """Whether ways are not the same from where they meet: one of them may return what the
+        function gives for other arguments, or come there in the next turn of a loop only."""
+        places = {p for way in ways for p in places_of(way.found)}
+        meets = len(places) > 1 and fork.join in places and fork.join not in stops
+        return meets or any(map(self._calls_itself, ways))
+
+    def _calls_itself(self, way: Way) -> bool:
+        """Whether a name stands for what the function's call of itself gives."""
+        end = way.found
+        return (
+            isinstance(end, At)
+            and end.label != recursion.AGAIN
+            and any(isinstance(end.known.get(name), Again) for name in self.live_at(end.label))
+        )
+
+    def _leads_out(self, label: int) -> bool:
+        """Whether a label stands outside of the loop up to whose exit a turn is gone through."""
+        outside = bool(self.leaving) and label not in self.leaving
+        return outside and label in self.code.returning
+
+    def _count(self, fork: Fork) -> None:
+        self.lifter.ways += 1
+        many = self.lifter.ways > MOST_WAYS
+        if not many and self.lifter.depth <= DEEPEST:
+            return
+        why = f"there are more than {MOST_WAYS} ways through it"
+        raise NotInvertible(
+            f"cannot invert {self.site.name}: "
+            + (why if many else f"it branches {DEEPEST} times in a row"),
+            where=fork.where,
+            help="move a part with branches of its own into a function with a relation",
+        )
 
     def _joined(
-        self, fork: Fork, condition: Variable, ways: list[Way]
-    ) -> Returned | dict[str, Value]:
+        self, fork: Fork, condition: Variable, ways: list[Way], known: Mapping[str, Value]
+    ) -> Found:
         """One branch statement for two ways, and what the names stand for after it."""
-        first, second = (way.found for way in ways)
-        if isinstance(first, Returned) and isinstance(second, Returned):
-            pairs = {self.site.name: (first.value, second.value)}
-        else:
-            assert isinstance(first, dict)
-            assert isinstance(second, dict)
-            assert fork.join is not None
-            live = self.code.blocks[fork.join].live
-            pairs = {
-                name: (first[name], second[name])
-                for name in first
-                if name in live and name in second
-            }
-        joined = Join(self, fork, ways)
-        after = {name: joined.value(name, *pair) for name, pair in pairs.items()}
+        found = [way.found for way in ways]
+        assert all(isinstance(one, (At, Returned, Several)) for one in found)
+        sides = [one for one in found if isinstance(one, (At, Returned, Several))]
+        ends = [ends_of(one) for one in sides]
+        joined = Join(self, fork, ways, known)
+        places = list(dict.fromkeys(place for side in ends for place in side))
+        after = {place: joined.end(place, [side.get(place) for side in ends]) for place in places}
+        flags = {
+            place: joined.flag(place, flag_of(sides[0], place), flag_of(sides[1], place))
+            for place in places
+            if len(places) > 1
+        }
         if joined.results:
-            gives = zip(*joined.gives, strict=True)
-            arms = [
-                Arm(tuple(way.statements), tuple(given), tuple(way.holds))
-                for way, given in zip(ways, gives, strict=True)
-            ]
-            name = f"if_{fork.where.rpartition(':')[2]}"
-            name = self.lifter.fresh(name)
-            self.lifter.statements.append(
-                branch(
-                    name,
-                    condition,
-                    (arms[0], arms[1]),
-                    tuple(joined.results),
-                    fork.where,
-                    numeric=self.lifter.numeric,
-                )
+            self._branch(fork, condition, ways, joined)
+        return Several(after, flags) if len(places) > 1 else after[places[0]]
+
+    def _branch(self, fork: Fork, condition: Variable, ways: list[Way], joined: Join) -> None:
+        gives = zip(*joined.gives, strict=True)
+        first, second = (
+            Arm(tuple(way.statements), tuple(given), tuple(way.holds))
+            for way, given in zip(ways, gives, strict=True)
+        )
+        name = self.lifter.fresh(f"if_{fork.where.rpartition(':')[2]}")
+        results = tuple(joined.results)
+        self.lifter.statements.append(
+            branch(
+                name, condition, (first, second), results, fork.where, numeric=self.lifter.numeric
             )
-        if isinstance(first, Returned):
-            return Returned(read(after, self.site.name, fork.where))
-        return after
+        )
 
     def _at(self, op: Op) -> Site:
         """Where a call stands."""
@@ -257,6 +275,8 @@ class Walk:
         def value(name: str) -> Value:
             return read(known, name, op.where)
 
+        if isinstance(op, (Item, Unpack, Iterate)) and isinstance(value(op.source), Again):
+            raise recursion.used_otherwise(replace(self.site, where=op.where), "its items")
         match op:
             case Argument(index=index):
                 return self.given[index]
@@ -304,63 +324,3 @@ def _leads_nowhere(way: Way, other: Way) -> bool:
         value = way.found.value
         return isinstance(value, Object) and value.value is None and value != other.found.value
     return isinstance(way.found, Nowhere)
-
-
-class Join:
-    """Finds what two ways give in common; where they differ, a branch has a result."""
-
-    def __init__(self, walk: Walk, fork: Fork, ways: list[Way]) -> None:
-        self.walk = walk
-        self.lifter = walk.lifter
-        self.fork = fork
-        self.ways = ways
-        self.results: list[Variable] = []
-        self.gives: list[tuple[Operand, Operand]] = []
-
-    def value(self, name: str, then: Value, orelse: Value) -> Value:
-        """What a name stands for where both ways have met."""
-        if then == orelse:
-            return then
-        if isinstance(then, Tupled) and isinstance(orelse, Tupled):
-            if then.kind is orelse.kind and len(then.items) == len(orelse.items):
-                pairs = zip(then.items, orelse.items, strict=True)
-                return Tupled(then.kind, tuple(self.value(name, *pair) for pair in pairs))
-        elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
-            return self.number(name, then, orelse)
-        return Broken(
-            NotInvertible(
-                f"a value is a {shown_kind(then)} on one way and a {shown_kind(orelse)} on the "
-                "other",
-                where=self.fork.where,
-                help="give it the same type on both",
-            )
-        )
-
-    def number(self, name: str, then: Operand, orelse: Operand) -> Variable:
-        kind = then.kind
-        if then.kind is not orelse.kind:
-            if not {then.kind, orelse.kind} <= {int, float, bool}:
-                raise NotInvertible(
-                    f"{name} is of type {shown_kind(then)} on one way and of type "
-                    f"{shown_kind(orelse)} on the other",
-                    where=self.fork.where,
-                    help="convert one of them",
-                )
-            kind = float if float in (then.kind, orelse.kind) else int
-        site = replace(self.walk.site, name=name, where=self.fork.where)
-        given = [
-            self.converted(site, value, kind, way)
-            for value, way in zip((then, orelse), self.ways, strict=True)
-        ]
-        result = Variable(self.lifter.fresh(name), kind)
-        self.results.append(result)
-        self.gives.append((given[0], given[1]))
-        return result
-
-    def converted(self, site: Site, value: Operand, kind: Any, way: Way) -> Operand:
-        """A value in the type that both ways have, converted on its way."""
-        outer, self.lifter.statements = self.lifter.statements, way.statements
-        try:
-            return self.lifter.converted(site, value, kind)
-        finally:
-            self.lifter.statements = outer

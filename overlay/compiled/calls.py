@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from numba import types
+
 from overlay.compiled import failures
 from overlay.compiled.numba_types import CalleeType, Native, StandIn, Type, type_of_constant
 from overlay.compiled.types import hint_of
@@ -23,22 +25,31 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "BY_POSITION",
     "GLUE",
+    "SPREAD",
     "Body",
     "Callee",
     "Outcome",
+    "Way",
     "as_type",
+    "by_position",
     "calling",
     "calling_attribute",
     "has_code",
+    "is_callable_in",
     "readings",
-    "refuse_keywords_after_rest",
+    "refuse_parameters",
     "type_of",
 ]
 
 
 # The file of functions that the engine writes around others.
 GLUE: Final = "<overlay>"
+# How a function hands on an argument: by position, all that are in it, under a name, or not.
+Way = str | None
+BY_POSITION: Final = ""
+SPREAD: Final = "*"
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,25 +158,35 @@ def type_of(native: Native) -> Any:
         return None
 
 
-def refuse_keywords_after_rest(function: Any) -> None:
-    code = getattr(function, "py_func", function).__code__
+def is_callable_in(world: World, value: Any) -> bool:
+    """Whether code of a world can call a callable that is no Python function."""
+    found = world.stand_in(value)
+    if found is not None:
+        return issubclass(type(found._numba_type_), types.Callable)
+    return type_of(Native(value)) is not None
+
+
+def refuse_parameters(function: Any) -> None:
+    """Raise NotCompilable for parameters that numba has no meaning for."""
+    function = getattr(function, "py_func", function)
+    code = function.__code__
     if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
-        raise failures.keywords_after_rest(getattr(function, "py_func", function))
+        raise failures.keywords_after_rest(function)
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        raise failures.any_keywords(function)
 
 
 # The functions below that something refers to: those of one target serve in every world.
 _made: weakref.WeakValueDictionary[Any, python_types.FunctionType] = weakref.WeakValueDictionary()
 
 
-def calling(
-    target: Any, given: int | None = None, count: int = 0, named: Sequence[str] = ()
-) -> Any:
-    """A Python function that calls ``target`` with the first ``given`` of ``count`` arguments, or
-    with all that it is given. named: the names under which it hands on those that follow."""
-    key = id(target), given, count, tuple(named)
+def calling(target: Any, ways: tuple[Way, ...] | None = None) -> Any:
+    """A Python function that calls ``target`` with its arguments, each handed on in its way, or
+    all by position."""
+    key = id(target), ways
     found = _made.get(key)
     if found is None:
-        taken, handed = _handed_on(given, count, named)
+        taken, handed = _handed_on(ways)
         namespace: dict[str, Any] = {"target": target}
         source = f"def entry({taken}): return target({handed})"
         exec(compile(source, GLUE, "exec"), namespace)
@@ -182,19 +203,31 @@ def calling_attribute(name: str) -> Any:
     return namespace["call"]
 
 
-def ending(target: Any, given: int, count: int, named: Sequence[str], error: OverlayError) -> Any:
+def ending(target: Any, ways: tuple[Way, ...], error: OverlayError) -> Any:
     """The same, of a target that is to end by an exception: where it does not this raises an
     error like the one given."""
-    taken, handed = _handed_on(given, count, named)
+    taken, handed = _handed_on(ways)
     namespace: dict[str, Any] = {"target": target, "kind": type(error), "message": str(error)}
     source = f"def entry({taken}):\n    target({handed})\n    raise kind(message)"
     exec(compile(source, GLUE, "exec"), namespace)
     return namespace["entry"]
 
 
-def _handed_on(given: int | None, count: int, named: Sequence[str]) -> tuple[str, str]:
+def by_position(count: int | None, names: Sequence[str] = ()) -> tuple[Way, ...] | None:
+    """The ways of so many arguments, and of others by name; of None, of all there are."""
+    return None if count is None else (*[BY_POSITION] * count, *names)
+
+
+def _handed_on(ways: tuple[Way, ...] | None) -> tuple[str, str]:
     """What a function takes, and what it hands on."""
-    names = [f"a{i}" for i in range(count)] if given is not None else ["*args"]
-    handed = names[:given]
-    handed += [f"{name}={each}" for name, each in zip(named, names[given:], strict=False)]
+    if ways is None:
+        return "*args", "*args"
+    names = [f"a{i}" for i in range(len(ways))]
+    handed = [_handed(name, way) for name, way in zip(names, ways, strict=True) if way is not None]
     return ", ".join(names), ", ".join(handed)
+
+
+def _handed(name: str, way: str) -> str:
+    if way in (BY_POSITION, SPREAD):
+        return way + name
+    return f"{way}={name}"

@@ -100,9 +100,9 @@ def _whole(ty: types.Type, *, numpy: bool, literal: bool) -> Any:
         return _whole(element, numpy=numpy, literal=False)
 
     if isinstance(ty, types.List):
-        return list[inner(ty.dtype)]  # type: ignore[misc]
+        return list[inner(ty.dtype)]
     if isinstance(ty, types.Set):
-        return set[inner(ty.dtype)]  # type: ignore[misc]
+        return set[inner(ty.dtype)]
     if isinstance(ty, types.DictType) and not numpy:
-        return dict[inner(ty.key_type), inner(ty.value_type)]  # type: ignore[misc]
+        return dict[inner(ty.key_type), inner(ty.value_type)]
     return hint_of(ty, numpy=numpy, literal=literal)

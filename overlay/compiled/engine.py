@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from overlay.cache_folder import Folder
 from overlay.compiled.barrier import Barrier, BarrierInfo
-from overlay.compiled.calls import Body
+from overlay.compiled.calls import Body, is_callable_in
 from overlay.compiled.keeping import Keeping
 from overlay.compiled.numba_callers import retire_callers
-from overlay.compiled.numba_dispatchers import EntryDispatcher
+from overlay.compiled.numba_entries import EntryDispatcher, entry_of
 from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import OWN_OPTIONS, is_dispatcher, options_of
@@ -149,7 +149,9 @@ class CompiledContext:
         return self.world({}).kernel(kernel)
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
-        entry = EntryDispatcher(self, _with_code(function), options, body)
+        is_function = isinstance(function, types.FunctionType) or is_dispatcher(function)
+        with_code = function if is_function else _with_code(self.world({}), function)
+        entry = entry_of(self, with_code, options, body)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:
@@ -337,15 +339,19 @@ def _check_barriers(options: dict[str, Any]) -> None:
             )
 
 
-def _with_code(function: Any) -> Any:
-    """A function of which numba can read the code: the same, or one that calls it."""
-    if isinstance(function, types.FunctionType) or is_dispatcher(function):
-        return function
+def _with_code(world: World, function: Any) -> Any:
+    """A function of which numba can read the code, and that calls another callable."""
     if isinstance(function, types.MethodType):
         raise NotCompilable(
             f"cannot compile {name_of(function)}, a method bound to an object",
             where=location_of(function.__func__),
             help="compile a function that takes the object as an argument",
+        )
+    if type(function) is Context or not is_callable_in(world, function):
+        raise NotCompilable(
+            f"cannot compile {name_of(function)}, a {type(function).__qualname__}",
+            where=caller(),
+            help="compile a Python function that does the same",
         )
 
     def entry(*args: Any) -> Any:

@@ -6,6 +6,7 @@ ours travels under a number in that text, and is raised when numba gives up.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 import weakref
@@ -18,13 +19,17 @@ from overlay.target import describe
 
 __all__ = [
     "Failure",
+    "accepted_by_none",
+    "any_keywords",
     "calls_itself",
     "changed_at_run_time",
     "context_as_value",
     "converts",
     "entered_without_function",
     "failure_in",
+    "joined_with_none",
     "keywords_after_rest",
+    "makes_instance",
     "next_in_block",
     "no_meaning",
     "of_body",
@@ -99,11 +104,15 @@ def of_body(
 
 def of_entry(function: Any, reason: str, where: str | None = None) -> NotCompilable:
     """numba cannot compile a function, for a reason that has nothing to do with a method."""
+    lines = shortened(reason)
+    help = "this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)"
+    if any(line.startswith("NameError") for line in lines):
+        help = "define it before the function is called"
     return NotCompilable(
         f"{name_of(function)} cannot be compiled",
         where=where or location_of(function),
-        notes=[("numba", line) for line in shortened(reason)],
-        help="this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)",
+        notes=[("numba", line) for line in lines],
+        help=help,
     )
 
 
@@ -125,6 +134,15 @@ def no_meaning(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
         f"{describe(target)} itself",
         notes=[("closest", repr(method)) for method in nearest[:3]],
         help="add a method for these types",
+    )
+
+
+def accepted_by_none(target: Any, types: str, nearest: list[Method]) -> NotCompilable:
+    """No method accepts a call, and numba's own implementations do not either."""
+    return NotCompilable(
+        f"no method accepts {describe(target)}({types}), nor does numba's own {describe(target)}",
+        notes=[("closest", repr(method)) for method in nearest[:3]],
+        help="add a method for these types, or convert the arguments",
     )
 
 
@@ -151,6 +169,25 @@ def changed_at_run_time(name: str) -> NotCompilable:
         f"compiled code cannot replace {name} of a context by what only the running program knows",
         help="metadata and plugins may be; replace anything else by constants, and first: "
         "context.replace(...).replace(metadata=...)",
+    )
+
+
+def makes_instance(cls: type) -> NotCompilable:
+    """A class is called that numba knows nothing of."""
+    return NotCompilable(
+        f"compiled code cannot make an instance of {name_of(cls)}",
+        help="make it outside, and mention it"
+        if cls.__module__.partition(".")[0] == "overlay"
+        else "use a named tuple or a class of numba's @jitclass",
+    )
+
+
+def joined_with_none(metadata: str) -> NotCompilable:
+    """``outer | inner`` takes the metadata of the one or of the other."""
+    return NotCompilable(
+        "compiled code cannot join a context that has metadata with one whose metadata, "
+        f"{metadata}, may be None when the program runs",
+        help="test for None before, and join in each branch",
     )
 
 
@@ -226,9 +263,25 @@ def keywords_after_rest(function: Any) -> NotCompilable:
     )
 
 
+def any_keywords(function: Any) -> NotCompilable:
+    """A function takes any keywords, as ``**names``."""
+    code = function.__code__
+    names = code.co_varnames[_count(code) + bool(code.co_flags & inspect.CO_VARARGS)]
+    return NotCompilable(
+        f"{name_of(function)} takes any keywords, as **{names}, which numba cannot compile",
+        where=location_of(function),
+        help="name the parameters",
+    )
+
+
 def _rest_of(function: Any) -> str:
     code = function.__code__
-    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+    return code.co_varnames[_count(code)]
+
+
+def _count(code: Any) -> int:
+    """Of the parameters that have a name of their own."""
+    return code.co_argcount + code.co_kwonlyargcount
 
 
 def converts(target: Any, returned: str) -> NotCompilable:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from overlay.cache_folder import Entry, Folder, warn
 from overlay.compiled.basis import Basis, Generated
 from overlay.compiled.calls import GLUE
-from overlay.compiled.fingerprint import ENTERED, MENTIONED, Untold, code_of_file
+from overlay.compiled.digest import Untold
+from overlay.compiled.fingerprint import ENTERED, MENTIONED, code_of_file
 from overlay.compiled.numba_kernels import compiled_of_kernel, is_kernel
 from overlay.compiled.numba_kinds import KINDS, surroundings
 from overlay.compiled.numba_objects import dumped, loaded
@@ -31,7 +32,8 @@ from overlay.location import location_of, name_of
 from overlay.target import lookup
 
 if TYPE_CHECKING:
-    from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
+    from overlay.compiled.numba_dispatchers import InnerDispatcher
+    from overlay.compiled.numba_entries import EntryDispatcher
     from overlay.compiled.world import World
 
 __all__ = ["Keeping"]

@@ -14,7 +14,7 @@ from overlay.compiled.traces import Place, explain
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
-    from overlay.compiled.numba_dispatchers import EntryDispatcher
+    from overlay.compiled.numba_entries import EntryDispatcher
 
 __all__ = ["call_expected", "renew_callers", "retire_callers"]
 

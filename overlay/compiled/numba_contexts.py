@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "ClassType",
     "ContextType",
     "Enters",
     "Known",
@@ -313,12 +314,27 @@ class PluginClassType(types.Callable, KnownType):
         raise NotImplementedError(f"{self} where it is not called at once")
 
 
+class ClassType(types.Callable, KnownType):
+    """The type of a class that numba knows nothing of, and whose static methods are called."""
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        raise refused(context.world, failures.makes_instance(self.value))
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
 class Known(StandIn):
     """Stands for a constant that numba has no type for."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self._numba_type_ = (PluginClassType if is_plugin_class(value) else KnownType)(value)
+        is_class = issubclass(type(value), type)
+        kind = PluginClassType if is_plugin_class(value) else ClassType if is_class else KnownType
+        self._numba_type_ = kind(value)
 
     def in_python(self) -> Any:
         return self.value
@@ -380,6 +396,7 @@ OPAQUE = (
     ReadsContextType,
     ReplacesType,
     KnownType,
+    ClassType,
     PluginClassType,
 )
 

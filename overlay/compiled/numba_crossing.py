@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.compiled.numba_barrier import Crosses, barrier_of
 from overlay.compiled.numba_contexts import (
+    ContextType,
+    KnownContext,
     PluginClassType,
     RecursesType,
     ReplacesMadeType,
     ReplacesType,
 )
+from overlay.compiled.numba_joining import Joins
 from overlay.compiled.numba_made import MadeContextType, Makes, Named, Reads
 from overlay.compiled.numba_types import StandIn, Type, Typed
 
@@ -39,6 +42,17 @@ class Crossing:
         reads = Reads(self._typemap[assign.target.name])
         return self._become(assign, reads, [Named((expr.attr,))], [expr.value])
 
+    def joined(self, assign: Any, operands: tuple[Any, ...]) -> list[Any] | None:
+        """What ``outer | inner`` becomes; None for other operators."""
+        both = self._typemap[assign.target.name]
+        if len(operands) != 2 or not isinstance(both, (ContextType, MadeContextType)):
+            return None
+        if isinstance(both, MadeContextType):
+            return self._become(assign, Joins(both), [], list(operands))
+        self._resolution.calltypes.pop(assign.value, None)
+        self._resolution.set(assign, KnownContext(both.engine))
+        return [assign]
+
     def call(self, assign: Any) -> list[Any] | None:
         """What a call becomes that makes such a context or plugin, or enters a context; None for
         other calls."""
@@ -47,11 +61,14 @@ class Crossing:
         if isinstance(function, (ReplacesType, ReplacesMadeType, PluginClassType)):
             return self._make(assign)
         if isinstance(function, MadeContextType):
-            return self._enter(assign, expr.func, expr.args)
-        first = self._typemap[expr.args[0].name] if expr.args else None
-        if isinstance(function, RecursesType) and isinstance(first, MadeContextType):
-            return self._enter(assign, expr.args[0], expr.args[1:])
-        return None
+            spread, given = self._resolution.spread(assign)
+            return spread + self._enter(assign, expr.func, given)
+        if not isinstance(function, RecursesType):
+            return None
+        if not isinstance(self._resolution.types_of(expr)[0][0], MadeContextType):
+            return None
+        spread, given = self._resolution.spread(assign)
+        return spread + self._enter(assign, given[0], given[1:])
 
     def _make(self, assign: Any) -> list[Any]:
         expr, made = assign.value, self._typemap[assign.target.name]
@@ -65,8 +82,6 @@ class Crossing:
         """A call of the first of ``rest`` with the others, through a barrier."""
         self.is_crossed = True
         expr, made = assign.value, self._typemap[context.name]
-        if not rest or expr.vararg is not None:
-            raise self._resolution.unknown(expr, made, "called with *arguments")
         args = [*rest[1:], *(var for _, var in expr.kws)]
         given = [self._typemap[var.name] for var in args]
         count = len(args) - len(expr.kws)

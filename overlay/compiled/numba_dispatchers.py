@@ -1,4 +1,4 @@
-"""Dispatchers: what compiles a function of the program in a world, and what Python calls."""
+"""What compiles a function of the program in a world."""
 
 from __future__ import annotations
 
@@ -11,48 +11,50 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.descriptors import TargetDescriptor
 from numba.core.dispatcher import Dispatcher
 from numba.core.funcdesc import qualifying_prefix
-from numba.core.registry import CPUDispatcher, cpu_target
-from numba.core.typing.templates import Signature, signature
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, Code, Generated, Holder, place_of
-from overlay.compiled.numba_callers import call_expected, renew_callers
 from overlay.compiled.numba_definitions import (
     Annotation,
     accept_other_worlds,
     forget_definition,
     is_of_world,
 )
-from overlay.compiled.numba_guard import Guard
+from overlay.compiled.numba_parameters import Parameters, bind_by_python
 from overlay.compiled.numba_tracing import leave_places
 from overlay.compiled.numba_twins import twin
 from overlay.compiled.numba_types import (
-    OWN_OPTIONS,
     CalleeType,
     Refused,
     StandIn,
     Type,
-    localised,
+    is_dispatcher,
     numba_typing,
+    options_of,
     refused,
     shown_types,
 )
 from overlay.compiled.numba_typing import WorldTyping
-from overlay.compiled.sharing import Frame, compiling, found, frame, frames, functions_made, include
-from overlay.compiled.traces import Place, explain, raised_by_numba
+from overlay.compiled.sharing import Frame, compiling, found, frame, frames, include
+from overlay.compiled.traces import Place, raised_by_numba
 from overlay.location import shown
-from overlay.table import LOCK
 from overlay.target import key_of_target
 
 if TYPE_CHECKING:
-    from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.calls import Body
-    from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.keeping import Keeping
     from overlay.compiled.watching import Reading
     from overlay.compiled.world import World
 
-__all__ = ["EntryDispatcher", "InnerDispatcher", "function_compiled", "innermost"]
+__all__ = [
+    "InnerDispatcher",
+    "function_compiled",
+    "innermost",
+    "note_inlined",
+    "nothing",
+    "place_in",
+]
 
 
 class _Descriptor(TargetDescriptor):
@@ -75,7 +77,7 @@ class _Descriptor(TargetDescriptor):
 
 def innermost() -> InnerDispatcher:
     """The function that is being compiled, and waits for no other to be."""
-    return frames()[-1].holder  # type: ignore[return-value]
+    return frames()[-1].holder
 
 
 def function_compiled() -> Place | None:
@@ -104,13 +106,10 @@ class InnerDispatcher(Holder, Dispatcher):
         self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
         self.native: InnerDispatcher | None = None  # of a plugin that shares its code
         self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
-        super().__init__(
-            twin(getattr(function, "py_func", function)),
-            targetoptions=own,
-            pipeline_class=pipeline,
-        )
-        self.world = world
         self.original = getattr(function, "py_func", function)
+        super().__init__(twin(self.original), targetoptions=own, pipeline_class=pipeline)
+        bind_by_python(self, Parameters(self.original))
+        self.world = world
         self.py_func.of_program = function
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
@@ -162,6 +161,7 @@ class InnerDispatcher(Holder, Dispatcher):
             return
         reading = self.world.watch.add(self.original)
         made.has_read(reading)
+        note_inlined(self.world, reading.values)
         if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
             made.is_private()  # it is of this world alone
 
@@ -273,7 +273,7 @@ class InnerDispatcher(Holder, Dispatcher):
         """The error that names the method whose body numba cannot compile."""
         assert self.body is not None
         method, types_ = self.body.methods[-1], shown_types(args, {})
-        where = _place_in(self.py_func, error)
+        where = place_in(self.py_func, error)
         failed = failures.of_body(method, self.py_func, types_, str(error), where)
         return refused(self.world, failed)
 
@@ -289,7 +289,7 @@ class InnerDispatcher(Holder, Dispatcher):
             leave_places(cres, Place.of(self.original), function_compiled)
 
     def _make_finalizer(self) -> Any:
-        return _nothing  # what numba keeps of the code goes with the code
+        return nothing  # what numba keeps of the code goes with the code
 
     def get_compile_result(self, sig: Any) -> Any:
         # a function chosen when the program runs is called through its wrapper for C
@@ -313,7 +313,20 @@ class InnerDispatcher(Holder, Dispatcher):
         return recursive
 
 
-def _place_in(function: Any, error: Exception) -> str | None:
+def note_inlined(world: World, values: Iterable[Any]) -> None:
+    """Of what is mentioned, a body that numba may put in place of a call is read with the function
+    around it."""
+    pending, compiled = list(values), frame()
+    while pending and compiled is not None:
+        called = pending.pop()
+        if is_dispatcher(called) and options_of(called).get("inline", "never") != "never":
+            reading = world.watch.add(called.py_func)
+            if not compiled.knows(reading):
+                compiled.has_read(reading)
+                pending += reading.values
+
+
+def place_in(function: Any, error: Exception) -> str | None:
     """The line of a function that one of numba's errors speaks of, if it speaks of one."""
     loc = getattr(error, "loc", None)
     code = function.__code__
@@ -323,151 +336,11 @@ def _place_in(function: Any, error: Exception) -> str | None:
     return shown(loc.filename, loc.line)
 
 
-def _nothing() -> None:
-    pass
+def nothing() -> None:
+    """What is to be done with code that goes by itself."""
 
 
 def _without_wrappers(flags: Any) -> Any:
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
     return flags
-
-
-class EntryDispatcher(CPUDispatcher):
-    """What ``Context.jit`` gives: called from Python it costs what any numba dispatcher costs.
-
-    It holds code of the context's present world; when a table changes, it holds none.
-    functions_compiled: how many functions have been compiled for it so far; those that were
-    there already, made for another context or before a change, are not counted.
-    """
-
-    def __init__(
-        self, engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
-    ) -> None:
-        ours = (*OWN_OPTIONS, "cache")
-        own = {name: value for name, value in options.items() if name not in ours}
-        super().__init__(
-            getattr(function, "py_func", function), targetoptions={**own, "nopython": True}
-        )
-        self.engine = engine
-        self.function = function
-        self.cache = options.pop("cache", False)
-        self.options = options
-        self.keeping: Keeping | None = None  # where code is kept on disk
-        self.body = body
-        self.called_by_numba = False
-        self.functions_compiled = 0
-        self.is_entered = False  # whether plugins have been asked, and methods looked up
-        self._guards: dict[tuple[Type, ...], Guard] = {}
-
-    def compile(self, sig: Any) -> Any:
-        given, return_type = sigutils.normalize_signature(sig)
-        args = tuple(given)
-        with global_compiler_lock, self._compiling_counter:
-            if args not in self.overloads and self.engine.rebound():
-                self.engine.begin_anew()
-            while args not in self.overloads:
-                world = self.engine.world(self.options)
-                made = self._compiled(world, args, return_type)
-                with LOCK:
-                    if self.engine.holds(world):
-                        guard = self._guard(made)
-                        self._insert([a._code for a in args], guard.function, False)
-                        self._guards[args] = guard
-                        self.overloads[args] = made
-            return self._guards[args].function
-
-    def _guard(self, code: Any) -> Guard:
-        """What Python calls in front of compiled code."""
-        return Guard(code.entry_point, self.engine.words(), self._stale, self._failed)
-
-    def _stale(self, *args: Any, **kwargs: Any) -> Any:
-        """A call that found a name of the program bound anew, or nearly so."""
-        with LOCK:
-            if self.engine.rebound():
-                self.engine.begin_anew()
-            else:
-                for guard in self._guards.values():
-                    guard.renew(self.engine.words())
-        return self(*args, **kwargs)
-
-    def renew(self) -> None:
-        """Code that is called from here has been compiled since."""
-        with LOCK:
-            if self.engine.rebound():
-                self.engine.begin_anew()
-            for guard in self._guards.values():
-                guard.renew(self.engine.words())
-        renew_callers(self)
-
-    def barriers(self) -> list[BarrierInfo]:
-        """What the barriers in the code of its context have done so far: those are calls in
-        contexts that only the running program knows."""
-        return self.engine.barrier_info()
-
-    def _failed(self, error: BaseException) -> None:
-        """The compiled code has raised an exception."""
-        explain(error, Place.of(self.py_func))
-
-    def _compiled(self, world: World, args: tuple[Type, ...], return_type: Type | None) -> Any:
-        given = len(args)
-        while given and isinstance(args[given - 1], types.Omitted):
-            given -= 1
-        inner = world.entry(self, given, args)
-        local = tuple(localised(world, a) for a in args)
-        sig = local if return_type is None else signature(return_type, *local)
-        before = functions_made()
-        if self.keeping is None:
-            inner.compile(sig)
-        else:
-            further = given, len(args), return_type
-            self.keeping.compile(self, world, inner, local, further, sig)
-        self.functions_compiled += functions_made() - before
-        return inner.overloads[local]
-
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        try:
-            return super()._compile_for_args(*args, **kws)
-        except errors.NumbaError as error:
-            failure = failures.failure_in(str(error))
-            if failure is not None:
-                raise failure.raised() from failure.error.__cause__
-            where = _place_in(self.py_func, error)
-            raise failures.of_entry(self.py_func, str(error), where) from None
-
-    def _make_finalizer(self) -> Any:
-        return _nothing  # the code belongs to the world's dispatcher
-
-    def __reduce__(self) -> Any:
-        options = {**self.options, "cache": self.cache}
-        return _compiled_again, (self.engine.context, self.function, options)
-
-    @property
-    def stats(self) -> Any:
-        """What was read from disk, as numba has it: where, and hits and misses by types."""
-        if self.keeping is None:
-            return super().stats
-        return type(super().stats)(self.keeping.folder.path, self.keeping.hits, self.keeping.misses)
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        self.called_by_numba = True
-        call_expected(self)
-        return super().get_call_template(args, kws)
-
-    def recompile(self) -> None:
-        """Compile anew what was compiled: functions rebound in their modules are read again."""
-        compiled = list(self.overloads)
-        self.engine.recompile()
-        for args in compiled:
-            self.compile(args)
-
-    def retire(self) -> list[Any]:
-        """Hold no code any more; returns what it held, which a thread may be running."""
-        retired = [*self.overloads.values(), *self._guards.values()]
-        self._reset_overloads()
-        self._guards = {}
-        return retired
-
-
-def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:
-    return context.jit(function, **options)

@@ -27,6 +27,7 @@ from overlay.context import Context
 from overlay.errors import OverlayError
 from overlay.location import shown
 from overlay.plugin import Plugin
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
@@ -153,7 +154,7 @@ class Folding:
 
     def _plugin(self, kind: Any, expr: Any) -> Plugin:
         """A plugin that is made of constants."""
-        require(issubclass(type(kind), type) and Plugin in kind.__mro__ and expr.vararg is None)
+        require(issubclass(type(kind), type) and is_below(kind, Plugin) and expr.vararg is None)
         args = [self._known(var).value for var in expr.args]
         kwargs = {name: self._known(var).value for name, var in expr.kws}
         try:

@@ -14,6 +14,7 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 from overlay.compiled.calls import GLUE
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.numba_dispatchers import InnerDispatcher
@@ -27,8 +28,8 @@ OPTIONS = ("fastmath", "boundscheck")
 
 def is_kernel(value: Any) -> bool:
     """Whether it is what ``@vectorize`` or ``@guvectorize`` made, to run on one core."""
-    mro = type(value).__mro__  # isinstance would run code of the value
-    return DUFunc in mro or GUFunc in mro
+    kind = type(value)  # isinstance would run code of the value
+    return is_below(kind, DUFunc) or is_below(kind, GUFunc)
 
 
 def compiled_of_kernel(kernel: Any) -> list[Any]:
@@ -39,12 +40,12 @@ def compiled_of_kernel(kernel: Any) -> list[Any]:
 
 def function_of_callback(value: Any) -> Any | None:
     """The Python function of what ``@cfunc`` made, or None for anything else."""
-    return value._pyfunc if CFunc in type(value).__mro__ else None
+    return value._pyfunc if is_below(type(value), CFunc) else None
 
 
 def kernel_in(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:
     """The same kernel, whose function sees the tables of a world; and what compiles that."""
-    make = _vectorized if DUFunc in type(kernel).__mro__ else _generalized
+    make = _vectorized if is_below(type(kernel), DUFunc) else _generalized
     return make(world, kernel)
 
 

@@ -24,8 +24,9 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 import overlay
-from overlay.compiled.fingerprint import Handler, Untold
-from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
+from overlay.compiled.digest import Handler, Untold
+from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba_entries import EntryDispatcher
 
 __all__ = ["KINDS", "surroundings"]
 

@@ -20,6 +20,7 @@ from numba.extending import models, register_model
 from overlay.compiled import failures
 from overlay.compiled.numba_types import StandIn, Type, refused
 from overlay.plugin import Plugin
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
@@ -37,6 +38,7 @@ __all__ = [
     "made_context",
     "made_plugin",
     "plain",
+    "struct_of",
     "unknown_metadata",
 ]
 
@@ -45,7 +47,7 @@ CHANGING = ("metadata", "plugins")
 
 
 def is_plugin_class(value: Any) -> bool:
-    return type(value) is type and Plugin in value.__mro__
+    return type(value) is type and is_below(value, Plugin)
 
 
 class UnknownMetadata(StandIn):
@@ -280,7 +282,8 @@ def _read_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @lower_builtin(_plugin_of, types.VarArg(types.Any))
 def _make_plugin(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _struct(context, builder, sig.return_type, args)
+    made = struct_of(context, builder, sig.return_type, args)
+    return impl_ret_borrowed(context, builder, sig.return_type, made)
 
 
 @lower_builtin(_context_of, types.VarArg(types.Any))
@@ -292,11 +295,13 @@ def _make_context(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         given[name] if name in given else builder.extract_value(args[1], before.index(name))
         for name, _ in sig.return_type.fields
     ]
-    return _struct(context, builder, sig.return_type, values)
+    made = struct_of(context, builder, sig.return_type, values)
+    return impl_ret_borrowed(context, builder, sig.return_type, made)
 
 
-def _struct(context: Any, builder: Any, ty: Type, values: Sequence[Any]) -> Any:
+def struct_of(context: Any, builder: Any, ty: Type, values: Sequence[Any]) -> Any:
+    """A value of a type that has these fields."""
     made = cgutils.get_null_value(context.get_value_type(ty))
     for index, value in enumerate(values):
         made = builder.insert_value(made, value, index)
-    return impl_ret_borrowed(context, builder, ty, made)
+    return made

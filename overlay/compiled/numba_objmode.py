@@ -18,6 +18,7 @@ from overlay.compiled.numba_types import StandIn, refused
 from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 from overlay.stack import entered
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -27,7 +28,7 @@ __all__ = ["enter_block"]
 
 def enter_block(world: World, lifted: Any) -> None:
     """Have a block that numba has lifted run in the context, if it is one for the interpreter."""
-    if ObjModeLiftedWith not in type(lifted).__mro__:
+    if not is_below(type(lifted), ObjModeLiftedWith):
         return
     innermost = frame()
     if innermost is not None:

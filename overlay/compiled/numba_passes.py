@@ -23,8 +23,9 @@ from numba.core.typing.templates import signature
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba_contexts import Known, KnownContext
-from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost, note_inlined
 from overlay.compiled.numba_folding import FOLDED, Folding
+from overlay.compiled.numba_forwarding import take_out
 from overlay.compiled.numba_objmode import enter_block
 from overlay.compiled.numba_resolve import Resolve, defined_before, operands_of, redefine
 from overlay.compiled.numba_stages import Inference, add_stages, add_untyped_stages
@@ -32,15 +33,15 @@ from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
     Native,
     Unpacked,
+    Written,
     is_dispatcher,
     is_held,
-    options_of,
     refused,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
-from overlay.compiled.sharing import frame
 from overlay.errors import OverlayError
 from overlay.plugin import Plugin
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body
@@ -55,6 +56,10 @@ IMPLICIT_OPERANDS: Final = {
 }
 # The name that numba gives to ``bool`` where it tests a condition.
 TEST_OF_BRANCH: Final = re.compile(r"\$?bool\d+(\.\d+)?")
+# The names that numba gives to ``append`` and the like where it builds a list or a set.
+ATTRIBUTE_OF_DISPLAY: Final = re.compile(
+    r"(?:^\$|_v)\d+(?:list_append|list_extend|set_add|set_update)[._]\d+"
+)
 # The operators of which the language turns the result into a bool.
 GIVES_BOOL: Final = (operator.contains, operator.not_)
 # The operators that numba writes by itself.
@@ -140,12 +145,15 @@ class Bind(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
+        take_out(state.func_ir)
         binding = _Binding(state)
         try:
             for block in state.func_ir.blocks.values():
                 block.body = [new for old in block.body for new in binding.bound(old)]
         except OverlayError as error:
-            raise refused(binding.world, error) from error
+            made = refused(binding.world, error)
+            made.loc = binding.loc
+            raise made from error
         return True
 
 
@@ -165,13 +173,15 @@ class _Binding:
         self.func_ir = state.func_ir
         self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
+        self.loc = state.func_ir.loc
 
     def bound(self, statement: Any) -> list[Any]:
+        self.loc = statement.loc
         value = getattr(statement, "value", None)
         if not isinstance(statement, ir.Assign):
             return [statement]
         if isinstance(value, (ir.Global, ir.FreeVar)):
-            if Plugin in type(value.value).__mro__:
+            if is_below(type(value.value), Plugin):
                 self._replace(statement, FOLDED, Known(value.value))
             else:
                 self._mentioned(statement, value.value, value.name)
@@ -206,24 +216,13 @@ class _Binding:
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
             stand_in = self.world.stand_in(value, self.body)
+            note_inlined(self.world, [value])
             if isinstance(stand_in, InnerDispatcher):
-                self._note_inlined(value)
                 return  # numba may inline it
             if stand_in is None and type(value) is type and not is_held(value):
                 stand_in = Known(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
-
-    def _note_inlined(self, value: Any) -> None:
-        """A body that numba may put in place of a call is read with the function around it."""
-        pending, innermost = [value], frame()
-        while pending and innermost is not None:
-            called = pending.pop()
-            if is_dispatcher(called) and options_of(called).get("inline", "never") != "never":
-                reading = self.world.watch.add(called.py_func)
-                if not innermost.knows(reading):
-                    innermost.has_read(reading)
-                    pending += reading.values
 
     def _counts(self) -> bool:
         """Whether numba would have an overlay count the items of an array that it builds."""
@@ -234,6 +233,8 @@ class _Binding:
         redefine(self.func_ir, assign, ir.Global(name, value, assign.loc))
 
     def _attribute(self, assign: Any, expr: Any) -> None:
+        if ATTRIBUTE_OF_DISPLAY.search(assign.target.name):
+            expr.attr = Written(expr.attr)
         found = guard(self._of_owner, expr)
         if found is None:
             return

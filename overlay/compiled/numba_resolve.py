@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from numba.core import ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
+from numba.core.typing.templates import signature
 
 from overlay.compiled.numba_contexts import (
     ContextType,
@@ -102,14 +103,18 @@ class Resolution:
         operands = operands_of(value)
         if not operands:
             return [statement]
-        return self._operator(statement, value.fn, operands) or self._division(statement, value)
+        return (
+            self._operator(statement, value.fn, operands)
+            or self.crossing.joined(statement, operands)
+            or self._division(statement, value)
+        )
 
     def _mentioned(self, assign: Any) -> list[Any]:
         ty = self.typemap[assign.target.name]
         if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, InnerDispatcher):
-            self._set(assign, ty.dispatcher)
+            self.set(assign, ty.dispatcher)
         elif isinstance(ty, CalleeType) and isinstance(assign.value, ir.Expr):
-            self._set(assign, ty.callee)  # a static method
+            self.set(assign, ty.callee)  # a static method
         elif isinstance(ty, BoundCallee):  # its calls take the receiver from the definition
             return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
         return [assign]
@@ -129,7 +134,7 @@ class Resolution:
             return self._mentioned(assign)
         found = attribute_of(self.world, owner, expr.attr)
         if not isinstance(found, Box):
-            self._set(assign, found)
+            self.set(assign, found)
             return [assign]
         ty = found.load._numba_type_
         function = self._define(assign, ir.Global("overlay", found.load, assign.loc), ty)
@@ -137,7 +142,8 @@ class Resolution:
         self.become_call(assign, function, (), {}, None, sig)
         return [function, assign]
 
-    def _set(self, assign: Any, value: Any) -> None:
+    def set(self, assign: Any, value: Any) -> None:
+        """Make ``assign`` assign a constant."""
         redefine(self.func_ir, assign, ir.Global("overlay", value, assign.loc))
 
     # ---- operators ----
@@ -204,7 +210,7 @@ class Resolution:
             if isinstance(self.typemap[var.name], BoundCallee):
                 raise self.unknown(expr, self.typemap[var.name], "handed on as an argument")
         if isinstance(ty, MakesBaseType):
-            self._set(assign, Typed(self.typemap[assign.target.name]))
+            self.set(assign, Typed(self.typemap[assign.target.name]))
             return [assign]
         made = self.crossing.call(assign)
         if made is not None:
@@ -243,20 +249,37 @@ class Resolution:
     def _enter_context(self, assign: Any, ty: Enters) -> list[Any]:
         """A call of a context, or of ``recurse``: one of the function among its arguments."""
         expr = assign.value
-        function = ty.entered(self.world, self._types(expr.args, expr)[0])
+        function = ty.entered(self.world, self.types_of(expr)[0])
         sig = self.calltypes.pop(expr)
         sig = sig.replace(args=sig.args[ty.dropped :])
-        if len(expr.args) < ty.dropped:
-            raise self.unknown(expr, ty, "called with its function among *arguments")
-        args = expr.args[ty.dropped :]
+        spread, given = self.spread(assign)
+        args = given[ty.dropped :]
         if isinstance(function, CalleeType):
-            return self._call_of_callee(assign, function, args, sig)
+            return spread + self._call_of_callee(assign, function, args, sig)
         value = Typed(function)
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
         called = self._define(assign, ir.Global("overlay", value, assign.loc), function)
-        self.become_call(assign, called, args, dict(expr.kws), expr.vararg, sig)
-        return [called, assign]
+        self.become_call(assign, called, args, dict(expr.kws), None, sig)
+        return [*spread, called, assign]
+
+    def spread(self, assign: Any) -> tuple[list[Any], list[Any]]:
+        """The positional arguments of a call, those of ``*arguments`` among them, and what has to
+        stand before the call, which has no ``*arguments`` any more."""
+        expr = assign.value
+        if expr.vararg is None:
+            return [], list(expr.args)
+        whole, expr.vararg = expr.vararg, None
+        taken = [self._item(assign, whole, i) for i in range(len(self.typemap[whole.name]))]
+        expr.args = [*expr.args, *(each.target for each in taken)]
+        return taken, list(expr.args)
+
+    def _item(self, assign: Any, whole: Any, index: int) -> Any:
+        """The assignment of one item of a tuple to a new variable."""
+        ty = self.typemap[whole.name]
+        item = ir.Expr.static_getitem(whole, index, None, assign.loc)
+        self.calltypes[item] = signature(ty.types[index], ty, types.literal(index))
+        return self._define(assign, item, ty.types[index])
 
     def _call_of_callee(
         self, assign: Any, ty: CalleeType, args: Sequence[Any], sig: Any
@@ -327,6 +350,10 @@ class Resolution:
         dispatcher = getattr(ty, "dispatcher", None)
         if isinstance(dispatcher, InnerDispatcher):
             self.entered.append(dispatcher)
+
+    def types_of(self, expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
+        """The types of the arguments of a call."""
+        return self._types(expr.args, expr)
 
     def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
         given = tuple(self.typemap[var.name] for var in args)

@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-import inspect
 import types as python_types
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["twin"]
+__all__ = ["REQUIRED", "copied", "twin"]
+
+# In place of a default, of a parameter that has none but comes after one that has.
+REQUIRED: Final = object()
+
+
+def copied(function: Any) -> Any:
+    """The same function as an object of its own, with nothing that was put on it since."""
+    made = python_types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    made.__module__ = function.__module__
+    made.__doc__ = function.__doc__
+    return made
 
 
 def twin(function: Any) -> Any:
-    """The same function as an object of its own: numba tells recursive calls by identity."""
-    code, defaults, by_keyword = _positional(function)
-    twin = python_types.FunctionType(
-        code, function.__globals__, function.__name__, defaults, function.__closure__
-    )
-    twin.__kwdefaults__ = by_keyword
-    twin.__qualname__ = function.__qualname__
-    twin.__module__ = function.__module__
-    twin.__doc__ = function.__doc__
-    return twin
+    """A copy, which numba tells from the function where that calls itself. Keyword-only
+    parameters, of which numba knows none, are parameters like any other in it: Python's rules
+    have seen the call before."""
+    made, code = copied(function), function.__code__
+    if code.co_kwonlyargcount:
+        made.__defaults__ = _defaults(function)
+        made.__kwdefaults__ = None
+        count = code.co_argcount + code.co_kwonlyargcount
+        made.__code__ = code.replace(co_argcount=count, co_kwonlyargcount=0)
+    return made
 
 
-def _positional(function: Any) -> tuple[Any, Any, Any]:
-    """Code and defaults of a function with keyword-only parameters, of which numba knows none,
-    as parameters like any other; dispatch and Python's rules have seen the call before."""
-    code, defaults, by_keyword = function.__code__, function.__defaults__, function.__kwdefaults__
-    first, count = code.co_argcount, code.co_kwonlyargcount
-    given = [n for n in code.co_varnames[first : first + count] if n in (by_keyword or {})]
-    optional_last = len(given) == count or (not defaults and given == _last(code, len(given)))
-    if not count or code.co_flags & inspect.CO_VARARGS or not optional_last:
-        return code, defaults, by_keyword
-    code = code.replace(co_argcount=first + count, co_kwonlyargcount=0)
-    return code, (*(defaults or ()), *(by_keyword[name] for name in given)), None
-
-
-def _last(code: Any, count: int) -> list[str]:
-    end = code.co_argcount + code.co_kwonlyargcount
-    return list(code.co_varnames[end - count : end])
+def _defaults(function: Any) -> tuple[Any, ...]:
+    """Of all parameters from the first that has one."""
+    code, by_position = function.__code__, function.__defaults__ or ()
+    count = code.co_argcount
+    names = code.co_varnames[count : count + code.co_kwonlyargcount]
+    by_name = function.__kwdefaults__ or {}
+    given = [REQUIRED] * (count - len(by_position)) + list(by_position)
+    given += [by_name.get(name, REQUIRED) for name in names]
+    first = next((i for i, each in enumerate(given) if each is not REQUIRED), len(given))
+    return tuple(given[first:])

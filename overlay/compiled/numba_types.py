@@ -20,6 +20,7 @@ from numba.extending import NativeValue, models, register_model, unbox
 
 from overlay.compiled import failures
 from overlay.errors import OverlayError
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Callee, Outcome
@@ -35,6 +36,7 @@ __all__ = [
     "Type",
     "Typed",
     "Unpacked",
+    "Written",
     "body_registered_as_jitable",
     "class_of_instances",
     "is_dispatcher",
@@ -47,6 +49,7 @@ __all__ = [
     "shown_types",
     "type_held",
     "type_of_constant",
+    "types_in",
 ]
 
 Type = types.Type
@@ -66,7 +69,7 @@ def numba_typing() -> TypingContext:
 
 def is_dispatcher(value: Any) -> bool:
     """Whether it is a function compiled by numba for the CPU (``@njit``)."""
-    return Dispatcher in type(value).__mro__  # isinstance would run code of the value
+    return is_below(type(value), Dispatcher)  # isinstance would run code of the value
 
 
 def options_of(dispatcher: Any) -> dict[str, Any]:
@@ -118,6 +121,11 @@ def class_of_instances(ty: types.ClassInstanceType) -> type:
             if found is not None:
                 return found
     raise AssertionError(f"no class for {ty}")
+
+
+def types_in(ty: Any) -> tuple[Type, ...]:
+    """The types of a tuple's items."""
+    return tuple(ty.types)
 
 
 class Refused(errors.TypingError):
@@ -282,6 +290,11 @@ def _plain(argument: Any) -> Type:
 
 class Unpacked(int):
     """The index of an item of ``a, b = pair``: not a call of ``operator.getitem``."""
+
+
+class Written(str):
+    """The attribute of a call that numba writes for an instruction, such as the ``append`` of a
+    list comprehension: no call of ``list.append``."""
 
 
 def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:

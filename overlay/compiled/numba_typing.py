@@ -20,6 +20,7 @@ from numba.core.typing.templates import Signature, signature
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
 from overlay.compiled.numba_contexts import (
+    ClassType,
     ContextType,
     Enters,
     KnownType,
@@ -30,6 +31,7 @@ from overlay.compiled.numba_contexts import (
     ReplacesType,
     attribute_of,
 )
+from overlay.compiled.numba_joining import joined
 from overlay.compiled.numba_made import MadeContextType
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
@@ -38,6 +40,7 @@ from overlay.compiled.numba_types import (
     Native,
     Type,
     Unpacked,
+    Written,
     localised,
     numba_typing,
     refused,
@@ -53,9 +56,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
 
-# Classes that numba calls for an instruction: where the program mentions one that is overlaid,
-# something else stands in its place by now.
-WRITTEN_BY_NUMBA = (bool, slice, str, tuple)
+# What numba calls for an instruction, or for a loop that it unrolls: where the program mentions one
+# that is overlaid, something else stands in its place by now.
+WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
 OURS = (
     CalleeType,
     BoundCallee,
@@ -66,6 +69,7 @@ OURS = (
     ReplacesType,
     ReplacesMadeType,
     PluginClassType,
+    ClassType,
     types.Dispatcher,
 )
 
@@ -142,6 +146,8 @@ class WorldTyping(TypingContext):
         return known or self._attribute_of_constant(ContextType(typ.template), attr)
 
     def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
+        if isinstance(attribute, Written):
+            return None
         target = self.world.method_target(receiver, attribute)
         in_python = isinstance(receiver, types.ClassInstanceType)
         if target is not None:
@@ -182,6 +188,9 @@ class WorldTyping(TypingContext):
         kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
         if self.world.plugins:
             self._ask_to_enter(func, args)
+        both = joined(self.world, func, args)
+        if both is not None:
+            return both
         entered = self.world.implementation(func, args, kws)
         if entered is not None:
             return types.Dispatcher(entered).get_call_type(self, args, kws)
@@ -254,16 +263,25 @@ class WorldTyping(TypingContext):
         return failing is not None
 
     def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
+        nearest = [m for table in self.world.tables for m in table.find(callee.target)]
+        shown = shown_types(args, kws)
         try:
             function = native._numba_type_
         except ValueError:
-            nearest = [m for table in self.world.tables for m in table.find(callee.target)]
-            error = failures.no_meaning(callee.target, shown_types(args, kws), nearest)
+            error = failures.no_meaning(callee.target, shown, nearest)
             raise refused(self.world, error) from None
-        sig = self._resolve_native(function, args, kws)
-        if sig is None:
-            raise errors.TypingError(f"Invalid use of {function} with ({shown_types(args, kws)})")
-        return sig
+        sig, reason = None, errors.TypingError(f"Invalid use of {function} with ({shown})")
+        try:
+            sig = self._resolve_native(function, args, kws)
+        except errors.TypingError as error:
+            reason = error
+        if sig is not None:
+            return sig
+        known = all(ty.is_precise() for ty in (*args, *kws.values()))
+        if type(reason) is errors.TypingError and nearest and known:
+            error = failures.accepted_by_none(callee.target, shown, nearest)
+            raise refused(self.world, error) from reason
+        raise reason
 
     def _call_of_python(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
         dispatcher = outcome.callee

@@ -17,7 +17,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
-from overlay.compiled.calls import calling, ending
+from overlay.compiled.calls import by_position, calling, ending
 from overlay.compiled.numba_contexts import ContextType, KnownType, function_in, value_of
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_hints import numba_type
@@ -190,10 +190,10 @@ def _code(world: World, barrier: Barrier) -> Any:
     given, named = _arguments(world, barrier.parameters, barrier.names)
     sig = callee._numba_type_.get_call_type(world.typing, given, named)
     returned = sig.return_type
-    args = (*given, *named.values())
+    args, ways = (*given, *named.values()), by_position(len(given), tuple(named))
     if returned == types.none != barrier.result and not _holds_none(barrier.result):
         error = failures.other_result(target, str(barrier.result), "None", world.engine.context)
-        entry = world.dispatcher(ending(callee, len(given), len(args), tuple(named), error))
+        entry = world.dispatcher(ending(callee, ways, error))
         entry.compile(args)
         return entry.overloads[args]
     if world.typing.unify_pairs(types.unliteral(returned), barrier.result) != barrier.result:
@@ -205,7 +205,7 @@ def _code(world: World, barrier: Barrier) -> Any:
         code = found.overloads.get(given)
         if code is not None:
             return code
-    entry = world.dispatcher(calling(callee, len(given), len(args), tuple(named)))
+    entry = world.dispatcher(calling(callee, ways))
     entry.compile(signature(barrier.result, *args))
     return entry.overloads[args]
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, Final
 
-from overlay.compiled.fingerprint import Fingerprint, Handler, Untold, is_below, tell_class
+from overlay.compiled.digest import Handler, Untold, tell_class
+from overlay.compiled.fingerprint import Fingerprint
 from overlay.context import Context, nonoverlay, wrapped_in
 from overlay.errors import OverlayError
 from overlay.location import name_of
 from overlay.method import Method
 from overlay.plugin import Plugin, stored_key
 from overlay.table import MethodTable
-from overlay.target import describe, generic_state, mro_of, type_attribute
+from overlay.target import describe, generic_state, is_below, mro_of, type_attribute
 from overlay.wrapping import Wrapped
 
 __all__ = ["Reads"]

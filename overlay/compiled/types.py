@@ -12,7 +12,7 @@ from numba import types
 from numba.typed import Dict as TypedDict
 from numba.typed import List as TypedList
 
-from overlay.compiled.numba_types import class_of_instances
+from overlay.compiled.numba_types import class_of_instances, types_in
 from overlay.signature import array_type
 
 __all__ = ["alternatives", "hint_of", "is_literal", "is_method_of_container"]
@@ -78,15 +78,15 @@ def is_literal(ty: types.Type) -> bool:
     return isinstance(ty, types.Literal) and isinstance(ty.literal_value, (int, str, bool))
 
 
-def hint_of(ty: types.Type, *, numpy: bool = False, literal: bool = False) -> Any:
-    """The annotation that a value of this type meets.
+def hint_of(ty: Any, *, numpy: bool = False, literal: bool = False) -> Any:
+    """The annotation that a value of this numba type meets.
 
     numpy: the second reading of the types that are two at once: numpy's of four scalars,
     numba's of dicts.
     literal: ``Literal[value]`` where the value is known.
     """
     if literal and is_literal(ty):
-        return Literal[ty.literal_value]  # type: ignore[valid-type]
+        return Literal[ty.literal_value]
     inner = functools.partial(hint_of, numpy=numpy, literal=literal)
     ty = types.unliteral(ty)
     if ty in TWOFOLD:
@@ -100,7 +100,7 @@ def hint_of(ty: types.Type, *, numpy: bool = False, literal: bool = False) -> An
     if isinstance(ty, (types.NamedTuple, types.NamedUniTuple)):
         return ty.instance_class
     if isinstance(ty, types.BaseTuple):
-        return tuple[tuple(map(inner, ty.types))]  # type: ignore[misc]
+        return tuple[tuple(map(inner, types_in(ty)))]
     if isinstance(ty, types.Array):
         return array_type(_dtype(ty.dtype), ty.ndim)
     if isinstance(ty, types.ClassInstanceType):

@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from overlay.compiled import words
-from overlay.compiled.fingerprint import MENTIONED, Fingerprint, Untold, is_copied
+from overlay.compiled.digest import Untold, is_copied
+from overlay.compiled.fingerprint import MENTIONED, Fingerprint
 from overlay.compiled.words import Word
 
 __all__ = ["Reading", "Watch"]
@@ -30,6 +31,7 @@ class Reading:
         self.function = function
         self.code = function.__code__
         self.defaults = function.__defaults__
+        self.by_name = dict(function.__kwdefaults__ or {})
         self.values: list[Any] = []
         names = set(_names(function.__code__))
         self.globals = function.__globals__, self._read(function.__globals__, names)
@@ -48,11 +50,13 @@ class Reading:
         return found
 
     def changed(self) -> bool:
-        """Whether a name is bound to something else by now, or the function has other code."""
+        """Whether a name is bound to something else by now, or the function
+        has other code or defaults."""
         function = self.function
         return (
             function.__code__ is not self.code
             or function.__defaults__ is not self.defaults
+            or not _same_items(function.__kwdefaults__ or {}, self.by_name)
             or any(
                 not _same(namespace.get(name, MISSING), value)
                 for namespace, values in (self.globals, *self.modules.values())
@@ -97,7 +101,7 @@ class Watch:
         readings = self._readings.values()
         spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for reading in readings:
-            yield from words.of_code(reading.function)
+            yield from words.of_function(reading.function)
             namespace, values = reading.globals
             spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
         for namespace, names in spaces.values():
@@ -148,5 +152,10 @@ def _digest(value: Any) -> str | None:
 def _same(one: Any, other: Any) -> bool:
     if one is other:
         return True
-    plain = type(one) in PLAIN and type(one) is type(other)
+    kind = type(one)  # which is asked nothing: its class may have an ``__eq__`` of its own
+    plain = kind is type(other) and any(kind is each for each in PLAIN)
     return plain and (one == other and repr(one) == repr(other))
+
+
+def _same_items(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)

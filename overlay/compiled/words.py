@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from types import CellType, FunctionType
 from typing import Any, Final
 
-__all__ = ["LAYOUT_KNOWN", "Word", "of_cell", "of_code", "of_dict", "of_names"]
+__all__ = ["LAYOUT_KNOWN", "Word", "of_cell", "of_dict", "of_function", "of_names"]
 
 # an address, and what stood there
 Word = tuple[int, int]
@@ -91,9 +91,12 @@ def of_cell(cell: CellType) -> Iterator[Word]:
     yield _word(id(cell) + CONTENT)
 
 
-def of_code(function: FunctionType) -> Iterator[Word]:
-    """Changes when ``function.__code__`` or ``function.__defaults__`` is set."""
+def of_function(function: FunctionType) -> Iterator[Word]:
+    """Changes when a function's ``__code__``, ``__defaults__`` or ``__kwdefaults__`` is set, or
+    an item of the last."""
     yield from (_word(id(function) + offset) for offset in _OFFSETS)
+    if function.__kwdefaults__:
+        yield from of_dict(function.__kwdefaults__)
 
 
 # ---- whether it is so ---------------------------------------------------------------------
@@ -102,11 +105,11 @@ def of_code(function: FunctionType) -> Iterator[Word]:
 def _offsets() -> tuple[int, ...]:
     """Where a function has its code and its defaults."""
 
-    def sample(x: Any = object()) -> Any:  # noqa: B008
-        return x
+    def sample(x: Any = None, *, y: Any = None) -> Any:
+        return x, y
 
     words = [_at(id(sample) + SIZE * i) for i in range(2, 12)]
-    wanted = (id(sample.__code__), id(sample.__defaults__))
+    wanted = (id(sample.__code__), id(sample.__defaults__), id(sample.__kwdefaults__))
     return tuple(SIZE * (words.index(w) + 2) for w in wanted if w in words)
 
 
@@ -117,7 +120,7 @@ def _changes(words: Iterator[Word]) -> bool:
 def _is_known() -> bool:
     if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info[:2] <= (3, 13):
         return False
-    if len(_OFFSETS) != 2 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
+    if len(_OFFSETS) != 3 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
         return False
     value: Any = object()
     mapping: dict[Any, Any] = {"first": value, "second": value}

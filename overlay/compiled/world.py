@@ -18,22 +18,26 @@ from overlay.compiled.calls import (
     Body,
     Callee,
     Outcome,
+    Way,
     as_type,
+    by_position,
     calling,
     calling_attribute,
     has_code,
     readings,
-    refuse_keywords_after_rest,
+    refuse_parameters,
     type_of,
 )
 from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
-from overlay.compiled.numba_dispatchers import EntryDispatcher, InnerDispatcher
+from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_entering import implementation
+from overlay.compiled.numba_entries import EntryDispatcher
 from overlay.compiled.numba_hints import spelt
 from overlay.compiled.numba_inferring import AskingCallStack
 from overlay.compiled.numba_ir import callable_of
 from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
+from overlay.compiled.numba_parameters import given_by_position
 from overlay.compiled.numba_passes import compiler_for
 from overlay.compiled.numba_types import (
     OWN_OPTIONS,
@@ -295,7 +299,7 @@ class World:
         if isinstance(function, InnerDispatcher):
             return function
         is_entry = options is not None
-        refuse_keywords_after_rest(function)
+        refuse_parameters(function)
         key = id(function), None if body is None else body.key, _key_of_options(options)
         found = self._dispatchers.get(key)
         if found is None:
@@ -309,26 +313,28 @@ class World:
             found = self._dispatchers[key] = (function, made)
         return found[1]
 
-    def entry(self, entry: EntryDispatcher, given: int, args: Sequence[Type]) -> InnerDispatcher:
-        """The dispatcher for an entry from Python with these arguments, the first ``given`` of
-        which the caller gave: of its function, or where that is a target itself, of a call of
-        it."""
+    def entry(
+        self, entry: EntryDispatcher, ways: tuple[Way, ...], args: Sequence[Type]
+    ) -> InnerDispatcher:
+        """The dispatcher for an entry from Python with these arguments, which the caller gave in
+        these ways: of its function, or where that is a target itself, of a call of it."""
         function = entry.function
         if entry.is_entered:
             return self.dispatcher(function, entry.body, entry.options)
         if entry.body is None and self._has_methods(function):
-            return self.dispatcher(calling(function, given, len(args)), None, entry.options)
-        world = self.entered(function, args[:given])
+            return self.dispatcher(calling(function, ways), None, entry.options)
+        world = self.entered(function, given_by_position(ways, args))
         return world.dispatcher(function, entry.body, entry.options)
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
+        ways = by_position(callee.arity)
         if callee.is_base:
-            return self.dispatcher(calling(callee, callee.arity, callee.arity or 0))
+            return self.dispatcher(calling(callee, ways))
         if callee.after:
             body = Body(callee.target, callee.after)
-            return self.dispatcher(calling(call_next, callee.arity, callee.arity or 0), body)
-        return self.dispatcher(calling(callee.target, callee.arity, callee.arity or 0))
+            return self.dispatcher(calling(call_next, ways), body)
+        return self.dispatcher(calling(callee.target, ways))
 
     # ---- what a call resolves to ----
 

@@ -240,3 +240,18 @@ def test_a_condition_on_what_an_arm_determines_is_checked():
     assert both.recover(9, 4) is not None
     assert both(13, both.recover(9, 4)) == (9, 4)
     assert both(12, both.recover(4, 3)) == (4, 3)
+
+
+def test_what_a_loop_gives_to_two_branches_stays_outside_of_both():
+    def f(x, y):
+        for _ in range(20):
+            x, y = x + y, y * 1.01
+        if x > 1.0:
+            x = x * 2 - 1
+        if x > 50.0:
+            return x
+        return y
+
+    inverse = invert(f, float, float)
+    for args in ((0.5, 0.25), (30.0, 4.0), (-90.0, 0.5)):
+        assert inverse(f(*args), inverse.recover(*args)) == pytest.approx(args, rel=1e-6)

@@ -156,3 +156,9 @@ def test_what_an_integer_program_never_gives_has_no_solution():
         inverse = invert(f, int)
         with pytest.raises(NoSolution, match=reason):
             called(inverse, value, inverse.parameters.default())
+
+
+def test_a_refusal_of_an_integer_that_is_too_long_to_write_says_so():
+    inverse = invert(lambda x: 2 * x, int)
+    with pytest.raises(NoSolution, match="thousands of digits"):
+        inverse(10**5000 + 1)

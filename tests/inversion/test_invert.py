@@ -254,12 +254,9 @@ def makes_a_list(x):
     return [x, x]
 
 
-def two_exits(x):
-    while x > 1:
-        if x > 10:
-            break
+def endless(x):
+    while True:
         x = x / 2
-    return x
 
 
 def recursive(x):
@@ -304,7 +301,7 @@ NARROW = np.float32(2)
 UNSUPPORTED = {
     "two kinds": (two_kinds, "on one way and a float on the other"),
     "list": (makes_a_list, "returns a list"),
-    "two exits": (two_exits, "may be left at two places"),
+    "endless loop": (endless, "never left"),
     "recursion": (recursive, "calls itself for ever"),
     "varargs": (any_number, "any number of arguments"),
     "unpacked call": (lambda x: helper(*(x,)), "unpacked|tuple"),

@@ -6,6 +6,7 @@
 import math
 import os
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inversion import NoSolution, NotInvertible, invert
+from inversion.repeated import Repeated
 
-UNARY = ("math.exp", "math.sqrt", "math.sin", "math.cos", "-")
+UNARY = ("math.exp", "math.sqrt", "math.sin", "math.cos", "-", "abs", "math.floor")
 COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
 
 
@@ -53,7 +55,7 @@ class Program:
             kind = self.rng.random()
             if depth and kind < 0.3:
                 rows += self.branch(names, depth, indent)
-            elif depth and kind < 0.42:
+            elif depth and kind < 0.55:
                 rows += self.loop(names, depth, indent)
             else:
                 names.append(self.fresh())
@@ -80,13 +82,30 @@ class Program:
     def loop(self, names, depth, indent):
         rng, pad, target = self.rng, "    " * indent, self.rng.choice(names)
         rows, inner = self.block(names, depth - 1, indent + 1, rng.randint(0, 1))
+        rows += self.exits(inner, indent + 1) if rng.random() < 0.4 else []
         if rng.random() < 0.6:
-            last = f"{pad}    {target} = {self.expression([target] * 3 + inner)}"
-            return [f"{pad}for i in range({rng.choice([3, 20, 25])}):", *rows, last]
+            change = self.expression([target] * 3 + inner)
+            if rng.random() < 0.3:
+                change = rng.choice([f"abs({target}) - 0.5", f"{target} * {target} / 4 + 0.1"])
+            last = f"{pad}    {target} = {change}"
+            found = [f"{pad}for i in range({rng.choice([3, 20, 25])}):", *rows, last]
+            other = [f"{pad}else:", f"{pad}    {target} = {target} + 0.25"]
+            return found + (other if rng.random() < 0.2 else [])
         less = "" if rng.random() < 0.5 else " - 0.1"
         factor = round(rng.uniform(1.5, 3), 1)
         last = f"{pad}    {target} = {target} / {factor}{less}"
-        return [f"{pad}while {target} > 2.0:", last]
+        endless = any(f" {target} = " in row or "continue" in row for row in rows)
+        return [f"{pad}while {target} > 2.0:", *([] if endless else rows), last]
+
+    def exits(self, names, indent):
+        """Ways out of a loop."""
+        rng, pad = self.rng, "    " * indent
+        rows = []
+        for _ in range(rng.randint(1, 2)):
+            sign = rng.choice("<>")
+            out = rng.choice(["break", "break", "continue", f"return {rng.choice(names)} + 1"])
+            rows += [f"{pad}if {rng.choice(names)} {sign} {rng.randint(-9, 9)}:", f"{pad}    {out}"]
+        return rows
 
 
 def value_of(f, args):
@@ -95,6 +114,9 @@ def value_of(f, args):
     except (ValueError, ArithmeticError):
         return None
     return value if np.all(np.isfinite(np.ravel(value))) else None
+
+
+REACHED = Counter()  # what the programs that were answered are made of
 
 
 @settings(max_examples=COUNT)
@@ -123,3 +145,11 @@ def test_programs_with_control_flow_are_solved_rightly_or_refused(seed):
     except NoSolution:
         return
     assert inverse(value, *([theta] if theta else [])) == pytest.approx(args, rel=1e-6, abs=1e-8)
+    REACHED["choices in turns"] += any(isinstance(p.domain, Repeated) for p in space)
+    body = program.source.rpartition("    return")[0]
+    for word in ("if", "else", "for", "while", "break", "return"):
+        REACHED[word] += f" {word}" in body
+
+
+def test_the_random_programs_are_of_all_kinds():
+    assert min(REACHED.values()) > 0

@@ -1,18 +1,15 @@
 """The laws of inverses, over random straight-line programs."""
 
-import math
 import random
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from straight_line import UNARY, function, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, WrongArguments, invert
 from inversion.minimal import run_backwards
-
-UNARY = ("math.exp", "math.log", "math.sqrt", "math.sin", "math.cos", "-")
-REFUSED = (ValueError, ArithmeticError)
 
 
 @st.composite
@@ -47,20 +44,6 @@ def _operand(draw, pending, names):
     if kind < 3 and pending:
         return pending.pop(draw(st.integers(0, len(pending) - 1)))
     return repr(round(draw(st.floats(0.5, 3)), 2))
-
-
-def function(source):
-    namespace = {"math": math}
-    exec(source, namespace)
-    return namespace["f"]
-
-
-def value_of(f, args):
-    try:
-        value = f(*args)
-    except REFUSED:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def check_inverse(source, inputs, args, units):
@@ -135,31 +118,6 @@ def test_the_planner_agrees_with_inversion_by_overlays_alone(program, args, choi
 
 
 # ---- how much is answered -----------------------------------------------------------------
-
-
-def random_program(rng, reuse):
-    inputs = rng.randint(1, 4)
-    pending = [f"x{i}" for i in range(inputs)]
-    names, lines = list(pending), []
-    count = rng.randint(3, 12)
-    while len(pending) > 1 or len(lines) < count:
-        first = pending.pop(rng.randrange(len(pending)))
-        if not pending and rng.random() < 0.5:
-            lines.append(f"t{len(lines)} = {rng.choice(UNARY)}({first})")
-        else:
-            second = repr(round(rng.uniform(0.5, 3), 2))
-            if rng.random() < reuse:
-                second = rng.choice(names)
-                if second in pending:
-                    pending.remove(second)
-            elif pending:
-                second = pending.pop(rng.randrange(len(pending)))
-            pair = rng.sample([first, second], 2)
-            lines.append(f"t{len(lines)} = {pair[0]} {rng.choice('+-*/')} {pair[1]}")
-        pending.append(f"t{len(lines) - 1}")
-        names.append(pending[-1])
-    body = "\n    ".join([*lines, f"return {pending[0]}"])
-    return f"def f({', '.join(names[:inputs])}):\n    {body}\n", inputs
 
 
 def shares(reuse, count=120):

@@ -3,6 +3,7 @@ interpreted until then, and the same as when all is interpreted."""
 
 import enum
 import math
+import operator
 import struct
 import threading
 import traceback
@@ -77,6 +78,14 @@ def agree(program, *args, name=None):
             assert (info.compiled == 0) == (hot_after > 0)
             assert info.hits + info.misses > 0
     return expected
+
+
+cosines = MethodTable("cosines")
+
+
+@cosines.overlay(math.cos)
+def cos(x: float) -> float:
+    return 10.0 * x
 
 
 # ---- once for each value -----------------------------------------------------------------------
@@ -336,6 +345,90 @@ def test_a_context_is_called_read_and_handed_on():
         return total
 
     agree(program, 4, name="scaled")
+
+
+def test_contexts_are_joined_when_the_program_runs():
+    inner, silent = Context(cosines, metadata=7), Context(cosines)
+
+    def waves(x):
+        return math.sin(x) + math.cos(x) + 100.0 * current_context().metadata
+
+    def program(n):
+        total = 0.0
+        for i in range(n):
+            other = current_context().replace(metadata=i)
+            total = 2.0 * total + (other | inner)(waves, 1.0)
+            total = 2.0 * total + (inner | other)(waves, 1.0)
+            total = 2.0 * total + recurse(other | silent, waves, 1.0)
+            total = 2.0 * total + (other | current_context().replace(metadata=i + 1))(waves, 1.0)
+            both = silent
+            other |= both
+            total = 2.0 * total + other(waves, 1.0) + other.metadata
+        return total
+
+    agree(program, 4)
+
+
+def test_metadata_that_may_be_none_are_joined_where_there_are_no_others():
+    silent, inner = Context(cosines), Context(cosines, metadata=7)
+
+    def degree(x):
+        known = current_context().metadata
+        return math.cos(x) if known is None else known * math.cos(x)
+
+    def program(n):
+        total = 0.0
+        for i in range(n):
+            value = None if i % 2 else i
+            total += (silent | silent.replace(metadata=value))(degree, 1.0)
+        return total
+
+    def of_two(n):
+        value = None if n % 2 else n
+        return (inner | silent.replace(metadata=value))(degree, 1.0)
+
+    alone = Context(cosines)
+    for hot_after in (0, COLD):
+        hot = alone.jit(program, hot_after=hot_after)
+        assert hot(4) == alone(program, 4) == 10.0 * (0 + 1 + 2 + 1)
+    with pytest.raises(NotCompilable, match="may be None"):
+        alone.jit(of_two)(1)
+
+
+def test_an_overlaid_operator_joins_no_contexts():
+    joining = MethodTable("joining")
+
+    @joining.overlay(operator.or_)
+    def or_(a: int, b: int) -> int:
+        return 100 * a + b
+
+    def program(n):
+        other = current_context().replace(metadata=n) | current_context()
+        return other(scaled, 1.0) + (n | n)
+
+    context = Context(sines, joining)
+    assert context.jit(program, hot_after=0)(3) == context(program, 3) == 2.0 * 3 + 303
+
+
+@pytest.mark.filterwarnings("ignore:First-class function")  # in a tuple
+def test_arguments_are_spread_over_a_call_through_a_barrier():
+    def shifted(x, by):
+        return math.sin(x) + by * current_context().metadata
+
+    def below(x, by):
+        return shifted(x, by)
+
+    def program(n, *rest):
+        total = 0.0
+        for i in range(n):
+            other = current_context().replace(metadata=i)
+            whole = shifted, 3.0, 4.0
+            total += other(shifted, *rest) + other(shifted, 1.0, *rest[:1]) + other(*whole)
+            total += recurse(other, below, *rest) + recurse(*(other, below, 3.0, 4.0))
+        return total
+
+    agree(program, 3, 1.5, 2.5, name="shifted")
+    agree(program, 3, 1.5, 2.5, name="below")
 
 
 def test_keywords_defaults_and_functions_as_arguments():
@@ -647,6 +740,24 @@ def test_metadata_and_plugins_change_together():
         return total
 
     assert Context().jit(program)(6) == Context()(program, 6) == 7.5
+
+
+def test_plugins_are_joined_when_the_program_runs():
+    fixed = Context(cosines, plugins=(SineIs(5.0),))
+
+    def staged(x):
+        return math.sin(x) + math.cos(x) + current_context().metadata
+
+    def program(n):
+        total = 0.0
+        for i in range(n):
+            other = current_context().replace(plugins=(SineIs(i % 2 * 0.5),), metadata=i % 3)
+            total = 2.0 * total + recurse(other | fixed, staged, 1.0)
+            total = 2.0 * total + recurse(fixed | other, staged, 1.0)
+        return total
+
+    context = Context(metadata=1)
+    assert context.jit(program)(6) == context(program, 6)
 
 
 class Types(Plugin):

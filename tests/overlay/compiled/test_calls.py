@@ -1,17 +1,19 @@
 """Every way of calling something reaches the overlays of a context in compiled code."""
 
+import functools
 import math
 import operator
+import threading
 from collections import namedtuple
 from math import cos as imported_cos
 
 import numba
 import numpy as np
 import pytest
-from numba import njit
+from numba import literal_unroll, njit
 from numba.experimental import jitclass
 
-from overlay import Context, MethodTable, call_next, current_context
+from overlay import Context, MethodTable, NotCompilable, call_next, current_context
 
 table = MethodTable("calls")
 
@@ -271,6 +273,72 @@ def test_what_an_instruction_does_is_not_a_call_of_the_builtin():
         return (1, called) if x else (2, called)
 
     assert both(program, 1.0) == (1, False)
+
+
+@pytest.mark.parametrize("thing", [functools.partial(math.sin), threading.Event, context])
+def test_what_is_no_function_is_named_when_it_is_to_be_compiled(thing):
+    with pytest.raises(NotCompilable, match="cannot compile") as caught:
+        context.jit(thing)(1.0)
+    assert type(thing).__qualname__ in caught.value.asked
+    assert "test_calls.py" in caught.value.where
+
+
+instructions = MethodTable("instructions")
+
+
+@instructions.overlay(list.append)
+def append(items: list, x: float):
+    return call_next(items, x + 1.0)
+
+
+@instructions.overlay(list.extend)
+def extend(items: list, others: list):
+    return call_next(items, [10.0])
+
+
+@instructions.overlay(range)
+def one_more(n: int):
+    return call_next(n + 1)
+
+
+@instructions.overlay(len)
+def seven(items: tuple) -> int:
+    return 7
+
+
+def test_a_display_or_comprehension_is_no_call_of_a_method_of_lists():
+    def program(x):
+        items = [1.0]
+        list_append = items.append
+        list_append(x)
+        items.extend([x])
+        return [y * 2.0 for y in items], [*items, *items]
+
+    expected = [2.0, 12.0, 20.0], [1.0, 6.0, 10.0] * 2
+    context = Context(instructions)
+    assert context.jit(program)(5.0) == context(program, 5.0) == expected
+
+
+def test_a_loop_that_numba_unrolls_is_no_call_of_what_it_counts_with():
+    def program():
+        total = 0
+        for _ in literal_unroll((1, 2.5, "text")):
+            total += 10
+        for _ in range(3):
+            total += 100
+        return total, len((1, 2))
+
+    context = Context(instructions)
+    assert context.jit(program)() == context(program) == (430, 7)
+
+
+@pytest.mark.parametrize("cls", [Context, threading.Event])
+def test_a_class_that_compiled_code_cannot_make_instances_of_is_named(cls):
+    def program(x):
+        return cls().x + math.sin(x)
+
+    with pytest.raises(NotCompilable, match=f"an instance of {cls.__qualname__}"):
+        context.jit(program)(1.0)
 
 
 @jitclass([("x", numba.float64)])

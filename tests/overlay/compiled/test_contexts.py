@@ -98,6 +98,25 @@ def test_contexts_are_joined_by_constants():
     assert both(outer, program, 1.0)[1] == 101.0
 
 
+@pytest.mark.filterwarnings("ignore:First-class function")  # in a tuple
+def test_arguments_are_spread_over_a_call_of_a_context():
+    def shifted(x, by):
+        return math.sin(x) + by
+
+    def program(x, *rest):
+        pair, whole = (x, 2.0), (shifted, x, 3.0)
+        return (
+            inner(shifted, *pair),
+            inner(shifted, x, *rest),
+            inner(*whole),
+            recurse(inner, shifted, *pair),
+            recurse(*(inner, *whole)),
+        )
+
+    expected = (1103.0, 1105.0, 1104.0, 1103.0, 1104.0)
+    assert both(outer, program, 1.0, 4.0) == expected
+
+
 def test_recurse_runs_the_body_of_a_target_in_the_context():
     table = MethodTable("recursion")
 

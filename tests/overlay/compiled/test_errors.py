@@ -100,6 +100,42 @@ def test_a_target_that_numba_does_not_know_names_the_nearest_methods():
     assert any(label == "closest" and "Opaque(int)" in text for label, text in error.notes)
 
 
+def test_a_call_that_neither_a_method_nor_numba_accepts_names_the_nearest_methods():
+    def inside(x):
+        return math.log((x, x))
+
+    def program(x):
+        return inside(x) + math.log(2.0)
+
+    assert Context(table).jit(lambda: math.log("a") + math.log(1.0))() == 1.0
+    error = error_of(program, 1.0, kind=NotCompilable)
+    assert error.asked.startswith("no method accepts math.log(")
+    assert error.where.endswith(f":{line_of(inside) + 1}")
+    assert any(label == "closest" and "math.log(str)" in text for label, text in error.notes)
+    assert [text.split()[-1] for label, text in error.notes if label == "called from"][-1].endswith(
+        f":{line_of(program) + 1}"
+    )
+    assert "numba" not in [label for label, _ in error.notes]
+
+
+def test_a_name_that_is_not_defined_is_told_the_remedy():
+    names = {}
+    exec("def program(x):\n    return nowhere(x)", names)
+    error = error_of(names["program"], 1.0, kind=NotCompilable)
+    assert "'nowhere'" in str(error)
+    assert "define it" in error.help
+
+
+def test_an_error_before_types_are_known_names_its_line():
+    def program(x):
+        y = x + 1.0
+        return y + current_context().state
+
+    with pytest.raises(NotCompilable, match="cannot hold the state") as caught:
+        Context(table, state={}).jit(program)(1.0)
+    assert caught.value.where.endswith(f":{line_of(program) + 2}")
+
+
 def test_numbas_own_refusals_name_the_function():
     def program(x):
         return x.no_such_attribute

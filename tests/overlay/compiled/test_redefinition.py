@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from overlay import Context, MethodTable, NotCompilable, nonoverlay
+from overlay import Context, MethodTable, NotCompilable, Plugin, nonoverlay
+from overlay.compiled import is_dispatcher
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 
 
@@ -261,6 +262,105 @@ def long(n, started):
     assert hot(2, started) == 2.0
     thread.join()
     assert results == [30_000_000 * 20.0]
+
+
+INLINED = """
+import math
+from numba import njit
+
+factor = 1.0
+
+def plain(x): return x + 10.0
+
+@njit
+def deep(x): return x + 100.0
+
+@njit(inline="always")
+def inner(x): return math.sin(x) * factor + plain(x) + deep(x)
+
+@njit(inline="always")
+def outer(x): return inner(x) + factor
+
+def calls(x): return outer(x)
+
+def calls_in_closure(x):
+    def closure(y): return outer(y)
+    return closure(x)
+"""
+CHANGES_OF_INLINED = [
+    "factor = 3.0",
+    "def plain(x): return x + 20.0",
+    "@njit\ndef deep(x): return x + 200.0",
+    '@njit(inline="always")\ndef inner(x): return 2 * math.sin(x) * factor + plain(x)',
+    "factor = 4.0",
+    '@njit(inline="always")\ndef outer(x): return 5 * inner(x) + factor',
+    "factor = 5.0",
+]
+
+
+class InlinesAll(Plugin):
+    cache_token = "inlines all"
+
+    def enter(self, callee, types):
+        return self
+
+    def inline(self, call):
+        return True
+
+
+@pytest.mark.parametrize("name", ["calls", "calls_in_closure"])
+@pytest.mark.parametrize("plugins", [(), (InlinesAll(),)])
+def test_what_an_inlined_function_reads_and_calls_is_seen(table, name, plugins):
+    names = {}
+    exec(INLINED, names)
+    context = Context(table, plugins=plugins)
+    hot = context.jit(names[name])
+
+    @njit
+    def caller(x):
+        return hot(x)
+
+    expected = 10.0 + 12.0 + 102.0 + 1.0
+    assert hot(2.0) == caller(2.0) == expected
+    seen = [expected]
+    for change in CHANGES_OF_INLINED:
+        exec(change, names)
+        expected = Context(table)(names[name], 2.0)
+        assert hot(2.0) == caller(2.0) == expected
+        seen.append(expected)
+    assert len(set(seen)) == len(seen)
+
+
+class Asked(type):
+    """Classes that say of themselves that they are any other."""
+
+    def __eq__(cls, other):
+        asked.append(other)
+        return True
+
+    __hash__ = type.__hash__
+
+
+class Odd(metaclass=Asked):
+    pass
+
+
+asked = []
+
+
+def test_classes_that_are_equal_to_others_are_told_apart(table):
+    names = {"math": math, "one": 1.0}
+    exec("def calls(x): return math.sin(x) + (one if x < 9.0 else 0.0)", names)
+    hot = Context(table).jit(names["calls"])
+    assert hot(1.0) == 11.0
+    watch, asked[:] = hot.engine.world({}).watch, []
+    names["one"] = Odd()
+    assert watch.changed()
+    names["one"] = 1.0
+    assert not watch.changed()
+    assert hot(1.0) == 11.0
+    assert asked == []
+    assert not any(map(is_dispatcher, (Odd(), Odd)))
 
 
 def test_recompile_reads_everything_again(table):

@@ -7,7 +7,7 @@ from typing import Any
 
 import llvmlite.binding
 import numba
-import numba.core.event as numba_events  # noqa: TID251 - there is no other way to count
+import numba.core.event as numba_events
 import numpy
 from common.timing import machine
 

@@ -1,0 +1,297 @@
+"""Contractors of sums, products, quotients and powers, of floats and of integers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+
+from inversion.contraction.contractor import Contractor, even, image, increasing, mirrored
+from inversion.contraction.values import Bound, Values, lower, raised, values
+
+__all__ = [
+    "ADD",
+    "DIVIDE",
+    "FLOOR_DIVIDE",
+    "FLOOR_DIVIDE_WHOLE",
+    "MULTIPLY",
+    "NEGATE",
+    "POWER",
+    "POWER_WHOLE",
+    "REMAINDER",
+    "SQUARE",
+    "SUBTRACT",
+]
+
+INF = math.inf
+TINY = 5e-324
+EVERYTHING = ((-INF, INF),)
+
+_whole_sum = image(operator.add)
+_whole_product, _over = image(operator.mul), image(operator.truediv)
+_floored, _negative = image(operator.floordiv), image(operator.neg)
+
+
+def _rounded(a: Values) -> Values:
+    """What may have been rounded to a member."""
+    if a.whole:
+        return a
+    return values(((lower(low), raised(high)) for low, high in a.pieces))
+
+
+# ---- sums ---------------------------------------------------------------------------------
+
+
+def _sum(a: Values, b: Values) -> Values:
+    if a.whole and b.whole:
+        return _whole_sum(a, b)
+    found: list[tuple[Bound, Bound]] = []
+    nan = False
+    for (low, high), (first, last) in itertools.product(a.pieces, b.pieces):
+        # infinities of both signs give NaN; one, and all else, gives itself
+        ends = float(low) + float(first), float(high) + float(last)
+        found.append(
+            (INF if ends[0] != ends[0] else ends[0], -INF if ends[1] != ends[1] else ends[1])
+        )
+        nan = nan or (low == -INF and last == INF) or (high == INF and first == -INF)
+    return values(found, nan=nan)
+
+
+def _difference(a: Values, b: Values) -> Values:
+    return _sum(a, mirrored(b))
+
+
+def _plus(a: Values, b: Values) -> Values:
+    return _rounded(_sum(_rounded(a), b)).numbers()
+
+
+def _minus(a: Values, b: Values) -> Values:
+    return _rounded(_difference(_rounded(a), b)).numbers()
+
+
+ADD = Contractor(
+    _sum,
+    (lambda ret, a, b: _minus(ret, b), lambda ret, a, b: _minus(ret, a)),
+)
+SUBTRACT = Contractor(
+    _difference,
+    (lambda ret, a, b: _plus(ret, b), lambda ret, a, b: mirrored(_minus(ret, a))),
+)
+NEGATE = Contractor(_negative, (lambda ret, a: mirrored(ret),))
+
+# ---- products -----------------------------------------------------------------------------
+
+
+def _product(a: Values, b: Values) -> Values:
+    if a.whole and b.whole:
+        return _whole_product(a, b)
+    found: list[tuple[Bound, Bound]] = []
+    nan = False
+    for one, other in itertools.product(a.pieces, b.pieces):
+        corners = [float(x) * float(y) for x in one for y in other]
+        # 0 times an infinity is NaN, and times all other numbers 0
+        nan = nan or (INF in (*map(abs, one), *map(abs, other)))
+        corners = [0.0 if c != c else c for c in corners]
+        found.append((min(corners), max(corners)))
+    return values(found, nan=nan)
+
+
+def _without_zero(b: Values) -> Values:
+    """The members but 0, of the kinds that are divided by."""
+    step = 1 if b.whole else TINY
+    found: list[tuple[Bound, Bound]] = []
+    for low, high in b.pieces:
+        found += [(low, min(high, -step)), (max(low, step), high)]
+    return values(found, whole=b.whole)
+
+
+def quotients(ret: Values, b: Values) -> Values:
+    """All that times a member of b is in ``ret``."""
+    wide = _rounded(ret)
+    if wide.contains(0) and b.contains(0):
+        return Values(EVERYTHING, ret.whole)
+    divisors = _without_zero(b)
+    if ret.whole:
+        return _whole_quotients(ret, divisors)
+    return _rounded(_over(wide, divisors)).numbers()
+
+
+def _whole_quotients(ret: Values, b: Values) -> Values:
+    found: list[tuple[Bound, Bound]] = []
+    for (low, high), (first, last) in itertools.product(ret.pieces, b.pieces):
+        if INF in (high, -low):
+            return Values(EVERYTHING, whole=True)
+        # an infinite divisor takes what is divided to 0
+        divisors = [int(d) for d in (first, last) if abs(d) != INF]
+        ends = [q for r in (int(low), int(high)) for d in divisors for q in (r // d, -(-r // d))]
+        ends += [0] if len(divisors) < 2 else []
+        found.append((min(ends), max(ends)))
+    return values(found, whole=True)
+
+
+def _quotient(a: Values, b: Values) -> Values:
+    """All that a member of a, divided by one of b, gives; nothing is divided by 0."""
+    found = _over(a, _without_zero(b))
+    if not b.contains(0):
+        return found
+    # a number of numpy's, divided by 0, is infinite or NaN
+    return found.join(values([(INF, INF), (-INF, -INF)], nan=True))
+
+
+def _divisors(ret: Values, a: Values) -> Values:
+    """All by which a member of a is divided to give one of ``ret``."""
+    wide = _rounded(ret)
+    if wide.contains(0) and a.contains(0):
+        return Values(EVERYTHING)
+    found = _rounded(_over(a, _without_zero(wide))).numbers()
+    # by an infinity, anything gives 0
+    ends = [(x, x) for x in (INF, -INF)] if wide.contains(0) else []
+    return found.join(values(ends))
+
+
+MULTIPLY = Contractor(
+    _product,
+    (lambda ret, a, b: quotients(ret, b), lambda ret, a, b: quotients(ret, a)),
+)
+DIVIDE = Contractor(
+    _quotient,
+    (
+        lambda ret, a, b: _rounded(_product(_rounded(ret), _without_zero(b))).numbers(),
+        lambda ret, a, b: _divisors(ret, a),
+    ),
+)
+
+_root = increasing(lambda a: a * a, math.sqrt, (0.0, INF), (0.0, INF))
+_float_square = even(_root)
+
+
+def _square(a: Values) -> Values:
+    if not a.whole:
+        assert _float_square.ret is not None
+        return _float_square.ret(a)
+    sizes = image(abs)(a)
+    return values(((low * low, high * high) for low, high in sizes.pieces), whole=True)
+
+
+def _roots(ret: Values, a: Values) -> Values:
+    if not ret.whole:
+        (back,) = _float_square.arguments
+        assert back is not None
+        return back(ret, a)
+    found: list[tuple[Bound, Bound]] = []
+    for low, high in ret.pieces:
+        if high >= 0:
+            last = high if high == INF else math.isqrt(int(high))
+            first = math.isqrt(max(int(low), 1) - 1) + 1 if low > 0 else 0
+            found.append((first, last))
+    sizes = values(found, whole=True)
+    return sizes.join(mirrored(sizes))
+
+
+SQUARE = Contractor(_square, (_roots,))
+
+# ---- division with remainder --------------------------------------------------------------
+
+
+def _dividends(ret: Values, a: Values, b: Values) -> Values:
+    """All that, divided by b and rounded down, is in ``ret``: the quotient is less than 1 more."""
+    above = values(((low, high + 1) for low, high in ret.pieces), whole=ret.whole)
+    product = _product(above if ret.whole else _rounded(above), b)
+    return _rounded(product).numbers()
+
+
+def _floors(a: Values, b: Values) -> Values:
+    found = _rounded(_over(a, _without_zero(b)))
+    pieces = ((_floor(low), _floor(high)) for low, high in found.pieces)
+    return values(pieces, nan=True)
+
+
+def _floor(bound: Bound) -> Bound:
+    return bound if abs(bound) >= 2**53 else float(math.floor(bound))
+
+
+FLOOR_DIVIDE = Contractor(_floors, (_dividends, None))
+FLOOR_DIVIDE_WHOLE = Contractor(_floored, (_dividends, None))
+REMAINDER = Contractor(image(operator.mod), (None, None))
+
+# ---- powers -------------------------------------------------------------------------------
+
+
+def _powered(a: float, b: float) -> float:
+    if a == 0 and b < 0:
+        return INF
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return INF
+    except ValueError:
+        return math.nan
+
+
+def _sizes_to_power(a: Values, b: Values) -> Values:
+    """The powers of what is not negative: monotone in the base, and in the exponent."""
+    found: list[tuple[Bound, Bound]] = []
+    for (low, high), (first, last) in itertools.product(a.pieces, b.pieces):
+        corners = [_powered(float(x), float(y)) for x in (low, high) for y in (first, last)]
+        # between bases on both sides of 1 the exponent 0 gives 1, as the base 1 does
+        corners += [1.0] if low <= 1 <= high or first <= 0 <= last else []
+        if any(c != c for c in corners):
+            return values(EVERYTHING)
+        found.append((max(lower(min(corners)), 0.0), raised(max(corners))))
+    return values(found)
+
+
+def _parity(b: Values) -> int | None:
+    """0 or 1 for one exponent that is even or odd, None for others."""
+    whole = b.low == b.high and abs(b.low) < 2**53 and b.low == int(b.low)
+    return int(b.low) % 2 if whole else None
+
+
+def _power(a: Values, b: Values) -> Values:
+    right, left = a.meet(values([(0.0, INF)])), mirrored(a).meet(values([(0.0, INF)]))
+    found = _sizes_to_power(right, b)
+    if a.low >= 0:
+        return found
+    of_left = _sizes_to_power(left, b)
+    if _parity(b) == 0:
+        return found.join(of_left)
+    signed = found.join(mirrored(of_left))
+    return signed if _parity(b) == 1 else signed.join(of_left).with_nan(True)
+
+
+def _bases(ret: Values, a: Values, b: Values) -> Values:
+    """The bases for one exponent other than 0."""
+    parity = _parity(b)
+    if b.low != b.high or b.low == 0 or (parity is None and a.low < 0):
+        return Values(EVERYTHING)
+    sizes = _bases_right(ret, float(b.low))
+    if a.low >= 0 or parity is None:
+        return sizes
+    return sizes.join(mirrored(sizes if parity == 0 else _bases_right(mirrored(ret), float(b.low))))
+
+
+def _bases_right(ret: Values, b: float) -> Values:
+    """The bases from 0 on whose power is in ``ret``; all that is known is how large they are."""
+    sizes = _rounded(ret).meet(values([(0.0, INF)]))
+    found: list[tuple[Bound, Bound]] = []
+    for low, high in sizes.pieces:
+        ends = sorted(_powered(float(x), 1 / b) for x in (low, high))
+        # 1 / b is rounded, which counts for as much as the logarithm of the power is large
+        found.append((ends[0] * (1 - 1e-12), ends[1] * (1 + 1e-12)))
+    return _rounded(values(found))
+
+
+POWER = Contractor(_power, (_bases, None), quiet=False)
+
+
+def _whole_power(a: Values, b: Values) -> Values:
+    if INF in (a.high, -a.low, b.high) or b.low < 0 or b.high > 1024:
+        return Values(EVERYTHING, whole=True)
+    most = max(abs(int(a.low)), abs(int(a.high))) ** int(b.high)
+    if a.low < 0:
+        return values([(-max(most, 1), max(most, 1))], whole=True)
+    return values([(min(int(a.low), 1) if b.low == 0 else int(a.low) ** int(b.low),
+                    max(most, 1))], whole=True)  # fmt: skip
+
+
+POWER_WHOLE = Contractor(_whole_power)

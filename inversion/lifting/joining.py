@@ -1,0 +1,103 @@
+"""Two ways joined again: what they give in common, and where they differ, what a branch gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting import recursion
+from inversion.lifting.ends import End, Place, Way, end_at, names_at, stand_in
+from inversion.lifting.values import Again, Broken, Site, Tupled, Value, numbers_in, shown_kind
+from inversion.numba_ir import Fork
+from inversion.program import Constant, Operand, Variable
+
+if TYPE_CHECKING:
+    from inversion.lifting.ways import Walk
+
+
+class Join:
+    """Finds what two ways give in common; where they differ, a branch has a result."""
+
+    def __init__(self, walk: Walk, fork: Fork, ways: list[Way], known: Mapping[str, Value]) -> None:
+        self.walk = walk
+        self.lifter = walk.lifter
+        self.fork = fork
+        self.ways = ways
+        self.known = {number for value in known.values() for number in numbers_in(value)}
+        self.results: list[Variable] = []
+        self.gives: list[tuple[Operand, Operand]] = []
+
+    def end(self, place: Place, ends: Sequence[End | None]) -> End:
+        """What both ways give at a place, which one of them may not come to."""
+        live = self.walk.live_at(place)
+        first, second = (None if end is None else names_at(end, live) for end in ends)
+        one, other = first or {}, second or {}
+        if first is None:
+            one = {name: stand_in(value, self.known) for name, value in other.items()}
+        if second is None:
+            other = {name: stand_in(value, self.known) for name, value in one.items()}
+        values = {
+            name: self.value(self.walk.site.name if place is None else name, one[name], other[name])
+            for name in one
+            if name in other
+        }
+        return end_at(place, values, self.fork.where)
+
+    def flag(self, place: Place, then: Operand, orelse: Operand) -> Operand:
+        """Whether the ways come to a place."""
+        found = self.value("returns" if place is None else "goes_on", then, orelse)
+        assert isinstance(found, (Variable, Constant))
+        return found
+
+    def value(self, name: str, then: Value, orelse: Value) -> Value:
+        """What a name stands for where both ways have met."""
+        if then == orelse:
+            return then
+        if isinstance(then, Tupled) and isinstance(orelse, Tupled):
+            if then.kind is orelse.kind and len(then.items) == len(orelse.items):
+                pairs = zip(then.items, orelse.items, strict=True)
+                return Tupled(then.kind, tuple(self.value(name, *pair) for pair in pairs))
+        elif isinstance(then, (Variable, Constant)) and isinstance(orelse, (Variable, Constant)):
+            return self.number(name, then, orelse)
+        if isinstance(then, Again) or isinstance(orelse, Again):
+            site = replace(self.walk.site, where=self.fork.where)
+            return Broken(recursion.used_otherwise(site, "one way of a branch"))
+        return Broken(
+            NotInvertible(
+                f"a value is a {shown_kind(then)} on one way and a {shown_kind(orelse)} on the "
+                "other",
+                where=self.fork.where,
+                help="give it the same type on both",
+            )
+        )
+
+    def number(self, name: str, then: Operand, orelse: Operand) -> Variable:
+        kind = then.kind
+        if then.kind is not orelse.kind:
+            if not {then.kind, orelse.kind} <= {int, float, bool}:
+                raise NotInvertible(
+                    f"{name} is of type {shown_kind(then)} on one way and of type "
+                    f"{shown_kind(orelse)} on the other",
+                    where=self.fork.where,
+                    help="convert one of them",
+                )
+            kind = float if float in (then.kind, orelse.kind) else int
+        site = replace(self.walk.site, name=name, where=self.fork.where)
+        given = [
+            self.converted(site, value, kind, way)
+            for value, way in zip((then, orelse), self.ways, strict=True)
+        ]
+        result = Variable(self.lifter.fresh(name), kind)
+        self.results.append(result)
+        self.gives.append((given[0], given[1]))
+        return result
+
+    def converted(self, site: Site, value: Operand, kind: Any, way: Way) -> Operand:
+        """A value in the type that both ways have, converted on its way."""
+        outer, self.lifter.statements = self.lifter.statements, way.statements
+        try:
+            return self.lifter.converted(site, value, kind)
+        finally:
+            self.lifter.statements = outer

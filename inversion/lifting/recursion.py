@@ -1,0 +1,305 @@
+"""Functions that call themselves.
+
+Where nothing but constants decides whether they do, each call is inlined. Else they become a loop:
+a call of itself is the next turn, where what it gives is returned, or is first added to and
+multiplied. What has been added and multiplied on the way is state of the loop.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting.ends import At, End, Found, Nowhere, Place, Returned, Several, Way
+from inversion.lifting.functions import forward_only
+from inversion.lifting.repeating import Repeating, Turn
+from inversion.lifting.values import Again, Object, Site, Tupled, Value, Values
+from inversion.lifting.ways import Walk
+from inversion.numba_ir import Code
+from inversion.program import Constant, Operand, Variable
+from overlay.location import location_of
+from overlay.target import describe
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.lifting.lifter import Lifter
+
+AGAIN = -1  # the place where a function calls itself: no label
+
+MOST_CALLS = 64
+"""A function that calls itself more often than this, one inside the other, is not inlined."""
+
+SHIFT, SCALE = "shift.", "scale."  # no names that numba gives
+
+
+class CallsItself(Exception):
+    """A function that is being gone through calls itself, where variables decide whether."""
+
+    def __init__(self, active: Active) -> None:
+        super().__init__()
+        self.active = active
+
+
+class Deeper(Exception):
+    """A function calls itself, where only the ways that do not are gone."""
+
+
+class UsedOtherwise(NotInvertible):
+    """What a function's call of itself gives is used otherwise than in sums and products."""
+
+
+@dataclass(frozen=True, eq=False)
+class Active:
+    """A call that is being gone through. code: of its function, and how it is reached. given: its
+    arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur: whether
+    the function mentions itself by name."""
+
+    code: tuple[Any, ...]
+    given: tuple[Value, ...]
+    depth: int
+    calls: Calls | None = None
+    may_recur: bool = False
+
+    def inner(self, calls: Sequence[Active]) -> Active | None:
+        """The innermost of these calls that is of the same function."""
+        return next((one for one in reversed(calls) if one.code == self.code), None)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The types of its arguments; constants themselves."""
+        return tuple(a if isinstance(a, (Constant, Object)) else a.kind for a in self.given)
+
+
+def entered(
+    lifter: Lifter, site: Site, function: types.FunctionType, code: Code, here: Active
+) -> Found:
+    """Go through a function's body; where that leads."""
+    again = here.inner(site.active)
+    if again is not None and (again.calls is not None or lifter.depth > again.depth):
+        if again.calls is None:
+            raise CallsItself(again)
+        return Returned(again.calls.again(here.given))
+    if again is not None and (again.key == here.key or len(site.active) >= MOST_CALLS):
+        raise for_ever(function, site.where)
+    statements, holds = len(lifter.statements), len(lifter.holds)
+    inside = replace(site, active=(*site.active, here))
+    walk = Walk(lifter, inside, code, here.given)
+    try:
+        return walk.run(code.first, {}, frozenset())
+    except CallsItself as signal:
+        if signal.active is not here:
+            raise
+    del lifter.statements[statements:], lifter.holds[holds:]
+    return Calls(replace(walk, site=site), function, here).found()
+
+
+class Calls(Repeating):
+    """The calls of a function, each one the next turn."""
+
+    def __init__(self, walk: Walk, function: types.FunctionType, here: Active) -> None:
+        super().__init__(walk, location_of(function) or walk.site.where)
+        self.word = "calls"
+        self.function = function
+        self.here = here
+        count = len(here.given)
+        self.names = function.__code__.co_varnames[:count]
+        self.given = dict(zip(self.names, here.given, strict=True))
+        self.accumulated: dict[str, Operand] = {}
+        self.shallow = False
+
+    @property
+    def live(self) -> frozenset[str]:
+        """The names of what the next call needs."""
+        return frozenset((*self.names, SHIFT, SCALE))
+
+    def found(self) -> Found:
+        """Add the statement for all calls; where they lead."""
+        numbers = {n: v for n, v in self.given.items() if not isinstance(v, Object)}
+        try:
+            state = {name: self.fresh(name, value) for name, value in numbers.items()}
+            _, on, _ = self.gone(state)
+            begin = {name: numbers[name] for name in state if on.known[name] != state[name]}
+            if on.known[SHIFT] != Constant(0):
+                self.accumulated[SHIFT] = Constant(0)
+            if on.known[SCALE] != Constant(1):
+                self.accumulated[SCALE] = Constant(1)
+            return self.repeated({**begin, **self.accumulated})
+        except UsedOtherwise:
+            if self.walk.site.overlaid:
+                raise
+            return Returned(self.forward())
+
+    def again(self, given: Sequence[Value]) -> Again:
+        """What a call with these arguments stands for."""
+        if self.shallow:
+            raise Deeper
+        return Again(self, tuple(given), Constant(0), Constant(1))
+
+    def gone(self, state: Mapping[str, Value]) -> tuple[Way, At, Several]:
+        """The body gone through: as a way, where it calls itself, and all that it leads to."""
+        args = tuple(state.get(name, value) for name, value in self.given.items())
+        active = replace(self.here, calls=self)
+        site = replace(self.walk.site, active=(*self.walk.site.active, active))
+        walk = replace(self.walk, site=site, given=args, calls=self)
+        code = self.walk.code
+        way = self.lifter.apart(lambda: walk.run(code.first, {}, frozenset({AGAIN})))
+        if not isinstance(way.found, Several):
+            raise for_ever(self.function, self.where)
+        on = way.found.ends[AGAIN]
+        assert isinstance(on, At)
+        for name, value in self.given.items():
+            if isinstance(value, Object) and on.known[name] != value:
+                raise NotInvertible(
+                    f"cannot invert {describe(self.function)}: it calls itself with another {name}",
+                    where=self.where,
+                    help="let numbers and tuples of numbers change",
+                )
+        return way, on, way.found
+
+    def turn(self, state: Mapping[str, Value]) -> Turn:
+        arguments = {name: value for name, value in state.items() if name in self.given}
+        way, on, found = self.gone(arguments)
+        result = found.ends[None]
+        assert isinstance(result, Returned)
+        following = {name: on.known[name] for name in arguments}
+        shift, scale = state.get(SHIFT, Constant(0)), state.get(SCALE, Constant(1))
+        whole = result.value
+
+        def add() -> Found:
+            nonlocal whole
+            if SHIFT in state:
+                more = self.product(scale, on.known[SHIFT])
+                following[SHIFT] = self.sum(shift, more)
+            if SCALE in state:
+                following[SCALE] = self.product(scale, on.known[SCALE])
+            if self.accumulated:
+                whole = self.sum(shift, self.product(scale, whole))
+            return Nowhere()
+
+        added = self.lifter.apart(add)
+        more = Way(way.found, way.statements + added.statements, way.holds)
+        ends: dict[Place, End] = {None: Returned(whole)}
+        nothing = Way(Nowhere(), [], [])
+        return Turn(more, found.flags[AGAIN], False, nothing, following, ends, {})
+
+    def sum(self, one: Value, other: Value) -> Value:
+        return combined(self.lifter, self.walk.site, operator.add, one, other)
+
+    def product(self, one: Value, other: Value) -> Value:
+        return combined(self.lifter, self.walk.site, operator.mul, one, other)
+
+    def forward(self) -> Value:
+        """The calls as a statement that is only run forward."""
+        self.shallow = True
+        numbers = [v for v in self.given.values() if isinstance(v, (Variable, Constant))]
+        active = replace(self.here, calls=self)
+        site = replace(self.walk.site, active=(*self.walk.site.active, active))
+        walk = replace(self.walk, site=site, calls=self)
+        found = self.lifter.apart(lambda: walk.run(walk.code.first, {}, frozenset())).found
+        value = found.value if isinstance(found, Returned) else None
+        if len(numbers) < len(self.given) or not isinstance(value, (Variable, Constant)):
+            raise NotInvertible(
+                f"cannot invert {describe(self.function)}: it calls itself, and not with numbers "
+                "for a number",
+                where=self.where,
+                help="give it a relation in a method table",
+            )
+        rule = forward_only(self.function, numbers, value.kind)
+        key = frozenset((RETURN,))
+        rule.modes[key] = replace(rule.modes[key], solver=Interpreted(self.function))
+        return self.lifter.state(self.walk.site, rule, numbers)
+
+
+class Interpreted:
+    """A function that calls itself, which is never compiled: the stack of compiled code has no
+    end that is looked after."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+def through(lifter: Lifter, site: Site, targets: tuple[Any, ...], args: Values) -> Value:
+    """What a call gives of which an argument is what a function's call of itself gives."""
+    target, tables = targets[-1], lifter.resolver.tables if site.overlaid else ()
+    if any(one in table for table in tables for one in targets):
+        raise used_otherwise(site, target)
+    if target is operator.neg and len(args) == 1:
+        return through(lifter, site, (operator.mul,), (Constant(-1), args[0]))
+    if len(args) != 2 or all(isinstance(arg, Again) for arg in args):
+        raise used_otherwise(site, target)
+    one, other = args
+
+    def made(do: Callable[..., Any], a: Value, b: Value) -> Operand:
+        found = combined(lifter, site, do, a, b)
+        assert isinstance(found, (Variable, Constant))
+        return found
+
+    if target is operator.sub and isinstance(other, Again):
+        turned = through(lifter, site, (operator.mul,), (Constant(-1), other))
+        return through(lifter, site, (operator.add,), (turned, one))
+    if isinstance(other, Again) and target in (operator.add, operator.mul):
+        one, other = other, one
+    if not isinstance(one, Again) or not isinstance(other, (Variable, Constant)):
+        raise used_otherwise(site, target)
+    if target in (operator.add, operator.sub):
+        return replace(one, shift=made(target, one.shift, other))
+    if target in (operator.mul, operator.truediv):
+        return replace(one, shift=made(target, one.shift, other),
+                       scale=made(target, one.scale, other))  # fmt: skip
+    raise used_otherwise(site, target)
+
+
+def combined(lifter: Lifter, site: Site, do: Callable[..., Any], a: Value, b: Value) -> Value:
+    """A sum, difference, product or quotient, simplified where one of both is 0 or 1."""
+    zero, unit = Constant(0), Constant(1)
+    if do is operator.mul and zero in (a, b):
+        return zero
+    if do is operator.mul and unit in (a, b):
+        return b if a == unit else a
+    if do is operator.add and zero in (a, b):
+        return b if a == zero else a
+    if do is operator.truediv and a == zero:
+        return zero
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return Constant(do(a.value, b.value))
+    plain = replace(site, overlaid=False, name="")
+    return lifter.call(plain, (do,), (a, b), {})
+
+
+def returned(calls: Calls | None, value: Value) -> Found:
+    """The end of a way that returns a value."""
+    if isinstance(value, Again) and value.of is calls:
+        assert calls is not None
+        names = dict(zip(calls.names, value.args, strict=True))
+        return At(AGAIN, {**names, SHIFT: value.shift, SCALE: value.scale})
+    if isinstance(value, Tupled) and any(isinstance(item, Again) for item in value.items):
+        raise used_otherwise(None, "a tuple")
+    return Returned(value)
+
+
+def used_otherwise(site: Site | None, target: Any) -> UsedOtherwise:
+    """The refusal of what cannot be a turn of a loop."""
+    name = target if isinstance(target, str) else describe(target)
+    return UsedOtherwise(
+        f"cannot invert a function that calls itself and takes what that gives for {name}",
+        where=None if site is None else site.where,
+        help="return it, or use it once, in sums and products; or give the function a relation",
+    )
+
+
+def for_ever(function: types.FunctionType, where: str) -> NotInvertible:
+    """The refusal of a function whose calls of itself have no end."""
+    return NotInvertible(
+        f"cannot invert {describe(function)}: it calls itself for ever, or more than "
+        f"{MOST_CALLS} times",
+        where=where,
+        help="a method goes on to what lies below with call_next or nonoverlay; other functions "
+        "return something else somewhere",
+    )

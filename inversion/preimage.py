@@ -1,0 +1,244 @@
+"""The preimage of a value: all solutions, branch by branch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inversion.contraction import (
+    Box,
+    Nothing,
+    Values,
+    around,
+    contracted,
+    first_box,
+    narrowed,
+    point,
+)
+from inversion.errors import NoSolution, WrongArguments
+from inversion.parameters import Parameter, ParameterSpace
+from inversion.program import Program, Variable
+from inversion.search import Frame, Search, State
+from inversion.trees import leaves, taken_apart
+from overlay.location import caller
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+
+__all__ = ["SolutionBranch", "branches", "infeasible"]
+
+
+class SolutionBranch:
+    """One branch of a preimage: a single solution, or a family of them.
+
+    chosen: the coordinates of θ that are settled, by name. parameters: those that are left, whose
+    domains are narrowed to where solutions may lie; there are none where it is a single solution.
+
+    A family may hold no solution at all: it is what could not be ruled out. Families with other
+    choices may overlap.
+    """
+
+    def __init__(
+        self,
+        inverse: Inverse,
+        known: tuple[Any, ...],
+        chosen: Mapping[str, Any],
+        parameters: ParameterSpace,
+        answer: tuple[Any, ...] | None,
+    ) -> None:
+        self._inverse = inverse
+        self._known = known
+        self.chosen = dict(chosen)
+        self.parameters = parameters
+        self._answer = answer
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is a single solution."""
+        return self._answer is not None
+
+    @property
+    def point(self) -> tuple[Any, ...]:
+        """The single solution, as a call of the inverse answers it.
+
+        Raises WrongArguments where it is a family.
+        """
+        if self._answer is None:
+            raise WrongArguments(
+                f"{self!r} is a family, not a single solution",
+                where=caller(),
+                notes=[("parameter", str(parameter)) for parameter in self.parameters],
+                help="call it with values of these, or draw one with .sample(rng)",
+            )
+        return self._answer
+
+    def theta(self, rest: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """The whole θ: what is chosen, and values for ``parameters``."""
+        open_ = dict(zip(self.parameters.names, self.parameters.normal(tuple(rest)), strict=True))
+        given = {**self.chosen, **open_}
+        return tuple(given[name] for name in self._inverse.parameters.names)
+
+    def __call__(self, rest: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """The solution for values of ``parameters``. Raises NoSolution where there is none."""
+        if self._answer is not None and not len(rest):
+            return self._answer
+        return solved(self._inverse, self._known, self.theta(rest))
+
+    def sample(self, rng: np.random.Generator, tries: int = 100) -> tuple[Any, ...]:
+        """A random solution. Raises NoSolution where so many tries lead to none."""
+        for _ in range(tries - 1):
+            try:
+                return self(self.parameters.sample(rng))
+            except NoSolution:
+                continue
+        return self(self.parameters.sample(rng))
+
+    def contains(self, *args: Any) -> bool:
+        """Whether these arguments of the function are a solution on this branch."""
+        try:
+            found = dict(
+                zip(self._inverse.parameters.names, self._inverse.recover(*args), strict=True)
+            )
+            answers = self(tuple(found[name] for name in self.parameters.names))
+        except (NoSolution, ValueError):
+            return False
+        return self._inverse.agrees(answers, args)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        if self._answer is not None:
+            return f"<SolutionBranch {self._answer!r}>"
+        return f"<SolutionBranch {chosen or 'nothing chosen'}; open {self.parameters!r}>"
+
+
+def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the inverse answers. Raises NoSolution."""
+    return inverse(*known, theta) if theta else inverse(*known)
+
+
+# ---- sets ---------------------------------------------------------------------------------
+
+
+def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, Values]:
+    """Where the known axes of the program lie: of results, what is accepted as equal."""
+    found: dict[str, Values] = {}
+    rtol, atol = inverse.tolerance
+    for axis, value in zip(inverse.known, known, strict=True):
+        tree = inverse.axes.trees[axis]
+        for leaf, part in zip(leaves(tree), taken_apart(tree, value), strict=True):
+            is_float = isinstance(part, float)
+            allowed = around(part, rtol, atol) if is_float and axis == RETURN else point(part)
+            if allowed is not None and leaf in found:
+                allowed = allowed.meet(found[leaf])
+            if allowed is not None:
+                found[leaf] = allowed
+    return found
+
+
+def box_of(
+    inverse: Inverse, known: Sequence[Any], within: Mapping[str, Values] | None = None
+) -> Box:
+    """Where the variables of the function's program lie for known values, and inputs within sets.
+
+    Raises Nothing where that is nowhere.
+    """
+    program = inverse.origin
+    box = narrowed(program, first_box(program, inverse.domains), within or {})
+    return contracted(program, narrowed(program, box, _allowed(inverse, known)))
+
+
+def infeasible(inverse: Inverse, known: Sequence[Any]) -> NoSolution | None:
+    """The error that proves that known values have no solution at all, if that can be proven."""
+    try:
+        box_of(inverse, known)
+    except Nothing as nothing:
+        pairs = zip(inverse.known, known, strict=True)
+        shown = ", ".join(f"{axis} = {value!r}" for axis, value in pairs)
+        return NoSolution(
+            f"{inverse.origin.name} has no solution at {shown}, whatever θ: {nothing.why}",
+            where=nothing.where,
+            notes=[("proof", "sets of all values, pushed backwards through the program")],
+            help="no arguments of the function lead to this value",
+        )
+    return None
+
+
+# ---- branches -----------------------------------------------------------------------------
+
+
+def states(
+    inverse: Inverse,
+    known: Sequence[Any],
+    starts: Mapping[str, Any],
+    within: Mapping[str, Values] | None = None,
+) -> Iterator[State | None]:
+    """The ends of all ways through the plan; None for each step that has found nothing."""
+    try:
+        box = box_of(inverse, known, within)
+    except Nothing:
+        return
+    plan = inverse.program
+    values: dict[Variable, Any] = {}
+    for axis, value in zip(inverse.known, known, strict=True):
+        tree = inverse.axes.trees[axis]
+        for leaf, part in zip(leaves(tree), taken_apart(tree, value), strict=True):
+            operand = plan.operand(leaf)
+            if isinstance(operand, Variable):
+                values.setdefault(operand, part)
+    names = {parameter.name: parameter for parameter in plan.parameters}
+    program: Program = inverse.origin
+    frame = Frame(plan, program, names)
+    yield from Search(starts).run(frame, State(values, box, {}, {}))
+
+
+def branch_of(inverse: Inverse, known: tuple[Any, ...], state: State) -> SolutionBranch | None:
+    """The branch that a state is; None where its only candidate is no solution."""
+    kept = [
+        Parameter(p.name, state.kept[p.name], p.line, p.spare)
+        for p in inverse.parameters
+        if p.name in state.kept
+    ]
+    chosen = {
+        p.name: state.theta.get(p.name, p.domain.default)
+        for p in inverse.parameters
+        if p.name not in state.kept
+    }
+    answer: tuple[Any, ...] | None = None
+    if not kept:
+        try:
+            answer = solved(inverse, known, tuple(chosen[n] for n in inverse.parameters.names))
+        except (NoSolution, ValueError):
+            return None
+    return SolutionBranch(inverse, known, chosen, ParameterSpace(kept), answer)
+
+
+def branches(inverse: Inverse, known: tuple[Any, ...]) -> Iterator[SolutionBranch]:
+    """The branches of the solution, each single solution once."""
+    seen: set[Any] = set()
+    for state in states(inverse, known, {}):
+        branch = None if state is None else branch_of(inverse, known, state)
+        if branch is None:
+            continue
+        if branch.is_point:
+            key = key_of(inverse, branch.point)
+            if key in seen:
+                continue
+            seen.add(key)
+        yield branch
+
+
+def key_of(inverse: Inverse, answers: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Answers, equal for those that differ by less than can be told."""
+    parts: list[Any] = []
+    for axis, answer in zip(inverse.unknown, answers, strict=True):
+        parts += taken_apart(inverse.axes.trees[axis], answer)
+    return tuple(_rounded(part) for part in parts)
+
+
+def _rounded(part: Any) -> Any:
+    if isinstance(part, complex):
+        return _rounded(part.real), _rounded(part.imag)
+    return float(f"{part:.12g}") + 0.0 if isinstance(part, float) else part

@@ -1,0 +1,622 @@
+"""A plan walked through choice by choice: all that its discrete choices can be.
+
+What is known as a number is solved at once; a statement of which something is still open is left,
+and its continuous coordinates with it. After each choice the sets of all variables are contracted:
+what cannot be is not tried.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from inversion.branches import THEN_FIRST, Branch, Ranked
+from inversion.candidates import (
+    MOST_MEMBERS,
+    PERIODIC,
+    RANGES,
+    fairly,
+    is_discrete,
+    members,
+    periods,
+)
+from inversion.causality import Solved
+from inversion.contraction import Box, Nothing, Values, contracted, every, point
+from inversion.contraction.programs import arms_of, inner_box
+from inversion.contraction.table import CONTRACTORS
+from inversion.contraction.values import around, values
+from inversion.emitting.entry import WRITERS
+from inversion.emitting.writing import Module
+from inversion.errors import NoSolution, OutsideDomain
+from inversion.isolation import roots_of
+from inversion.parameters import Parameter
+from inversion.plan import Plan, Root, Step, choices_of
+from inversion.program import Constant, Operand, Program, Statement, Variable
+from primitives import Domain, Interval, Relation
+from primitives.arithmetic import clipped
+from primitives.relation import RETURN, Mode
+
+__all__ = ["Frame", "Search", "State"]
+
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+NARROW = 1e-3  # relative: a set of solutions so narrow is one
+NOTHING_BESIDE_ZERO = 1e-100
+INF = math.inf
+EFFORT = 1_500  # in contracting sets after each choice
+TRIED_AT_ONCE = 100
+COMPUTED = 1e-12  # relative: how far off a number is that was solved for
+Item = tuple[Variable, Parameter] | Step | Root
+
+
+@dataclass(frozen=True)
+class State:
+    """What is chosen and known so far.
+
+    values: of variables that are numbers by now. box: where all variables lie. theta: coordinates
+    that are chosen. kept: those that stay open, with the variable that they are, if any.
+    """
+
+    values: Mapping[Variable, Any]
+    box: Box
+    theta: Mapping[str, Any]
+    kept: Mapping[str, Domain]
+
+    def having(self, **changes: Any) -> State:
+        """A changed copy."""
+        return replace(self, **changes)
+
+    def choosing(self, **theta: Any) -> State:
+        """With more coordinates chosen."""
+        return replace(self, theta={**self.theta, **theta})
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A plan, the program for its sets, and what its parameters are called in θ."""
+
+    plan: Plan
+    program: Program
+    names: Mapping[str, Parameter]
+
+
+class Search:
+    """The ways through a plan. starts: coordinates from which choices are tried outwards."""
+
+    def __init__(self, starts: Mapping[str, Any]) -> None:
+        self.starts = starts
+        self.made: dict[int, Callable[..., Any]] = {}
+
+    def run(self, frame: Frame, state: State) -> Iterator[State | None]:
+        """The states at the end of a plan; None for each step that has found nothing."""
+        plan = frame.plan
+        known = dict(state.values)
+        for value, is_true in plan.program.holds:
+            if isinstance(value, Variable):
+                known[value] = is_true
+        items: list[Item] = [*plan.free.items(), *plan.steps]
+        for ended in self.onwards(frame, state.having(values=known), items, 0):
+            yield ended if ended is None else self.ended(frame, ended)
+
+    def onwards(
+        self, frame: Frame, state: State, items: Sequence[Item], at: int
+    ) -> Iterator[State | None]:
+        """From one step on: without a choice the next follows, else each choice leads on."""
+        for place in range(at, len(items)):
+            found = self.taken(frame, state, items[place])
+            if found is None:
+                return
+            if not isinstance(found, State):
+                rest = functools.partial(self.resumed, frame, items, place + 1)
+                yield from fairly(found, rest)
+                return
+            state = found
+        yield state
+
+    def resumed(
+        self, frame: Frame, items: Sequence[Item], at: int, state: State
+    ) -> Iterator[State | None]:
+        return self.onwards(frame, state, items, at)
+
+    def taken(
+        self, frame: Frame, state: State, item: Item
+    ) -> State | Iterator[State | None] | None:
+        """A step taken: the state after it, or those after each of its choices."""
+        if isinstance(item, Root):
+            return self.rooted(frame, state, item)
+        if isinstance(item, Step):
+            return self.stepped(frame, state, item)
+        return self.freed(frame, state, *item)
+
+    def ended(self, frame: Frame, state: State) -> State:
+        """The state, its open variables kept to where they may lie."""
+        kept = dict(state.kept)
+        for variable, parameter in frame.plan.free.items():
+            name = frame.names[parameter.name].name
+            found = state.box.get(variable)
+            if name in kept and found and isinstance(kept[name], Interval):
+                kept[name] = _within(kept[name], found)
+        return state.having(kept=kept)
+
+    # ---- free variables ----
+
+    def freed(
+        self, frame: Frame, state: State, variable: Variable, parameter: Parameter
+    ) -> State | Iterator[State | None] | None:
+        """A free variable: each value of a discrete one; a continuous one stays open."""
+        name = frame.names[parameter.name].name
+        allowed = state.box.get(variable)
+        if is_discrete(parameter.domain):
+            return self.valued(frame, state, variable, parameter)
+        if allowed is not None and allowed.low == allowed.high:
+            value = float(allowed.low)
+            known = {**state.values, variable: value}
+            return state.having(values=known).choosing(**{name: value})
+        return state.having(kept={**state.kept, name: parameter.domain})
+
+    def valued(
+        self, frame: Frame, state: State, variable: Variable, parameter: Parameter
+    ) -> Iterator[State | None]:
+        name = frame.names[parameter.name].name
+        start = self.starts.get(name, parameter.domain.default)
+        for value in members(parameter.domain, start, state.box.get(variable)):
+            box = None if value is None else self.boxed(frame, state, {variable: point(value)})
+            if box is None:
+                yield None
+                continue
+            known = {**state.values, variable: value}
+            yield state.having(values=known, box=box).choosing(**{name: value})
+
+    def boxed(
+        self, frame: Frame, state: State, sets: Mapping[Variable, Values | None]
+    ) -> Box | None:
+        """The box where variables are in these sets; None where nothing is left."""
+        box = dict(state.box)
+        for variable, found in sets.items():
+            if variable in box and found is not None:
+                box[variable] = box[variable].meet(found)
+                if not box[variable]:
+                    return None
+        try:
+            return contracted(frame.program, box, EFFORT)
+        except Nothing:
+            return None
+
+    # ---- statements ----
+
+    def stepped(
+        self, frame: Frame, state: State, step: Step
+    ) -> State | Iterator[State | None] | None:
+        """A statement solved, for each of its choices."""
+        mode, statement = step.solved.mode, step.solved.statement
+        if isinstance(mode, Ranked) and mode.plans is not None:
+            return self.armed(frame, state, step, mode)
+        names = {c: frame.names[p.name] for c, p in step.chosen.items()}
+        missing = {
+            c: p for c, p in names.items() if p.name not in state.theta and p.name not in state.kept
+        }
+        known = _known(state, statement, mode.takes)
+        if not missing:
+            is_open = known is None or any(p.name in state.kept for p in names.values())
+            return state if is_open else self.solved(state, step, names, known or {})
+        return self.chosen(frame, state, step, names, missing, known)
+
+    def chosen(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        missing: Mapping[str, Parameter],
+        known: Mapping[str, Any] | None,
+    ) -> Iterator[State | None]:
+        """The states for each choice of a statement's coordinates."""
+        discrete = {c: p for c, p in missing.items() if is_discrete(p.domain)}
+        by_value = None
+        if known is not None and len(discrete) == len(missing):
+            by_value = self.by_value(frame, state, step, names, known)
+        if by_value is not None:
+            return by_value
+        others = {c: p for c, p in missing.items() if c not in discrete}
+        found = self.discretely(state, step, list(discrete.items()), known)
+        return fairly(found, lambda s: self.continued(frame, s, step, names, others, known))
+
+    def by_value(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> Iterator[State | None] | None:
+        """All integers that solve a statement, where they can be tried one by one."""
+        unknown, rule = step.solved.unknown, step.solved.statement.relation
+        sets = [state.box.get(v) for v in unknown]
+        if not isinstance(rule, Relation) or any(s is None or not s.whole for s in sets):
+            return None
+        count = 1
+        for found in sets:
+            count *= found.count() if found is not None else 0
+        if count > MOST_MEMBERS:
+            return None
+        sets_of = [s for s in sets if s is not None]
+        return self._by_value(frame, state, step, names, known, sets_of)
+
+    def _by_value(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+        sets: Sequence[Values],
+    ) -> Iterator[State | None]:
+        unknown, mode = step.solved.unknown, step.solved.mode
+        rule: Any = step.solved.statement.relation
+        tried = 0
+        for integers in itertools.product(*(s.members() for s in sets)):
+            typed = [v.kind(n) for v, n in zip(unknown, integers, strict=True)]
+            axes = {**known, **dict(zip(mode.unknown, typed, strict=True))}
+            try:
+                fits = rule(*(axes[axis] for axis in rule.axes)) == axes[RETURN]
+                given = mode.recover(*(axes[a] for a in mode.recovers)) if mode.recover else ()
+            except REFUSALS:
+                fits, given = False, ()
+            sets_of = {v: point(n) for v, n in zip(unknown, typed, strict=True)}
+            tried += 1
+            box = self.boxed(frame, state, sets_of) if fits else None
+            if box is None:
+                if tried % TRIED_AT_ONCE == 0:
+                    yield None
+                continue
+            theta = dict(zip(mode.coordinates, given, strict=True))
+            chosen = {names[c].name: value for c, value in theta.items() if c in names}
+            found = {**state.values, **dict(zip(unknown, typed, strict=True))}
+            yield state.having(values=found, box=box).choosing(**chosen)
+
+    def discretely(
+        self,
+        state: State,
+        step: Step,
+        coordinates: Sequence[tuple[str, Parameter]],
+        known: Mapping[str, Any] | None,
+    ) -> Iterator[State | None]:
+        """The states for all values of discrete coordinates."""
+        if not coordinates:
+            yield state
+            return
+        (coordinate, parameter), *rest = coordinates
+        allowed = self.range_of(state, step, coordinate, known)
+        start = self.starts.get(parameter.name, parameter.domain.default)
+
+        def each() -> Iterator[State | None]:
+            for value in members(parameter.domain, start, allowed):
+                yield None if value is None else state.choosing(**{parameter.name: value})
+
+        yield from fairly(each(), lambda s: self.discretely(s, step, rest, known))
+
+    def range_of(
+        self, state: State, step: Step, coordinate: str, known: Mapping[str, Any] | None
+    ) -> Values | None:
+        """Where a coordinate lies that numbers the solutions in a bounded set."""
+        rule: Any = step.solved.statement.relation
+        found = state.box.get(step.solved.unknown[0])
+        ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
+        if ranges is None or coordinate != "k" or not found:
+            return None
+        if not (abs(found.low) < 1e15 and abs(found.high) < 1e15):
+            return None
+        bounds = ranges(known or {}, found)
+        return None if bounds is None else values([bounds], whole=True)
+
+    def continued(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any] | None,
+    ) -> Iterator[State | None]:
+        """The states for continuous coordinates: one for each isolated solution, else open."""
+        if known is None or not others:
+            if known is None:
+                yield _keeping(state, others.values())
+            else:
+                yield self.solved(state, step, names, known)
+            return
+        rule: Any = step.solved.statement.relation
+        (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
+        allowed = None if more else self.solutions(state, step, known, axis)
+        if allowed is None:
+            yield _keeping(state, others.values())
+            return
+        if rule in PERIODIC and axis == "a":
+            start = self.starts.get(next(iter(others.values())).name, 0.0)
+            reached: Iterator[float] = periods(rule, known, allowed, start)
+        elif all(_is_narrow(low, high) for low, high in allowed.pieces):
+            reached = ((low + high) / 2 for low, high in allowed.pieces)
+        else:
+            box = self.boxed(frame, state, {variable: allowed})
+            yield None if box is None else _keeping(state.having(box=box), others.values())
+            return
+        for value in reached:
+            yield self.reaching(state, step, names, others, known, value)
+
+    def solutions(
+        self, state: State, step: Step, known: Mapping[str, Any], axis: str
+    ) -> Values | None:
+        """The set of solutions for one unknown; None where no contractor tells it."""
+        rule: Any = step.solved.statement.relation
+        contractor = CONTRACTORS.get(rule) if isinstance(rule, Relation) else None
+        (variable,) = step.solved.unknown
+        now = state.box.get(variable, every(variable.kind))
+        if contractor is None or now is None:
+            return None
+        sets = {axis: now}
+        for other, value in known.items():
+            found = around(value, COMPUTED, 0.0) if isinstance(value, float) else point(value)
+            if found is None:
+                return None
+            sets[other] = found
+        _, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
+        return args[rule.axes.index(axis)].numbers()
+
+    def reaching(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+        value: float,
+    ) -> State | None:
+        """The state where continuous coordinates are such that they lead to a value."""
+        mode = step.solved.mode
+        axes = {**known, mode.unknown[0]: value}
+        try:
+            given = mode.recover(*(axes[axis] for axis in mode.recovers)) if mode.recover else ()
+        except REFUSALS:
+            return None
+        theta = dict(zip(mode.coordinates, given, strict=True))
+        chosen = {p.name: theta[c] for c, p in others.items()}
+        return self.solved(state.choosing(**chosen), step, names, known)
+
+    def solved(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> State | None:
+        """The state after a statement is solved; None where it has no solution."""
+        mode, rule = step.solved.mode, step.solved.statement.relation
+        given: list[Any] = []
+        for name in mode.takes:
+            if name in known:
+                given.append(known[name])
+            elif name in names:
+                given.append(state.theta[names[name].name])
+            else:
+                given.append(mode.coordinates[name].default)
+        try:
+            if RETURN in known:
+                at = mode.takes.index(RETURN)
+                given[at] = _in_codomain(given[at], rule.codomain)
+            with np.errstate(all="ignore"):
+                answer = self.solver(step)(*given)
+        except REFUSALS:
+            return None
+        answers = answer if len(step.solved.unknown) > 1 else (answer,)
+        found = dict(zip(step.solved.unknown, answers, strict=True))
+        for variable, value in found.items():
+            allowed = state.box.get(variable)
+            if allowed is not None and allowed.whole and not allowed.contains(value):
+                return None
+        return state.having(values={**state.values, **found})
+
+    def solver(self, step: Step) -> Callable[..., Any]:
+        """The function that solves a statement: generated, where the program has parts in it."""
+        mode, rule = step.solved.mode, step.solved.statement.relation
+        if isinstance(rule, Relation):
+            return mode.solver
+        if id(mode) not in self.made:
+            module = Module(WRITERS)
+            name = module.solver(rule, mode)
+            source = module.source([])
+            namespace = dict(source.names)
+            exec(compile(source.text, "<a part of an inverse>", "exec"), namespace)
+            self.made[id(mode)] = namespace[name]
+        return self.made[id(mode)]
+
+    # ---- branches ----
+
+    def armed(self, frame: Frame, state: State, step: Step, mode: Ranked) -> Iterator[State | None]:
+        """The states after a branch: each arm that may be, with its own choices."""
+        rule: Any = step.solved.statement.relation
+        assert isinstance(rule, Branch)
+        assert mode.plans is not None
+        first = frame.names[step.chosen[THEN_FIRST].name].name
+        start = bool(self.starts.get(first, True))
+
+        def arm(taken: int) -> Iterator[State | None]:
+            try:
+                return self.in_arm(frame, state, step, mode, taken)
+            except Nothing:
+                return iter((None,))
+
+        return fairly(iter([0, 1] if start else [1, 0]), arm)
+
+    def in_arm(
+        self, frame: Frame, state: State, step: Step, mode: Ranked, taken: int
+    ) -> Iterator[State | None]:
+        """The states where one arm is taken. Raises Nothing where it cannot be."""
+        statement = step.solved.statement
+        rule: Any = statement.relation
+        assert mode.plans is not None
+        plan, program = mode.plans[taken], arms_of(rule)[taken]
+        box = contracted(program, inner_box(state.box, statement, program), EFFORT)
+        renamed = {
+            inner: frame.names[step.chosen[outer].name]
+            for inner, outer in mode.chosen[taken].items()
+        }
+        known = {
+            operand: value
+            for axis, value in _known_all(state, statement).items()
+            if axis in plan.known and isinstance(operand := plan.operand(axis), Variable)
+        }
+        names = {c: frame.names[p.name] for c, p in step.chosen.items()}
+        chosen = {names[THEN_FIRST].name: not taken}
+        for p in names.values():
+            if p.name not in {q.name for q in renamed.values()} and p.name not in chosen:
+                chosen[p.name] = p.domain.default
+        inner = State(known, box, {**state.theta, **chosen}, state.kept)
+        found = self.run(Frame(plan, program, renamed), inner)
+        return (s and self.left(frame, state, step, plan, s) for s in found)
+
+    def left(
+        self, frame: Frame, state: State, step: Step, plan: Plan, inner: State
+    ) -> State | None:
+        """The state outside, from that at the end of an arm."""
+        mode, found = step.solved.mode, dict(state.values)
+        sets: dict[Variable, Values | None] = {}
+        for axis, variable in zip(mode.unknown, step.solved.unknown, strict=True):
+            operand = plan.operand(axis)
+            value = _value(inner, operand)
+            if value is not None:
+                found[variable] = value
+            elif isinstance(operand, Variable):
+                sets[variable] = inner.box.get(operand)
+        box = self.boxed(frame, state, sets) if sets else state.box
+        return None if box is None else State(found, box, inner.theta, inner.kept)
+
+    # ---- roots ----
+
+    def rooted(
+        self, frame: Frame, state: State, root: Root
+    ) -> State | Iterator[State | None] | None:
+        """The states for each root of an equation, where all else in it is known."""
+        guess = frame.names[root.guess.name]
+        inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
+        inner = [p for p in inner if p.name not in state.theta]
+        nested = any(isinstance(step, Root) for step in root.steps)
+        known = all(v in state.values for v in root.needs)
+        if nested or not known or not all(is_discrete(p.domain) for p in inner):
+            return _keeping(state, [guess, *(p for p in inner if p.name not in state.kept)])
+
+        def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
+            if not left:
+                return self.each_root(frame, s, root, guess)
+            start = self.starts.get(left[0].name, left[0].domain.default)
+            found = members(left[0].domain, start, None)
+            one = (s.choosing(**{left[0].name: value}) for value in found)
+            return fairly(one, lambda s: choices(s, left[1:]))
+
+        return choices(state, inner)
+
+    def each_root(
+        self, frame: Frame, state: State, root: Root, guess: Parameter
+    ) -> Iterator[State | None]:
+        def equation(x: float) -> tuple[float, float]:
+            return self.sides(frame, state, root, x)
+
+        def prune(found: Values) -> Values | None:
+            box = self.boxed(frame, state, {root.variable: found})
+            return None if box is None else box.get(root.variable, found).meet(found)
+
+        allowed = state.box.get(root.variable, every(float))
+        assert allowed is not None
+        domain = guess.domain
+        if isinstance(domain, Interval):
+            allowed = allowed.meet(values([(domain.low, domain.high)]))
+        start = float(self.starts.get(guess.name, domain.default))
+        for x in roots_of(equation, prune, allowed, start):
+            if x is None:
+                yield None
+                continue
+            found = {**state.values, root.variable: x}
+            yield state.having(values=found).choosing(**{guess.name: x})
+
+    def sides(self, frame: Frame, state: State, root: Root, x: float) -> tuple[float, float]:
+        """Both sides of an equation at a guess. Raises NoSolution where there are none."""
+        there = state.having(values={**state.values, root.variable: x})
+        for step in root.steps:
+            assert isinstance(step, Step)
+            names = {c: frame.names[p.name] for c, p in step.chosen.items()}
+            known = _known(there, step.solved.statement, step.solved.mode.takes)
+            found = None if known is None else self.solved(there, step, names, known)
+            if found is None:
+                raise NoSolution("there is no value")
+            there = found
+        check = root.check
+        mode = check.relation.mode(check.relation.outputs)
+        assert mode is not None
+        known = _known(there, check, mode.takes)
+        assert known is not None
+        forward = self.solver(Step(_forward(check, mode), {}))
+        answer = forward(*(known[name] for name in mode.takes))
+        answers = answer if len(check.results) > 1 else (answer,)
+        at = next(i for i, v in enumerate(check.results) if v.kind is float)
+        return float(answers[at]), float(there.values[check.results[at]])
+
+
+# ---- parts --------------------------------------------------------------------------------
+
+
+def _forward(statement: Statement, mode: Mode) -> Solved:
+    return Solved(statement, mode, statement.results)
+
+
+def _value(state: State, operand: Operand) -> Any:
+    return operand.value if isinstance(operand, Constant) else state.values.get(operand)
+
+
+def _known_all(state: State, statement: Statement) -> dict[str, Any]:
+    """The axes of a statement that are numbers by now."""
+    found = {axis: _value(state, operand) for axis, operand in statement.bindings()}
+    return {axis: value for axis, value in found.items() if value is not None}
+
+
+def _known(state: State, statement: Statement, takes: Sequence[str]) -> dict[str, Any] | None:
+    """The axes that a mode takes; None where one of them is still open."""
+    axes = [axis for axis, _ in statement.bindings() if axis in takes]
+    found = _known_all(state, statement)
+    return {a: found[a] for a in axes} if all(a in found for a in axes) else None
+
+
+def _keeping(state: State, parameters: Any) -> State:
+    """The state with these coordinates left open."""
+    return state.having(kept={**state.kept, **{p.name: p.domain for p in parameters}})
+
+
+def _is_narrow(low: float, high: float) -> bool:
+    limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
+    return math.isfinite(limit) and high - low <= limit
+
+
+def _within(domain: Domain, found: Values) -> Domain:
+    """The part of an interval that a set covers."""
+    assert isinstance(domain, Interval)
+    low, high = max(domain.low, float(found.low)), min(domain.high, float(found.high))
+    if not low < high or (low == domain.low and high == domain.high):
+        return domain
+    return domain.meet(Interval(low, high))
+
+
+def _in_codomain(value: Any, codomain: Domain | None) -> Any:
+    """A known result, moved into what the function gives where rounding has put it outside.
+
+    Raises NoSolution where it is not near.
+    """
+    if codomain is None or codomain.contains(value):
+        return value
+    if isinstance(codomain, Interval) and isinstance(value, float):
+        found = clipped(value, codomain.low, codomain.high)
+        if codomain.contains(found):
+            return found
+    raise NoSolution("the function never gives this result")

@@ -1,0 +1,299 @@
+"""Values told by content: two processes that hold the same come to the same digest.
+
+What is told of a function is for the classes below to say: see ``fingerprint``.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import struct
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from overlay.target import attributes_of, is_below, mro_of
+
+__all__ = [
+    "LARGEST_ARRAY",
+    "Digest",
+    "Handler",
+    "Untold",
+    "is_copied",
+    "tell_class",
+]
+
+NAMED: Final = (
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    type(np.sum),  # numpy's functions, of a class of their own
+)
+COPIED: Final = (np.ndarray, list, set, tuple)
+# In bytes: numba does not copy larger ones, but takes their address, and such code is not kept.
+LARGEST_ARRAY: Final = 10**6
+
+Handler = Callable[["Digest", Any], None]
+
+
+class Untold(Exception):
+    """Something has no content that another process could compare.
+
+    what: it, in words. reason: why not. help: what to do about it.
+    """
+
+    def __init__(self, what: str, reason: str, help: str) -> None:
+        super().__init__(f"{what} {reason}")
+        self.what, self.reason, self.help = what, reason, help
+
+
+class Digest:
+    """Digests values.
+
+    kinds: by type, how to tell values that are not Python's or numpy's own.
+    """
+
+    def __init__(self, kinds: Mapping[type, Handler] = {}) -> None:
+        self.functions: list[FunctionType] = []
+        self.copied: dict[int, Any] = {}  # values with content that can change in place
+        # told apart by identity: classes may have hashes of their own
+        self._kinds = {id(kind): handler for kind, handler in {**_EXACT, **kinds}.items()}
+        self._bases = {id(kind): handler for kind, handler in kinds.items()}
+        self._bases.update({id(k): h for k, h in _BASES.items() if id(k) not in self._bases})
+        self._hash = hashlib.sha256()
+        self._open: set[int] = set()
+        self._place = "the program"
+
+    def write(self, *parts: str | bytes | int) -> None:
+        """Take these into the digest."""
+        for part in parts:
+            data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
+            self._hash.update(b"%d:" % len(data))
+            self._hash.update(data)
+
+    def function(self, function: FunctionType) -> None:
+        """Meet a function."""
+        raise NotImplementedError
+
+    def code(self, code: CodeType, lines: bool = True) -> None:
+        """The content of a code object, without the name of its file."""
+        counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount
+        self.write("code", *counts, code.co_flags, code.co_name, code.co_qualname)
+        self.write(code.co_code, code.co_exceptiontable)
+        for names in (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars):
+            self.write(len(names), *names)
+        if lines:
+            self.write(code.co_firstlineno, code.co_linetable)
+        self.write(len(code.co_consts))
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self.code(constant, lines)
+            else:
+                self.value(constant)
+
+    def value(self, value: Any) -> None:
+        """A value, by its content. Raises Untold for one that has none to tell."""
+        kind = type(value)
+        if is_copied(value):
+            self.copied[id(value)] = value
+        handler = self._kinds.get(id(kind))
+        if handler is None:
+            bases = set(map(id, mro_of(kind)))
+            handler = next((h for base, h in self._bases.items() if base in bases), None)
+        if handler is not None:
+            handler(self, value)
+        elif not self.at_home(value):
+            raise self.untold(value)
+
+    def at_home(self, value: Any) -> bool:
+        """Tell a function that has no code of its own by the name under which a module has it;
+        False where none does."""
+        if module_of(type(value)).partition("_3")[0] not in ("_cython", "builtins", "numpy"):
+            return False
+        module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+        home = sys.modules.get(str(module))
+        if home is None or vars(home).get(str(name)) is not value:
+            return False
+        self.write("named", "function", str(module), str(name))
+        return True
+
+    def untold(self, value: Any, reason: str = "") -> Untold:
+        """The error for a value that cannot be told by content."""
+        kind = type(value)
+        return Untold(
+            self._place,
+            reason or f"is a {module_of(kind)}.{_qualname_of(kind)}, which cannot be compared",
+            "use numbers, strings, tuples, arrays and functions for what compiled code reads",
+        )
+
+    def class_named(self, kind: Any) -> None:
+        """A class, by its name."""
+        self.write("class", module_of(kind), _qualname_of(kind))
+
+    def items(self, kind: str, values: Iterable[Any]) -> None:
+        """Values in their order."""
+        found = list(values)
+        self.write(kind, len(found))
+        for value in found:
+            self.value(value)
+
+    def container(self, kind: str, value: Any, values: Iterable[Any]) -> None:
+        """The values in a container, which may not hold itself."""
+        if id(value) in self._open:
+            raise self.untold(value, "contains itself")
+        self._open.add(id(value))
+        self.items(kind, values)
+        self._open.discard(id(value))
+
+    def without_order(self, kind: str, values: Iterable[Any]) -> None:
+        """Values of which the order says nothing."""
+        outer, found = self._hash, list[bytes]()
+        met = len(self.functions)
+        for value in values:
+            self._hash = hashlib.sha256()
+            try:
+                self.value(value)
+            finally:
+                inner, self._hash = self._hash, outer
+            found.append(inner.digest())
+        if len(self.functions) != met:
+            raise Untold(self._place, "is a set of functions", "use a tuple")
+        self.write(kind, len(found), *sorted(found))
+
+
+# ---- classes, of which no code may run ----------------------------------------------------
+
+_qualname_of: Any = type.__dict__["__qualname__"].__get__
+_module_of: Any = type.__dict__["__module__"].__get__
+
+
+def module_of(kind: Any) -> str:
+    """The name of a class's module."""
+    return str(_module_of(kind))
+
+
+def is_copied(value: Any) -> bool:
+    """Whether it can be changed in place, or hold what can, and is copied into compiled code."""
+    return any(type(value) is kind for kind in COPIED)
+
+
+# ---- how values are read ------------------------------------------------------------------
+
+
+def _name(fp: Digest, value: Any) -> None:
+    """Something written in C."""
+    owner: Any = getattr(value, "__objclass__", None)
+    module = getattr(value, "__module__", None) or getattr(owner, "__module__", None)
+    fp.write("named", type(value).__name__, str(module), value.__qualname__)
+
+
+def _builtin(fp: Digest, value: Any) -> None:
+    owner = value.__self__
+    if owner is None or type(owner) is ModuleType or issubclass(type(owner), type):
+        _name(fp, value)
+        return
+    home = sys.modules.get(module_of(type(owner)))
+    if home is not None and vars(home).get(value.__name__) is value:
+        fp.write("named", "method", home.__name__, value.__name__)  # as random.random is
+    else:
+        fp.write("bound", value.__name__)
+        fp.value(owner)
+
+
+def _method(fp: Digest, value: types.MethodType) -> None:
+    if not fp.at_home(value):
+        fp.items("method", (value.__func__, value.__self__))
+
+
+def _ufunc(fp: Digest, value: Any) -> None:
+    if getattr(np, value.__name__, None) is not value:
+        raise fp.untold(value, "is a ufunc that is not numpy's own")
+    fp.write("ufunc", value.__name__)
+
+
+def _array(fp: Digest, value: np.ndarray[Any, Any]) -> None:
+    if value.dtype.hasobject or type(value) is not np.ndarray:
+        raise fp.untold(value, "is an array of objects")
+    flags = value.flags
+    states = flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    fp.write("array", repr(value.dtype), *value.shape, *map(int, states))
+    if value.nbytes <= LARGEST_ARRAY:
+        fp.write(value.tobytes())
+
+
+def _scalar(fp: Digest, value: np.generic) -> None:
+    if value.dtype.hasobject:
+        raise fp.untold(value, "is an array of objects")
+    fp.write("scalar", repr(value.dtype), value.tobytes())
+
+
+def _tuple(fp: Digest, value: tuple[Any, ...]) -> None:
+    fp.class_named(type(value))
+    fp.items("tuple", tuple.__iter__(value))
+
+
+def tell_class(fp: Digest, value: Any) -> None:
+    """A class: its name, and the values that code takes from it."""
+    fp.class_named(value)
+    attributes = attributes_of(value)
+    if is_below(value, tuple) and "_fields" in attributes:
+        fp.value(attributes["_fields"])
+    elif is_below(value, enum.Enum):
+        for name, member in attributes["_member_map_"].items():
+            fp.write(name)
+            fp.value(vars(member)["_value_"])
+
+
+def _member(fp: Digest, value: enum.Enum) -> None:
+    fp.class_named(type(value))
+    fp.write(vars(value)["_name_"])
+    fp.value(vars(value)["_value_"])
+
+
+def _dict(fp: Digest, value: dict[Any, Any]) -> None:
+    fp.container("dict", value, (part for item in value.items() for part in item))
+
+
+def _plain(fp: Digest, value: Any) -> None:
+    fp.write(type(value).__name__)
+
+
+_EXACT: Final[dict[type, Handler]] = {
+    **dict.fromkeys((type(None), type(Ellipsis), type(NotImplemented)), _plain),
+    bool: lambda fp, v: fp.write("bool", int(v)),
+    int: lambda fp, v: fp.write("int", hex(v)),
+    float: lambda fp, v: fp.write("float", struct.pack("<d", v)),
+    complex: lambda fp, v: fp.write("complex", struct.pack("<dd", v.real, v.imag)),
+    str: lambda fp, v: fp.write("str", v),
+    bytes: lambda fp, v: fp.write("bytes", v),
+    tuple: _tuple,
+    list: lambda fp, v: fp.container("list", v, v),
+    dict: _dict,
+    set: lambda fp, v: fp.without_order("set", v),
+    frozenset: lambda fp, v: fp.without_order("frozenset", v),
+    slice: lambda fp, v: fp.items("slice", (v.start, v.stop, v.step)),
+    range: lambda fp, v: fp.items("range", (v.start, v.stop, v.step)),
+    np.ndarray: _array,
+    np.ufunc: _ufunc,
+    **dict.fromkeys(NAMED, _name),
+    types.BuiltinFunctionType: _builtin,
+    FunctionType: lambda fp, v: fp.function(v),
+    types.MethodType: _method,
+    staticmethod: lambda fp, v: fp.value(v.__func__),
+    ModuleType: lambda fp, v: fp.write("module", v.__name__),
+    CodeType: lambda fp, v: fp.code(v),
+}
+# Of which objects of subclasses are too; the first that fits counts.
+_BASES: Final[dict[type, Handler]] = {
+    enum.Enum: _member,
+    np.generic: _scalar,
+    np.dtype: lambda fp, v: fp.write("dtype", repr(v)),
+    tuple: _tuple,
+    type: tell_class,
+}

@@ -1,0 +1,224 @@
+"""What Python calls: functions compiled in a context."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from numba.core import errors, sigutils
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.typing.templates import signature
+
+from overlay.compiled import failures
+from overlay.compiled.calls import refuse_parameters
+from overlay.compiled.numba_callers import call_expected, renew_callers
+from overlay.compiled.numba_dispatchers import nothing, place_in
+from overlay.compiled.numba_guard import Guard
+from overlay.compiled.numba_parameters import (
+    Parameters,
+    bind_by_python,
+    carrier,
+    take_from_python,
+)
+from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
+from overlay.compiled.sharing import functions_made
+from overlay.compiled.traces import Place, explain
+from overlay.table import LOCK
+
+if TYPE_CHECKING:
+    from overlay.compiled.barrier import BarrierInfo
+    from overlay.compiled.calls import Body
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.keeping import Keeping
+    from overlay.compiled.world import World
+
+__all__ = ["EntryDispatcher", "entry_of"]
+
+
+def entry_of(
+    engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
+) -> EntryDispatcher:
+    """What Python calls for a function."""
+    parameters = Parameters(getattr(function, "py_func", function))
+    kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
+    return kind(engine, function, options, body, parameters)
+
+
+class EntryDispatcher(CPUDispatcher):
+    """What ``Context.jit`` gives: called from Python it costs what any numba dispatcher costs.
+
+    It holds code of the context's present world; when a table changes, it holds none.
+    functions_compiled: how many functions have been compiled for it so far; those that were
+    there already, made for another context or before a change, are not counted.
+    """
+
+    def __init__(
+        self,
+        engine: CompiledContext,
+        function: Any,
+        options: dict[str, Any],
+        body: Body | None,
+        parameters: Parameters,
+    ) -> None:
+        ours = (*OWN_OPTIONS, "cache")
+        own = {name: value for name, value in options.items() if name not in ours}
+        super().__init__(carrier(parameters), targetoptions={**own, "nopython": True})
+        self.parameters = parameters
+        self._show(getattr(function, "py_func", function))
+        self.engine = engine
+        self.function = function
+        self.cache = options.pop("cache", False)
+        self.options = options
+        self.keeping: Keeping | None = None  # where code is kept on disk
+        self.body = body
+        self.called_by_numba = False
+        self.functions_compiled = 0
+        self.is_entered = False  # whether plugins have been asked, and methods looked up
+        self._guards: dict[tuple[Type, ...], Guard] = {}
+
+    def _show(self, function: Any) -> None:
+        """Be what numba makes of this function, for who looks at it."""
+        self.py_func = function
+        functools.update_wrapper(self, function)
+        self.func_code = self.__code__ = function.__code__
+        self.__defaults__ = function.__defaults__
+        self.doc = function.__doc__
+        bind_by_python(self, self.parameters)
+
+    def compile(self, sig: Any) -> Any:
+        given, return_type = sigutils.normalize_signature(sig)
+        args = tuple(given)
+        with global_compiler_lock, self._compiling_counter:
+            if args not in self.overloads and self.engine.rebound():
+                self.engine.begin_anew()
+            while args not in self.overloads:
+                world = self.engine.world(self.options)
+                made = self._compiled(world, args, return_type)
+                with LOCK:
+                    if self.engine.holds(world):
+                        guard = self._guard(made)
+                        self._insert([a._code for a in args], guard.function, False)
+                        self._guards[args] = guard
+                        self.overloads[args] = made
+            return self._guards[args].function
+
+    def _guard(self, code: Any) -> Guard:
+        """What Python calls in front of compiled code."""
+        return Guard(code.entry_point, self.engine.words(), self._stale, self._failed)
+
+    def _stale(self, *args: Any) -> Any:
+        """A call that found a name of the program bound anew, or nearly so."""
+        given, named = self.parameters.as_called(args)
+        with LOCK:
+            if self.engine.rebound():
+                self.engine.begin_anew()
+            else:
+                for guard in self._guards.values():
+                    guard.renew(self.engine.words())
+        return self(*given, **named)
+
+    def renew(self) -> None:
+        """Code that is called from here has been compiled since."""
+        with LOCK:
+            if self.engine.rebound():
+                self.engine.begin_anew()
+            for guard in self._guards.values():
+                guard.renew(self.engine.words())
+        renew_callers(self)
+
+    def barriers(self) -> list[BarrierInfo]:
+        """What the barriers in the code of its context have done so far: those are calls in
+        contexts that only the running program knows."""
+        return self.engine.barrier_info()
+
+    def _failed(self, error: BaseException) -> None:
+        """The compiled code has raised an exception."""
+        explain(error, Place.of(self.py_func))
+
+    def _compiled(self, world: World, args: tuple[Type, ...], return_type: Type | None) -> Any:
+        ways = self.parameters.ways(args)
+        inner = world.entry(self, ways, args)
+        local = tuple(localised(world, a) for a in args)
+        sig = local if return_type is None else signature(return_type, *local)
+        before = functions_made()
+        if self.keeping is None:
+            inner.compile(sig)
+        else:
+            further = ways, return_type
+            self.keeping.compile(self, world, inner, local, further, sig)
+        self.functions_compiled += functions_made() - before
+        return inner.overloads[local]
+
+    def _compile_for_args(self, *args: Any) -> Any:
+        """What is to be called with these arguments, for which there is no code."""
+        given, named = self.parameters.as_called(args)
+        if self.parameters.are_past():
+            self._take_anew()
+            return lambda *_: self(*given, **named)
+        refuse_parameters(self.py_func)
+        self.parameters.bind(given, named)
+        try:
+            return super()._compile_for_args(*args)
+        except errors.NumbaError as error:
+            failure = failures.failure_in(str(error))
+            if failure is not None:
+                raise failure.raised() from failure.error.__cause__
+            where = place_in(self.py_func, error)
+            raise failures.of_entry(self.py_func, str(error), where) from None
+
+    def _make_finalizer(self) -> Any:
+        return nothing  # the code belongs to the world's dispatcher
+
+    def __reduce__(self) -> Any:
+        options = {**self.options, "cache": self.cache}
+        return _compiled_again, (self.engine.context, self.function, options)
+
+    @property
+    def stats(self) -> Any:
+        """What was read from disk, as numba has it: where, and hits and misses by types."""
+        if self.keeping is None:
+            return super().stats
+        return type(super().stats)(self.keeping.folder.path, self.keeping.hits, self.keeping.misses)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        self.called_by_numba = True
+        call_expected(self)
+        return super().get_call_template(args, kws)
+
+    def recompile(self) -> None:
+        """Compile anew what was compiled: functions rebound in their modules are read again."""
+        compiled = list(self.overloads)
+        self.engine.recompile()
+        for args in compiled:
+            self.compile(args)
+
+    def retire(self) -> list[Any]:
+        """Hold no code any more; returns what it held, which a thread may be running."""
+        retired = [*self.overloads.values(), *self._guards.values()]
+        self._reset_overloads()
+        self._guards = {}
+        if self.parameters.are_past():
+            self._take_anew()
+        return retired
+
+    def _take_anew(self) -> None:
+        """The function takes something else by now."""
+        with LOCK:
+            self._reset_overloads()
+            self.parameters = Parameters(self.py_func)
+            take_from_python(self, self.parameters)
+            self._show(self.py_func)
+
+
+class NamedEntryDispatcher(EntryDispatcher):
+    """The same for a function with keyword-only parameters, of which numba knows none."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > self.parameters.positional:
+            self.parameters.bind(args, kwargs)
+        return CPUDispatcher.__call__(self, *args, **kwargs)
+
+
+def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:
+    return context.jit(function, **options)

@@ -1,0 +1,62 @@
+"""Contractors lose nothing: tested over the whole table of relations."""
+
+import math
+import zlib
+
+import numpy as np
+import pytest
+
+from inversion.contraction.table import CONTRACTORS
+from inversion.contraction.values import every, point, values
+from inversion.contraction.values import inside as set_of
+from primitives.domains import domain_of
+from primitives.errors import NoSolution
+from primitives.table import RELATIONS
+from primitives.testing import _points, domain_at
+
+REFUSALS = (NoSolution, ValueError, ArithmeticError)
+
+
+def set_around(value, rng):
+    """A set with a number: the number alone, an interval, or two pieces."""
+    alone = point(value)
+    if rng.random() < 0.3:
+        return alone
+    size = float(rng.choice([1e-9, 1.0, 100.0])) * max(1.0, abs(float(value)))
+    low, high = alone.low - size * rng.random(), alone.high + size * rng.random()
+    if alone.whole:
+        low, high = math.floor(low), math.ceil(high)
+    pieces = [(low, high)] if rng.random() < 0.7 else [(low, high), (high + size, high + 2 * size)]
+    if rng.random() < 0.2:
+        pieces = [(low, math.inf)]
+    return values(pieces, whole=alone.whole)
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=repr)
+def test_what_a_function_gives_is_never_taken_away(relation):
+    contractor = CONTRACTORS.get(relation)
+    if contractor is None:
+        pytest.skip("all that is known is its codomain")
+    rng = np.random.default_rng(zlib.crc32(repr(relation).encode()))
+    inside = [domain_at(relation, axis) for axis in relation.axes]
+    # floats outside the domain as well; integers would be powers of any size
+    wide = [d if d.kind is not float else domain_of(float) for d in inside]
+    tried = 0
+    for chosen in (inside, wide):
+        for arguments in _points(chosen, rng, 12):
+            try:
+                with np.errstate(all="ignore"):
+                    result = relation(*arguments)
+            except REFUSALS:
+                continue
+            tried += 1
+            args = [set_around(value, rng) for value in arguments]
+            near = set_around(result, rng) if -1e300 < result < 1e300 else point(result)
+            for ret in (every(relation.returns), point(result), near):
+                found, left = contractor.contracted(ret, args)
+                assert found.contains(result), (arguments, result, found)
+                for arg, value in zip(left, arguments, strict=True):
+                    assert arg.contains(value), (arguments, result, left)
+            codomain = None if relation.codomain is None else set_of(relation.codomain)
+            assert codomain is None or codomain.contains(result)
+    assert tried > 8

@@ -1,0 +1,82 @@
+"""What is the same in each turn: rates are looked for, the end of a range is counted to."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inversion import NoSolution, choose, invert
+
+F = float
+
+
+def owed(debt, rate, payment, months):
+    for _ in range(months):
+        debt = debt * (1 + rate) - payment
+    return debt
+
+
+def grown(x, turns):
+    for i in range(turns):
+        x = x * 1.05 + i
+    return x
+
+
+def downwards(x, stop):
+    for i in range(10, stop, -3):
+        x = x * 1.05 + i
+    return x
+
+
+def periodic(turns):
+    x = 1
+    for _ in range(turns):
+        x = (x * 5 + 1) % 16
+    return x
+
+
+LOAN = (2000.0, 0.01, 100.0, 24)
+
+
+@pytest.mark.parametrize("axis", ["debt", "rate", "payment", "months"])
+def test_each_figure_of_a_loan_follows_from_the_others(axis):
+    names = ("debt", "rate", "payment", "months")
+    known = tuple(name for name in names if name != axis)
+    inverse = choose(owed, F, F, F, int, known=("return", *known))
+    values = [LOAN[names.index(name)] for name in known]
+    theta = inverse.recover(*LOAN)
+    (found,) = inverse(owed(*LOAN), *values, *([theta] if theta else []))
+    assert found == pytest.approx(LOAN[names.index(axis)])
+
+
+@pytest.mark.parametrize("f", [grown, downwards])
+@settings(max_examples=40)
+@given(x=st.floats(1, 9), end=st.integers(-20, 30))
+def test_every_end_of_a_range_is_found_again(f, x, end):
+    inverse = choose(f, F, int, known=("return", "x"))
+    assert inverse.recover(x, end)[0] == len(range(end) if f is grown else range(10, end, -3))
+    assert inverse(f(x, end), x, inverse.recover(x, end)) == (end,)
+
+
+def test_of_several_numbers_of_turns_the_one_closest_to_the_choice_is_taken():
+    inverse = invert(periodic, int)
+    assert inverse.parameters.names == ("trips_turns", "beyond_turns")
+    assert [inverse(periodic(21), (t, 0)) for t in (0, 9, 21, 30)] == [(5,), (5,), (21,), (37,)]
+    assert inverse(1, (0, 4)) == (-4,)
+    with pytest.raises(NoSolution, match="no number of turns"):
+        inverse(17, (0, 0))
+
+
+def test_compiled_inverses_answer_alike():
+    inverse = choose(grown, F, int, known=("return", "x"))
+    fast = inverse.compile()
+    for end in (-3, 0, 7):
+        given = grown(2.5, end), 2.5, inverse.recover(2.5, end)
+        assert fast(*given) == inverse(*given) == (end,)
+
+
+def test_a_range_is_chosen_first_where_the_state_is_unknown_too():
+    inverse = invert(grown, F, int)
+    assert inverse.parameters.names == ("turns",)
+    x, turns = inverse(40.0, (12,))
+    assert turns == 12
+    assert grown(x, 12) == pytest.approx(40.0)

@@ -1,0 +1,45 @@
+"""Random straight-line programs of floats, as source."""
+
+import math
+
+UNARY = ("math.exp", "math.log", "math.sqrt", "math.sin", "math.cos", "-")
+REFUSED = (ValueError, ArithmeticError)
+
+
+def random_program(rng, reuse):
+    inputs = rng.randint(1, 4)
+    pending = [f"x{i}" for i in range(inputs)]
+    names, lines = list(pending), []
+    count = rng.randint(3, 12)
+    while len(pending) > 1 or len(lines) < count:
+        first = pending.pop(rng.randrange(len(pending)))
+        if not pending and rng.random() < 0.5:
+            lines.append(f"t{len(lines)} = {rng.choice(UNARY)}({first})")
+        else:
+            second = repr(round(rng.uniform(0.5, 3), 2))
+            if rng.random() < reuse:
+                second = rng.choice(names)
+                if second in pending:
+                    pending.remove(second)
+            elif pending:
+                second = pending.pop(rng.randrange(len(pending)))
+            pair = rng.sample([first, second], 2)
+            lines.append(f"t{len(lines)} = {pair[0]} {rng.choice('+-*/')} {pair[1]}")
+        pending.append(f"t{len(lines) - 1}")
+        names.append(pending[-1])
+    body = "\n    ".join([*lines, f"return {pending[0]}"])
+    return f"def f({', '.join(names[:inputs])}):\n    {body}\n", inputs
+
+
+def function(source):
+    namespace = {"math": math}
+    exec(source, namespace)
+    return namespace["f"]
+
+
+def value_of(f, args):
+    try:
+        value = f(*args)
+    except REFUSED:
+        return None
+    return value if math.isfinite(value) else None

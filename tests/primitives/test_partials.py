@@ -1,0 +1,55 @@
+"""Partial derivatives agree with central differences, over the whole table of rules."""
+
+import math
+
+import numpy as np
+import pytest
+
+from overlay import Context
+from primitives import NoSolution, partials, partials_of
+from primitives.errors import NoSolution as Refused
+from primitives.partials import RULES
+from primitives.testing import domain_at
+
+REFUSALS = (Refused, ValueError, ArithmeticError)
+
+
+def difference(relation, values, place):
+    """The central difference quotient of a function in one argument."""
+    step = 1e-6 * max(1.0, abs(values[place]))
+    ends = []
+    for side in (step, -step):
+        moved = list(values)
+        moved[place] += side
+        ends.append(relation(*moved))
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+@pytest.mark.parametrize(("relation", "rule"), RULES, ids=[repr(one) for one, _ in RULES])
+def test_a_rule_gives_the_slope_of_its_function(relation, rule):
+    method = Context(partials).method(partials_of(relation.target), *relation.types)
+    rng, checked = np.random.default_rng(0), 0
+    domains = [domain_at(relation, axis) for axis in relation.axes]
+    for _ in range(60):
+        values = [domain.sample(rng) for domain in domains]
+        try:
+            found = method.function(*values)
+            for place, kind in enumerate(relation.types):
+                if kind is float and not math.isnan(found[place]):
+                    wanted = difference(relation, values, place)
+                    size = max(1.0, abs(relation(*values)), abs(wanted))
+                    assert math.isclose(found[place], wanted, rel_tol=1e-4, abs_tol=1e-5 * size)
+                    checked += 1
+        except REFUSALS:
+            continue
+    assert checked > 20
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [(abs, (0.0,)), (min, (1.0, 1.0)), (np.floor, (2.0,)), (np.rint, (0.5,)), (np.sign, (0.0,))],
+)
+def test_there_is_no_derivative_at_a_kink_or_step(function, values):
+    method = Context(partials).method(partials_of(function), *[float] * len(values))
+    with pytest.raises(NoSolution, match="no derivative"):
+        method.function(*values)
