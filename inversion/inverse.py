@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.arrays.kernels import Kernel
+from inversion.arrays.limits import refuse_arrays
 from inversion.batch import columns, flattened, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
@@ -353,7 +354,7 @@ class Inverse:
         such as periods, outwards from their defaults. What is a single solution is checked, and
         given once. Continuous parameters stay open: see ``SolutionBranch``.
         Raises NoSolution where intervals pushed backwards through the program prove that there is
-        no solution, with the line where nothing is left.
+        no solution, with the line where nothing is left; NotInvertible for programs with arrays.
         """
         given = self._known_values(known)
         proof = infeasible(self, given)
@@ -368,7 +369,7 @@ class Inverse:
         one. The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
         exactly within the distance of a first solution, that of the guess's own θ; along
         continuous ones the distance goes down from there, to where it is least around.
-        Raises NoSolution where no solution is found.
+        Raises NoSolution where no solution is found, NotInvertible for programs with arrays.
         """
         if guess is _NO_GUESS:
             *values, guess = known or (None,)
@@ -385,7 +386,8 @@ class Inverse:
 
         Its derivatives are exact up to rounding, those of the arms and turns that are taken.
         Raises NotInvertible where there are not as many unknown inputs as results, or not all of
-        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
+        them floats, or for programs with arrays, or where a function has no known derivative;
+        NoSolution where the Jacobian is
         singular at this value, or has a kink.
         """
         given = self._prepared(values)
@@ -429,7 +431,9 @@ class Inverse:
         return True
 
     def _known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
-        """Values given for the known axes, in their types."""
+        """Values given for the known axes, in their types. Raises NotInvertible for programs with
+        arrays, whose solutions are not gone through."""
+        refuse_arrays(self.origin, "search the solutions")
         if len(known) != len(self._axes.known):
             raise WrongArguments(
                 f"{self!r} has {len(self._axes.known)} known axes "
@@ -509,7 +513,7 @@ class Inverse:
 
     def _finished(self, answers: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
-            kinds(answer) if kinds in (np.int64, np.uint64) else answer
+            kinds(answer) if kinds in (np.int64, np.uint64, float) else answer
             for kinds, answer in zip(self._unknown_kinds, answers, strict=True)
         )
 

@@ -14,6 +14,7 @@ from inversion.arrays.elementwise import Elementwise
 from inversion.arrays.kernels import Kernel
 from inversion.arrays.moved import Moved
 from inversion.arrays.system import System
+from inversion.quick import is_quick
 from overlay import Context, MethodTable
 from primitives import Interval, Shape, array_of, relation, relation_of
 
@@ -412,3 +413,97 @@ def test_values_that_nothing_leads_to_have_no_solution():
         INVERSES["sorted"]([2.0, 1.0, 3.0, 4.0], (np.arange(4),))
     with pytest.raises(NoSolution):
         INVERSES["centred"]([1.0, 2.0, 3.0, 4.0], INVERSES["centred"].parameters.default())
+
+
+def inside(x: float):
+    return np.array([x, 2 * x]).sum()
+
+
+def weighed(x, weights):
+    return (x * weights).sum()
+
+
+OF_SETS = {
+    "unknown": (lambda: invert(lambda x: x * 2, Z(3)), [Z(3)], Z(3), r"x is an array .*\(3,\)"),
+    "number": (lambda: invert(lambda x: x.sum(), Z(3)), [1.0], Z(3), "x is an array"),
+    "known": (
+        lambda: choose(weighed, float, Z(2), known=("return", "weights")),
+        [3.0, np.ones(2)],
+        1.0,
+        "weights is an array",
+    ),
+    "inside": (lambda: invert(inside), [3.0], 1.0, r"v\d is an array of shape \(2,\)"),
+}
+
+
+@pytest.mark.parametrize("name", OF_SETS)
+def test_sets_of_solutions_and_determinants_are_refused_by_name(name):
+    make, known, guess, message = OF_SETS[name]
+    inverse = make()
+    theta = [inverse.parameters.default()] if len(inverse.parameters) else []
+    with pytest.raises(NotInvertible, match=message):
+        inverse.preimage(*known)
+    with pytest.raises(NotInvertible, match=message):
+        inverse.nearest(*known, guess)
+    with pytest.raises(NotInvertible, match=message):
+        inverse.log_abs_det(*known, *theta)
+
+
+def test_programs_of_arrays_are_not_run_without_branches():
+    for inverse in (invert(lambda x: x * 2, Z(3)), invert(inside)):
+        assert not is_quick(inverse.program)
+    assert is_quick(invert(lambda x: x * 2, float).program)
+
+
+def test_statements_of_arrays_give_only_what_is_needed():
+    def both(x):
+        high, low = x[1:], x[:1]
+        first, second = np.exp(high), np.sinh(high)
+        return first, second, low
+
+    def one(x):
+        return both(x)[0]
+
+    program = invert(one, Z(3)).program.program
+    assert [len(s.results) for s in program.statements] == [1, 1]
+    assert "sinh" not in str(program)
+
+
+def test_a_choice_of_arrays_is_counted_beside_one_for_each_turn():
+    def turned(x, v):
+        for _ in range(3):
+            x = abs(x) - 1.0
+        return x, v.sum()
+
+    inverse = invert(turned, float, Z(3))
+    space = inverse.parameters
+    assert space.dimensions == 5
+    args = (0.25, np.array([1.0, 2.0, 4.0]))
+    theta = inverse.recover(*args)
+    result = turned(*args)
+    record = space.records([theta])[0]
+    for chosen in (theta, record):
+        x, v = inverse(result, chosen)
+        assert x == 0.25
+        assert np.allclose(v, args[1])
+    xs, vs = inverse.batch(tuple(np.full(4, r) for r in result), theta=np.repeat(record, 4))
+    assert np.allclose(xs, 0.25)
+    assert vs.shape == (4, 3)
+    assert len(space.from_unit(np.full(5, 0.5))) == len(space)
+    with pytest.raises(WrongArguments, match="5 coordinates"):
+        space.from_unit([0.5])
+
+
+def test_loops_that_are_left_early_stand_beside_arrays():
+    def grown_until(v):
+        total = v.sum()
+        for _ in range(10):
+            if total > 100:
+                return total - 1.0
+            total = total * 2.0
+        return total
+
+    inverse = invert(grown_until, Z(2))
+    for start in ([1.0, 2.0], [100.0, 50.0]):
+        v = np.array(start)
+        assert np.allclose(inverse(grown_until(v), inverse.recover(v))[0], v)
