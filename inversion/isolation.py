@@ -21,7 +21,9 @@ __all__ = ["roots_of"]
 APART = 1e-7  # relative: closer roots are not told apart
 TINY = 1e-300
 SMALL = 1e-6  # beside the largest number that may be a root, or 1: as good as 0
-MOST_PIECES = 4_000
+MOST_PIECES = 1_500
+RTOL, ATOL = 1e-9, 1e-12
+PLACES = (0.0, 0.137, 0.381, 0.618, 0.871, 1.0)
 
 Equation = Callable[[float], tuple[float, float]]
 Prune = Callable[[Values], Values | None]
@@ -36,47 +38,77 @@ def roots_of(
     prune: from a set to what of it may be a root, or None where nothing may. The widest
     intervals come first: where nothing is ever pruned, they still cover all sizes.
     """
+    bounded = prune(allowed)
+    if bounded is not None:
+        small = max(SMALL * min(max(-bounded.low, bounded.high), 1.0), TINY)
+        yield from _Roots(equation, prune, start, small).of(bounded)
 
-    def defined(x: float) -> tuple[float, float]:
-        sides = equation(x)
+
+class _Roots:
+    """A search for roots. small: numbers as good as 0. level: intervals on which the equation holds
+    within the tolerances, such as those around a double root."""
+
+    def __init__(self, equation: Equation, prune: Prune, start: float, small: float) -> None:
+        self.equation = equation
+        self.prune = prune
+        self.start = start
+        self.small = small
+        self.waiting: list[tuple[int, float, int, float, float]] = []
+        self.level: list[tuple[float, float]] = []
+        self.found: list[float] = []
+        self.count = 0
+
+    def of(self, bounded: Values) -> Iterator[float | None]:
+        """The roots in a set, and None for each interval without one."""
+        for low, high in bounded.pieces:
+            self.wait(0, *_finite(low, high))
+        while self.waiting and self.count < MOST_PIECES:
+            depth, _, _, low, high = heapq.heappop(self.waiting)
+            left = self.prune(values([(low, high)]))
+            for piece in () if left is None else left.pieces:
+                yield from self.within(depth, *_finite(*piece))
+            yield None
+        for low, high in values(self.level).pieces:  # those side by side are one
+            x = _touching(self.defined, float(low), float(high))
+            off = APART * max(abs(low), abs(high), self.small)
+            if not any(low - off <= root <= high + off for root in self.found):
+                yield x
+
+    def wait(self, depth: int, low: float, high: float) -> None:
+        if low <= high:
+            self.count += 1
+            away = max(low - self.start, self.start - high, 0.0)
+            heapq.heappush(self.waiting, (depth, away, self.count, low, high))
+
+    def within(self, depth: int, low: float, high: float) -> Iterator[float]:
+        """A root in an interval, if there is one at hand; what is left of it waits."""
+        x = _root(self.defined, low, high, self.small)
+        near = [root for root in self.found if low <= root <= high]
+        if x is not None and not any(_same(x, root, self.small) for root in self.found):
+            self.found.append(x)
+            near.append(x)
+            yield x
+        if _is_level(self.defined, low, high):
+            self.level.append((low, high))
+            return
+        for a, b in _halves(low, high, near, self.small):
+            self.wait(depth + 1, a, b)
+
+    def defined(self, x: float) -> tuple[float, float]:
+        """Both sides at x. Raises NoSolution where they are not finite."""
+        sides = self.equation(x)
         if not (math.isfinite(sides[0]) and math.isfinite(sides[1])):
             raise NoSolution("overflow")
         return sides
 
-    waiting: list[tuple[int, float, int, float, float]] = []
-    found: list[float] = []
-    count = 0
 
-    def wait(depth: int, low: float, high: float) -> None:
-        nonlocal count
-        if low <= high:
-            count += 1
-            away = max(low - start, start - high, 0.0)
-            heapq.heappush(waiting, (depth, away, count, low, high))
-
-    bounded = prune(allowed)
-    if bounded is None:
-        return
-    small = max(SMALL * min(max(-bounded.low, bounded.high), 1.0), TINY)
-    for low, high in bounded.pieces:
-        wait(0, *_finite(low, high))
-    while waiting and count < MOST_PIECES:
-        depth, _, _, low, high = heapq.heappop(waiting)
-        left = prune(values([(low, high)]))
-        if left is None:
-            yield None
-            continue
-        for piece in left.pieces:
-            low, high = _finite(*piece)
-            x = _root(defined, low, high, small)
-            near = [r for r in found if low <= r <= high]
-            if x is not None and not any(_same(x, r, small) for r in found):
-                found.append(x)
-                near.append(x)
-                yield x
-            for a, b in _halves(low, high, near, small):
-                wait(depth + 1, a, b)
-        yield None
+def _touching(equation: Equation, low: float, high: float) -> float:
+    """The root in an interval where the equation holds within the tolerances."""
+    middle = low + (high - low) / 2
+    try:
+        return find_root(equation, middle, low, high, ())
+    except NoSolution:
+        return middle
 
 
 def _finite(low: float, high: float) -> tuple[float, float]:
@@ -104,6 +136,19 @@ def _root(equation: Equation, low: float, high: float, small: float) -> float | 
         return find_root(equation, middle, low, high, ())
     except NoSolution:
         return None
+
+
+def _is_level(equation: Equation, low: float, high: float) -> bool:
+    """Whether all of an interval is as good as a root, beside the tolerances of an inverse."""
+    return all(_fits(equation, low + part * (high - low)) for part in PLACES)
+
+
+def _fits(equation: Equation, x: float) -> bool:
+    try:
+        found, wanted = equation(x)
+    except (NoSolution, ValueError, ArithmeticError):
+        return False
+    return abs(found - wanted) <= ATOL + RTOL * max(abs(found), abs(wanted))
 
 
 def _halves(low: float, high: float, roots: list[float], small: float) -> list[tuple[float, float]]:

@@ -75,17 +75,16 @@ class SolutionBranch:
             )
         return self._answer
 
-    def theta(self, rest: Sequence[Any] = ()) -> tuple[Any, ...]:
-        """The whole θ: what is chosen, and values for ``parameters``."""
-        open_ = dict(zip(self.parameters.names, self.parameters.normal(tuple(rest)), strict=True))
+    def theta(self, rest: Any = ()) -> tuple[Any, ...]:
+        """The whole θ: what is chosen, and values for ``parameters``, a tuple or a record."""
+        open_ = dict(zip(self.parameters.names, self.parameters.normal(rest), strict=True))
         given = {**self.chosen, **open_}
         return tuple(given[name] for name in self._inverse.parameters.names)
 
-    def __call__(self, rest: Sequence[Any] = ()) -> tuple[Any, ...]:
+    def __call__(self, rest: Any = ()) -> tuple[Any, ...]:
         """The solution for values of ``parameters``. Raises NoSolution where there is none."""
-        if self._answer is not None and not len(rest):
-            return self._answer
-        return solved(self._inverse, self._known, self.theta(rest))
+        theta = self.theta(rest)
+        return solved(self._inverse, self._known, theta) if self._answer is None else self._answer
 
     def sample(self, rng: np.random.Generator, tries: int = 100) -> tuple[Any, ...]:
         """A random solution. Raises NoSolution where so many tries lead to none."""

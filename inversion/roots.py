@@ -182,7 +182,13 @@ def find_root(
     start = gap(equation, guess, given)
     if start == 0:
         return guess
-    if is_small(equation, guess, 0.0, given):
+    # where both sides cancel, only what is beside the guess tells whether the gap is nothing
+    beside = CLOSE * max(1.0, abs(guess))
+    around = abs(gap(equation, max(guess - beside, low), given))
+    other = abs(gap(equation, min(guess + beside, high), given))
+    if not around > other:
+        around = other
+    if is_small(equation, guess, 0.0 if math.isnan(around) else around, given):
         return polished(equation, guess, start, low, high, given)
     step = FIRST_STEP * max(1.0, abs(guess))
     # on each side the last two points, and whether there are more

@@ -21,8 +21,11 @@ __all__ = [
     "DEEP",
     "ENTERED",
     "MENTIONED",
+    "MISSING",
     "Fingerprint",
     "code_of_file",
+    "content_of",
+    "names_in",
 ]
 
 # How a function is read. DEEP: it runs when code is compiled, so all that it may call counts.
@@ -102,10 +105,10 @@ class Fingerprint(Digest):
         self.code(code)
         self.write(code.co_filename if code_of_file(code) else "")
         self._defaults(function)
-        names = sorted(set(_names(code)))
+        names = sorted(set(names_in(code)))
         holders: list[Any] = []
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            holders.append(self._read("closure variable", name, _content(cell)))
+            holders.append(self._read("closure variable", name, content_of(cell)))
         builtins: dict[str, Any] = function.__builtins__
         for name in names:
             value = function.__globals__.get(name, MISSING)
@@ -173,14 +176,16 @@ def code_of_file(code: CodeType) -> bool:
     return os.path.isfile(code.co_filename)
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def names_in(code: CodeType) -> Iterator[str]:
+    """The names that a function's code, and that of functions in it, may look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
 
 
-def _content(cell: CellType) -> Any:
+def content_of(cell: CellType) -> Any:
+    """What a cell holds; MISSING where it is empty."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from overlay.compiled import words
 from overlay.compiled.digest import Untold, is_copied
-from overlay.compiled.fingerprint import MENTIONED, Fingerprint
+from overlay.compiled.fingerprint import MENTIONED, MISSING, Fingerprint, content_of, names_in
 from overlay.compiled.words import Word
 
 __all__ = ["Reading", "Watch"]
 
-MISSING: Final = object()
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
 MOST_ITEMS: Final = 20_000
@@ -33,9 +32,9 @@ class Reading:
         self.defaults = function.__defaults__
         self.by_name = dict(function.__kwdefaults__ or {})
         self.values: list[Any] = []
-        names = set(_names(function.__code__))
+        names = set(names_in(function.__code__))
         self.globals = function.__globals__, self._read(function.__globals__, names)
-        self.cells = [(cell, _content(cell)) for cell in function.__closure__ or ()]
+        self.cells = [(cell, content_of(cell)) for cell in function.__closure__ or ()]
         self.values += [content for _, content in self.cells]
         self.modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for value in self.values:  # grows as it goes
@@ -62,7 +61,7 @@ class Reading:
                 for namespace, values in (self.globals, *self.modules.values())
                 for name, value in values.items()
             )
-            or any(not _same(_content(cell), value) for cell, value in self.cells)
+            or any(not _same(content_of(cell), value) for cell, value in self.cells)
         )
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
@@ -120,21 +119,6 @@ class Watch:
         now, or may have."""
         given = list(values)
         return any(reading.altered(given) for reading in self._readings.values())
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """The names that a function's code, and that of functions in it, may look up."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
 
 
 def _digest(value: Any) -> str | None:

@@ -32,18 +32,16 @@ def set_around(value, rng):
     return values(pieces, whole=alone.whole)
 
 
-@pytest.mark.parametrize("relation", RELATIONS, ids=repr)
+@pytest.mark.parametrize("relation", CONTRACTORS, ids=repr)
 def test_what_a_function_gives_is_never_taken_away(relation):
-    contractor = CONTRACTORS.get(relation)
-    if contractor is None:
-        pytest.skip("all that is known is its codomain")
+    contractor = CONTRACTORS[relation]
     rng = np.random.default_rng(zlib.crc32(repr(relation).encode()))
     inside = [domain_at(relation, axis) for axis in relation.axes]
     # floats outside the domain as well; integers would be powers of any size
     wide = [d if d.kind is not float else domain_of(float) for d in inside]
     tried = 0
     for chosen in (inside, wide):
-        for arguments in _points(chosen, rng, 12):
+        for arguments in _points(chosen, rng, 4):
             try:
                 with np.errstate(all="ignore"):
                     result = relation(*arguments)
@@ -57,6 +55,21 @@ def test_what_a_function_gives_is_never_taken_away(relation):
                 assert found.contains(result), (arguments, result, found)
                 for arg, value in zip(left, arguments, strict=True):
                     assert arg.contains(value), (arguments, result, left)
-            codomain = None if relation.codomain is None else set_of(relation.codomain)
-            assert codomain is None or codomain.contains(result)
-    assert tried > 8
+    assert tried > 5
+
+
+def test_the_codomain_of_a_relation_without_a_contractor_holds():
+    others = [r for r in RELATIONS if r not in CONTRACTORS and r.codomain is not None]
+    checked = 0
+    for relation in others:
+        codomain, rng = set_of(relation.codomain), np.random.default_rng(0)
+        domains = [domain_at(relation, axis) for axis in relation.axes]
+        for arguments in _points(domains, rng, 20) if codomain is not None else ():
+            try:
+                with np.errstate(all="ignore"):
+                    result = relation(*arguments)
+            except REFUSALS:
+                continue
+            assert codomain.contains(result), (relation, arguments)
+            checked += 1
+    assert checked > 100
