@@ -507,3 +507,25 @@ def test_loops_that_are_left_early_stand_beside_arrays():
     for start in ([1.0, 2.0], [100.0, 50.0]):
         v = np.array(start)
         assert np.allclose(inverse(grown_until(v), inverse.recover(v))[0], v)
+
+
+def test_each_turn_of_a_loop_has_choices_for_every_element():
+    def squared(v):
+        for _ in range(20):
+            v = v * v + 0.25
+        return v
+
+    inverse = invert(squared, Z(2))
+    (parameter,) = inverse.parameters
+    assert repr(parameter.domain) == "Repeated(each=Arrays(Bool, (2,)), most=20)"
+    v = np.array([0.4, -0.3])
+    result, theta = squared(v), inverse.recover(v)
+    record = inverse.parameters.records([theta])[0]
+    for chosen in (theta, record):
+        assert np.allclose(inverse(result, chosen)[0], v)
+    assert np.allclose(inverse(result, ((np.array([True, False]),),))[0], [-0.4, 0.3])
+    assert np.allclose(inverse.batch([result], theta=np.array([record]))[0], [v])
+    (turns,) = inverse.parameters.from_unit(np.linspace(0, 1, inverse.parameters.dimensions))
+    assert np.shape(turns) == (20, 2)
+    assert not np.any(turns[:9])
+    assert np.all(turns[11:])
