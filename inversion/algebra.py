@@ -17,6 +17,7 @@ from inversion.program import Constant, Operand, Program, Statement, Variable, r
 from overlay import Context
 from primitives import Relation, relation_of, relations
 from primitives.arithmetic import squared
+from primitives.arrays.domain import is_array
 
 __all__ = ["collected"]
 
@@ -31,7 +32,7 @@ def collected(
 ) -> Iterator[Program]:
     """The programs with one statement of the core rewritten so that one of these unknowns
     stands in it once."""
-    unknown = tuple(unknown)
+    unknown = tuple(v for v in unknown if not is_array(v.kind))
     lookup = functools.cache(_relation)
     for statement in core:
         if not isinstance(statement.relation, Relation):

@@ -13,9 +13,10 @@ from inversion.parameters import ParameterSpace
 from inversion.trees import Tree, mapped, written
 from overlay.location import caller
 from primitives import Domain
+from primitives.arrays.domain import shape_of
 from primitives.domains import domain_of
 
-__all__ = ["columns", "example_column", "flattened", "loop_source", "theta_columns"]
+__all__ = ["columns", "fitted", "flattened", "loop_source", "theta_columns"]
 
 
 def loop_source(
@@ -65,15 +66,16 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[NDAr
     for values, kind in zip(arrays, kinds, strict=True):
         domain = domain_of(kind)
         array = np.asarray(values)
-        fitted = None if domain is None else _fitted(array, domain)
-        if fitted is None:
+        _check_rows(axis, array, shape_of(kind))
+        numbers = None if domain is None else fitted(array, domain)
+        if numbers is None:
             raise WrongArguments(
                 f"{axis} is an array of {array.dtype}{_range(array)}, "
                 f"and the function has {kind!r} there",
                 where=caller(),
                 help="convert it with .astype(...); arrays hold integers of 64 bits",
             )
-        found.append(fitted)
+        found.append(numbers)
     return found
 
 
@@ -91,28 +93,38 @@ def theta_columns(space: ParameterSpace, theta: Any) -> list[NDArray[Any]]:
         arrays = [theta[name] for name in space.names]
     found: list[NDArray[Any]] = []
     for parameter, array in zip(space, arrays, strict=True):
-        fitted = _fitted(array, parameter.domain)
-        if fitted is None:
+        _check_rows(f"θ.{parameter.name}", array, parameter.domain.dtype.shape)
+        numbers = fitted(array, parameter.domain)
+        if numbers is None:
             raise OutsideDomain(
                 f"θ.{parameter.name} is an array of {array.dtype}{_range(array)}, "
                 f"outside {parameter.domain!r}",
                 where=caller(),
                 help="use an array of inv.parameters.dtype",
             )
-        found.append(fitted)
+        found.append(numbers)
     return found
 
 
+def _check_rows(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Raise WrongArguments unless an array holds arrays of this shape."""
+    if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        raise WrongArguments(
+            f"{name} is an array of shape {array.shape}, which does not end with {shape}",
+            where=caller(),
+            help="rows come first: give an array for each row",
+        )
+
+
 def flattened(
-    arrays: Sequence[NDArray[Any]], space: ParameterSpace
+    arrays: Sequence[NDArray[Any]], inner: Sequence[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], list[NDArray[Any]]]:
     """The shape that arrays of rows are broadcast to, and each with these rows one after the
-    other. The last of them are of the coordinates, one of which may have an array in each row.
+    other. inner: for each the shape of what it has in a row, () where that is a number.
 
     Raises WrongArguments where they do not fit.
     """
-    tails = [()] * (len(arrays) - len(space)) + [p.domain.dtype.shape for p in space]
-    leads = [a.shape[: a.ndim - len(tail)] for a, tail in zip(arrays, tails, strict=True)]
+    leads = [a.shape[: a.ndim - len(tail)] for a, tail in zip(arrays, inner, strict=True)]
     try:
         shape = np.broadcast_shapes(*leads)
     except ValueError as error:
@@ -123,7 +135,7 @@ def flattened(
         ) from error
     return shape, [
         _rows_of(a, (*shape, *tail)).reshape((-1, *tail))
-        for a, tail in zip(arrays, tails, strict=True)
+        for a, tail in zip(arrays, inner, strict=True)
     ]
 
 
@@ -133,15 +145,11 @@ def _rows_of(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return np.require(whole, requirements=["C", "A", "W"])
 
 
-def example_column(domain: Domain) -> NDArray[Any]:
-    """An array of no rows, as the compiled loop takes it for a coordinate."""
-    return np.zeros((0, *domain.dtype.shape), dtype=domain.dtype.base)
-
-
-def _fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
-    """An array in a domain's dtype, or None where that would change its values."""
+def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
+    """An array in the dtype of a domain, of its elements where it is one of arrays; None where
+    that would change the values."""
     wanted = domain.dtype.base
-    if wanted.kind == "f":
+    if wanted.kind in "fc":
         if not np.can_cast(array.dtype, wanted, "same_kind"):
             return None
         return array.astype(wanted, copy=False)

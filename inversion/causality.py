@@ -16,7 +16,8 @@ import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from inversion.program import Program, Statement, Variable
+from inversion.program import Program, Rule, Statement, Variable
+from primitives.arrays.domain import element_of
 from primitives.relation import Mode
 
 __all__ = ["Order", "Solved", "causalise"]
@@ -97,26 +98,35 @@ class _Causality:
     # ---- forwards from what is known ----
 
     def propagated(self) -> Iterator[Solved]:
-        """Solve equations with one unknown left; those with none are only checks."""
-        ready = [i for i, unknown in self.left.items() if len(unknown) <= 1]
+        """Solve equations that leave no choice; those without unknowns are only checks."""
+        ready = [i for i in self.left if self.is_ready(i)]
         heapq.heapify(ready)
         while ready:
             i = heapq.heappop(ready)
-            if i not in self.left or len(self.left[i]) > 1:
+            if i not in self.left or not self.is_ready(i):
                 continue
             if not self.left[i]:
                 del self.left[i]
                 continue
-            (variable,) = self.left[i]
-            step = None if self.is_condition(i) else self.solved(i, (variable,))
-            if step is None:
+            unknown = sorted(self.left[i], key=self.unknowns.index)
+            step = None if self.is_condition(i) else self.solved(i, tuple(unknown))
+            if step is None or (len(unknown) > 1 and not step.mode.settled):
                 continue
             yield step
             del self.left[i]
-            for other in self.users.pop(variable):
-                if other in self.left:
-                    self.left[other].discard(variable)
-                    heapq.heappush(ready, other)
+            for variable in unknown:
+                for other in self.users.pop(variable):
+                    if other in self.left:
+                        self.left[other].discard(variable)
+                        heapq.heappush(ready, other)
+
+    def is_ready(self, i: int) -> bool:
+        """Whether equation i may leave no choice: it has one unknown, or is solved as a whole."""
+        return len(self.left[i]) <= 1 or self.rule(i).whole
+
+    def rule(self, i: int) -> Rule:
+        """What equation i says."""
+        return self.program.statements[i].relation
 
     # ---- backwards from what is bound once ----
 
@@ -127,7 +137,10 @@ class _Causality:
             self.offer(heap, i)
         while heap or self.left:
             if not heap:
-                conditions = [i for i in self.left if self.is_condition(i)]
+                # what says little of an array cannot be left to the check: it would hardly pass
+                conditions = [
+                    i for i in self.left if self.is_condition(i) and not self.rule(i).weak
+                ]
                 if not conditions:
                     break
                 self.take(heap, conditions[-1])
@@ -150,8 +163,11 @@ class _Causality:
             self.offer(heap, other)
 
     def is_condition(self, i: int) -> bool:
-        """Whether equation i is a comparison with a known result, of what is no truth value."""
+        """Whether equation i is a comparison with a known result, of what is no truth value, or
+        has another known result that says as little."""
         results = self.program.statements[i].results
+        if self.rule(i).weak:
+            return self.left[i].isdisjoint(results)
         return all(v.kind is bool and v not in self.left[i] for v in results) and any(
             v.kind is not bool for v in self.left[i]
         )
@@ -163,15 +179,19 @@ class _Causality:
         ways = [(v,) for v in alone] + ([tuple(alone)] if len(alone) > 1 else [])
         for unknown in ways:
             step = self.solved(i, unknown)
-            if step is not None and (len(unknown) == 1 or self.joins(step)):
+            if step is None or (step.mode.surplus and self.left[i] != set(unknown)):
+                continue
+            if len(unknown) == 1 or self.joins(step):
                 # of equal choices the last in the program is solved, the first stays free
                 rank = self.unknowns.index(unknown[-1])
-                heapq.heappush(heap, ((*self.cost(step), -i, -rank), i, unknown))
+                heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
 
     def joins(self, step: Solved) -> bool:
         """Whether a statement is solved for several variables at once rather than after a free
         choice of some: for inputs, and where a free choice would mostly have no solution."""
-        return _discrete(step.statement) or self.inputs.issuperset(step.unknown)
+        if step.statement.relation.whole or _discrete(step.statement):
+            return True
+        return self.inputs.issuperset(step.unknown)
 
     def cost(self, step: Solved) -> tuple[int, ...]:
         """What counts against a choice, the smaller the better."""
@@ -204,4 +224,4 @@ class _Causality:
 
 
 def _discrete(statement: Statement) -> bool:
-    return not any(v.kind in (float, complex) for v in statement.variables)
+    return not any(element_of(v.kind) in (float, complex) for v in statement.variables)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.batch import columns, example_column, flattened, loop_source, theta_columns
+from inversion.arrays.kernels import Kernel
+from inversion.arrays.limits import refuse_arrays
+from inversion.batch import columns, flattened, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.jacobian import log_abs_det
@@ -33,11 +35,12 @@ from inversion.trees import (
     taken_apart,
     written,
 )
-from inversion.values import as_text, cast, dtype_of, example_of
+from inversion.values import as_text, cast, dtype_of, example_of, is_close
 from inversion.watch import Watch
 from overlay import Context, NotCompilable
 from overlay.location import caller, is_ours, shown
 from primitives import Domain
+from primitives.arrays.domain import element_of, shape_of
 from primitives.kernels import compiled
 from primitives.relation import RETURN
 
@@ -241,7 +244,8 @@ class Inverse:
     ) -> tuple[NDArray[Any], ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
-        Arrays of known values and θ are broadcast against one another. theta: a structured
+        Arrays of known values and θ are broadcast against one another; of an axis that is itself an
+        array, the rows come first. theta: a structured
         array of ``parameters.dtype``, or one θ for all rows; left out where there are no
         parameters, or only spare ones. on_error: raise for the first row without a solution, or
         leave NaN there (where the answers are floats).
@@ -265,7 +269,7 @@ class Inverse:
                 where=caller(),
                 help='use on_error="raise"',
             )
-        if on_error == "nan" and (not kinds or any(kind is not float for kind in kinds)):
+        if on_error == "nan" and (not kinds or any(element_of(k) is not float for k in kinds)):
             raise WrongArguments(
                 'on_error="nan" needs answers that are floats',
                 where=caller(),
@@ -277,7 +281,9 @@ class Inverse:
             for column in columns(axis, self._parts(axis, value), leaves(self._kinds[axis]))
         ]
         given += theta_columns(self.parameters, theta) if spare else []
-        shape, flat = flattened(given, self.parameters)
+        inner = [shape_of(kind) for axis in known_axes for kind in leaves(self._kinds[axis])]
+        inner += [parameter.domain.dtype.shape for parameter in self.parameters]
+        shape, flat = flattened(given, inner)
         outs = [np.zeros(math.prod(shape), dtype=dtype_of(kind)) for kind in kinds]
         failed = np.zeros(math.prod(shape), dtype=np.bool_)
         changed = self._watch.changed
@@ -291,7 +297,7 @@ class Inverse:
         else:
             for out in outs:
                 out[failed] = np.nan
-        shaped = iter([out.reshape(shape) for out in outs])
+        shaped = iter([out.reshape(*shape, *out.shape[1:]) for out in outs])
         return tuple(rebuilt(self._axes.trees[axis], shaped) for axis in unknown_axes)
 
     def _solve(
@@ -348,7 +354,7 @@ class Inverse:
         such as periods, outwards from their defaults. What is a single solution is checked, and
         given once. Continuous parameters stay open: see ``SolutionBranch``.
         Raises NoSolution where intervals pushed backwards through the program prove that there is
-        no solution, with the line where nothing is left.
+        no solution, with the line where nothing is left; NotInvertible for programs with arrays.
         """
         given = self._known_values(known)
         proof = infeasible(self, given)
@@ -363,7 +369,7 @@ class Inverse:
         one. The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
         exactly within the distance of a first solution, that of the guess's own θ; along
         continuous ones the distance goes down from there, to where it is least around.
-        Raises NoSolution where no solution is found.
+        Raises NoSolution where no solution is found, NotInvertible for programs with arrays.
         """
         if guess is _NO_GUESS:
             *values, guess = known or (None,)
@@ -380,7 +386,8 @@ class Inverse:
 
         Its derivatives are exact up to rounding, those of the arms and turns that are taken.
         Raises NotInvertible where there are not as many unknown inputs as results, or not all of
-        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
+        them floats, or for programs with arrays, or where a function has no known derivative;
+        NoSolution where the Jacobian is
         singular at this value, or has a kink.
         """
         given = self._prepared(values)
@@ -424,7 +431,9 @@ class Inverse:
         return True
 
     def _known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
-        """Values given for the known axes, in their types."""
+        """Values given for the known axes, in their types. Raises NotInvertible for programs with
+        arrays, whose solutions are not gone through."""
+        refuse_arrays(self.origin, "search the solutions")
         if len(known) != len(self._axes.known):
             raise WrongArguments(
                 f"{self!r} has {len(self._axes.known)} known axes "
@@ -504,14 +513,12 @@ class Inverse:
 
     def _finished(self, answers: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
-            kinds(answer) if kinds in (np.int64, np.uint64) else answer
+            kinds(answer) if kinds in (np.int64, np.uint64, float) else answer
             for kinds, answer in zip(self._unknown_kinds, answers, strict=True)
         )
 
     def _close(self, answer: Any, wanted: Any) -> bool:
-        if isinstance(wanted, (float, complex)):
-            return abs(answer - wanted) <= self._atol + self._rtol * abs(wanted)
-        return bool(answer == wanted)
+        return is_close(answer, wanted, self._rtol, self._atol)
 
     def _count(self) -> None:
         self._calls += 1
@@ -528,7 +535,23 @@ class Inverse:
         """The generated functions, interpreted."""
         namespace = {**self._source.names, "forward": self._forward()}
         exec(compile(self._source.text, self._filename, "exec"), namespace)
+        for rows, (one, outs) in self._source.kernels.items():
+            fast = partial(self._compiled_part, rows)
+            namespace[rows] = Kernel(namespace[one], outs, fast)
         return namespace
+
+    def _compiled_part(self, name: str) -> Callable[..., Any] | None:
+        """One of the generated functions, compiled."""
+        return self._compiled_parts[name]
+
+    @cached_property
+    def _compiled_parts(self) -> dict[str, Any]:
+        """The generated functions, compiled when they are called; ``inverse`` is not."""
+        names = {name: compiled(value) for name, value in self._source.names.items()}
+        exec(compile(self._source.text, self._filename, "exec"), names)
+        for part in self._source.parts:
+            names[part] = compiled(names[part])
+        return names
 
     def _forward(self) -> Callable[..., Any]:
         if self._context is not None:
@@ -567,7 +590,7 @@ class Inverse:
         exec(compile(text, self._filename, "exec"), namespace)
         kinds = [kind for axis in self._axes.known for kind in leaves(self._kinds[axis])]
         example = [np.zeros(0, np.bool_), *(np.zeros(0, dtype_of(kind)) for kind in kinds)]
-        example += [example_column(p.domain) for p in self.parameters]
+        example += [np.zeros(0, p.domain.dtype) for p in self.parameters]
         kinds = [kind for tree in self._unknown_kinds for kind in leaves(tree)]
         example += [np.zeros(0, dtype_of(kind)) for kind in kinds]
         return jitted(
@@ -575,11 +598,8 @@ class Inverse:
         )
 
     def _compiled(self) -> Callable[..., tuple[Any, ...]]:
-        names = {name: compiled(value) for name, value in self._source.names.items()}
+        names = self._compiled_parts
         names["forward"] = (self._context or Context()).jit(self._function)
-        exec(compile(self._source.text, self._filename, "exec"), names)
-        for part in self._source.parts:
-            names[part] = compiled(names[part])
         kinds = [self._kinds[axis] for axis in self._axes.known]
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         return jitted(
@@ -608,6 +628,7 @@ class Inverse:
         reason = error.asked if isinstance(error, NoSolution) else str(error)
         statement, where = None, program.where
         notes = [("θ", as_text(given[-1]))] if given and len(self.parameters) else []
+        notes += [("element", note) for note in getattr(error, "__notes__", ())]
         trace = error.__traceback__
         while trace is not None:
             path = trace.tb_frame.f_code.co_filename

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from inversion.arrays.fusion import fuse_elementwise, fuse_moved
+from inversion.arrays.system import with_systems
 from inversion.branches import absorb
 from inversion.emitting import emit
 from inversion.errors import WrongArguments
@@ -23,13 +25,21 @@ from overlay import Context
 from overlay.location import caller, location_of
 from overlay.target import describe
 from primitives import Bool, Domain
+from primitives.arrays.domain import (
+    ELEMENTS,
+    Arrays,
+    Shape,
+    array_of,
+    is_array,
+    type_of_array,
+)
 from primitives.domains import domain_of
 from primitives.relation import RETURN
 
 __all__ = ["choose", "invert"]
 
-PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, absorb)
-"""What every program goes through between lifting and planning."""
+PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, fuse_moved)
+"""What every program goes through after lifting, whatever is known."""
 
 KINDS = (float, int, bool, complex, np.int64, np.uint64)
 EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
@@ -105,6 +115,8 @@ def choose(
             raise _unknown_axis(f, at, list(kinds), "domain")
         domains[at] = wanted
     for at, kind in kinds.items():
+        if is_array(kind) and at in domains and not isinstance(domains[at], Arrays):
+            domains[at] = Arrays(domains[at], kind.shape)
         if at in domains:
             _check_domain(f, at, kind, domains[at])
         elif kind is bool:
@@ -130,6 +142,7 @@ def choose(
         for at, leaf in _numbers(name, lifted.axes[name])
         if at in domains
     }
+    program = absorb(fuse_elementwise(with_systems(program, parts)))
     made = plan(program, parts, stated, numeric=numeric)
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
@@ -171,11 +184,20 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         labels = zip(hint.labels, hint.items, strict=True)
         return Node(hint.cls, tuple(_kinds(f, name + at, item, domains) for at, item in labels))
     kind = hint
+    shape: Shape | None = None
     if typing.get_origin(hint) is typing.Annotated:
         kind, *notes = typing.get_args(hint)
         for note in notes:
             if isinstance(note, Domain):
                 domains[name] = note
+            if isinstance(note, Shape):
+                shape = note
+    if isinstance(kind, np.ndarray):
+        return type_of_array(kind)
+    if typing.get_origin(kind) is np.ndarray or kind is np.ndarray:
+        return _array_type(f, name, kind, shape)
+    if is_array(kind):
+        return kind
     if not isinstance(kind, type):
         raise WrongArguments(
             f"{name} of {describe(f)} has no plain type: {hint!r}",
@@ -191,6 +213,20 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
             help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64",
         )
     return kind
+
+
+def _array_type(f: Callable[..., Any], name: str, hint: Any, shape: Shape | None) -> type:
+    """The type of arrays that an annotation of numpy's means, with a shape."""
+    scalar = (*typing.get_args((*typing.get_args(hint), None, None)[1]), None)[0]
+    if shape is None or scalar not in ELEMENTS:
+        raise WrongArguments(
+            f"{name} of {describe(f)} has no known {'shape' if scalar in ELEMENTS else 'dtype'}: "
+            f"{hint!r}",
+            where=location_of(f),
+            help="give an example to invert, such as numpy.zeros((3, 4)), or annotate it: "
+            "Annotated[NDArray[numpy.float64], Shape(3, 4)]",
+        )
+    return array_of(ELEMENTS[scalar], shape.lengths)
 
 
 def _numbers(name: str, tree: Tree) -> list[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from inversion.arrays.limits import refuse_arrays
 from inversion.branches import Branch
 from inversion.errors import NoSolution, NotInvertible
 from inversion.loops import Loop
@@ -41,6 +42,7 @@ def log_abs_det(inverse: Inverse, known: tuple[Any, ...], theta: tuple[Any, ...]
     Raises NotInvertible where there is no such thing for the program, NoSolution where there is
     none at this result.
     """
+    refuse_arrays(inverse.origin, "take the derivatives")
     unknown, results = _square(inverse)
     answers = dict(zip(inverse.unknown, solved(inverse, known, theta), strict=True))
     given = {**dict(zip(inverse.known, known, strict=True)), **answers}

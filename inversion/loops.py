@@ -95,12 +95,6 @@ class Loop(Structured):
         rows += [f"  then {v} = {operand}" for v, operand in pairs]
         return [*rows, f"  give {', '.join(map(str, self.gives))}"]
 
-    def around(
-        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
-    ) -> Statement | None:
-        """A loop takes no other statements in."""
-        return None
-
     # ---- rewriting ----
 
     def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:

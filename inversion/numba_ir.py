@@ -6,6 +6,7 @@ The only module here that touches numba's internals. What it gives is plain data
 from __future__ import annotations
 
 import inspect
+import operator
 import reprlib
 import types
 from collections import Counter
@@ -39,6 +40,7 @@ __all__ = [
     "Attribute",
     "Block",
     "Build",
+    "BuildList",
     "Code",
     "Copy",
     "Cycle",
@@ -119,6 +121,11 @@ class Build(Op):
     """A tuple of values."""
 
     items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BuildList(Build):
+    """A list of values."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +336,8 @@ def _ops(block: Any, filename: str) -> Iterator[Op]:
     for statement in block.body[:-1]:
         where = shown(filename, statement.loc.line)
         if not isinstance(statement, ir.Assign):
-            yield Unknown("", where, str(statement))
+            item = isinstance(statement, (ir.SetItem, ir.StaticSetItem))
+            yield Unknown("", where, "assignment to an item" if item else str(statement))
             continue
         once = mentioned[statement.target.name] == 1
         if once and getattr(statement.value, "op", "") == "build_tuple":
@@ -363,6 +371,10 @@ _EXPRESSIONS: dict[str, Callable[[str, str, Any], Op]] = {
     "cast": lambda name, where, v: Copy(name, where, v.value.name),
     "getattr": lambda name, where, v: Attribute(name, where, v.value.name, v.attr),
     "build_tuple": lambda name, where, v: Build(name, where, tuple(i.name for i in v.items)),
+    "build_list": lambda name, where, v: BuildList(name, where, tuple(i.name for i in v.items)),
+    "getitem": lambda name, where, v: Apply(
+        name, where, operator.getitem, (v.value.name, v.index.name)
+    ),
     "static_getitem": lambda name, where, v: Item(name, where, v.value.name, v.index),
     "exhaust_iter": lambda name, where, v: Unpack(name, where, v.value.name, v.count),
     "getiter": lambda name, where, v: Iterate(name, where, v.value.name),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.repeated import Repeated, filled, size_of
@@ -83,22 +84,22 @@ class ParameterSpace:
 
     @property
     def dimensions(self) -> int:
-        """How many numbers a θ holds: ``len``, where no choice is repeated in a loop."""
+        """How many numbers a θ holds: ``len``, where no choice is repeated in a loop, and none is
+        of an array."""
         return sum(size_of(parameter.domain) for parameter in self)
 
-    def from_unit(self, u: Sequence[float]) -> tuple[Any, ...]:
+    def from_unit(self, u: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
         """The θ for a point of the unit cube of ``dimensions``; a uniform point gives a sample.
 
         Raises WrongArguments where it has another number of dimensions.
         """
         if len(u) != self.dimensions:
-            raise self.wrong(len(u))
+            raise self.wrong(len(u), self.dimensions)
         values: list[Any] = []
         rest = list(map(float, u))
         for domain in (parameter.domain for parameter in self):
             own, rest = rest[: size_of(domain)], rest[size_of(domain) :]
-            repeated = isinstance(domain, Repeated)
-            values.append(domain.from_unit(own) if repeated else domain.from_unit(own[0]))
+            values.append(domain.from_unit(own if domain.dtype.shape else own[0]))
         return tuple(values)
 
     def records(self, thetas: Sequence[Any]) -> np.ndarray[Any, Any]:
@@ -161,11 +162,12 @@ class ParameterSpace:
                 help="use the dtype inv.parameters.dtype",
             )
 
-    def wrong(self, given: int | None) -> WrongArguments:
-        """The error for a wrong number of coordinates."""
+    def wrong(self, given: int | None, numbers: int | None = None) -> WrongArguments:
+        """The error for a wrong number of coordinates; numbers: that are in all arrays."""
         got = "none" if given is None else str(given)
         return WrongArguments(
-            f"θ has {len(self)} coordinates ({', '.join(self.names)}); {got} were given",
+            f"θ has {len(self) if numbers is None else numbers} coordinates "
+            f"({', '.join(self.names)}); {got} were given",
             where=caller(),
             notes=[("parameter", str(parameter)) for parameter in self],
             help="give a tuple, or a record of inv.parameters.dtype",

@@ -43,7 +43,7 @@ def share(program: Program) -> Program:
     seen: dict[tuple[object, ...], Variable] = {}
 
     def change(statement: Statement) -> Statement | Operand:
-        key = id(statement.relation), statement.arguments
+        key = statement.relation.identity, statement.arguments
         known = seen.setdefault(key, statement.results[0])
         return statement if known == statement.results[0] else known
 

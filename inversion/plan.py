@@ -14,7 +14,7 @@ from inversion.tearing import Guess, torn
 from primitives import Domain
 from primitives.domains import domain_of
 
-__all__ = ["Plan", "Root", "Step", "plan", "statement_of"]
+__all__ = ["Plan", "Root", "Step", "given_variables", "plan", "split", "statement_of"]
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Root:
 
     @property
     def choices(self) -> tuple[Parameter, ...]:
-        """The parameters of its steps."""
-        return tuple(p for step in self.steps for p in choices_of(step))
+        """The parameters of its steps, each once: one of them may be a step of another."""
+        return tuple(dict.fromkeys(p for step in self.steps for p in choices_of(step)))
 
     def __str__(self) -> str:
         inner = ", ".join(str(step) for step in self.steps)
@@ -176,7 +176,7 @@ def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Pro
 def _around(program: Program, core: Sequence[Statement], at: Statement) -> Program | None:
     if any(axis != str(operand) for axis, operand in at.bindings()):
         return None  # its variables have other names outside
-    before, inside, after = _split(program, core)
+    before, inside, after = split(program, core)
     place = [s is at for s in inside].index(True)
     results = [v for s in inside for v in s.results]
     needed = {v for s in (*before, *after) for v in s.variables}
@@ -187,7 +187,7 @@ def _around(program: Program, core: Sequence[Statement], at: Statement) -> Progr
     return None if made is None else program.replace(statements=(*before, made, *after))
 
 
-def _split(
+def split(
     program: Program, core: Sequence[Statement]
 ) -> tuple[list[Statement], list[Statement], list[Statement]]:
     """The statements before a loop of shared variables, those in it and between, those after."""
@@ -214,10 +214,10 @@ def _split(
 
 
 def _order(program: Program, known: Sequence[str]) -> Order:
-    return causalise(program, _given(program, known))
+    return causalise(program, given_variables(program, known))
 
 
-def _given(program: Program, known: Sequence[str]) -> list[Variable]:
+def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
     """The variables that are known: those of the known axes, and the conditions that hold."""
     operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
     return [operand for operand in operands if isinstance(operand, Variable)]
@@ -226,7 +226,7 @@ def _given(program: Program, known: Sequence[str]) -> list[Variable]:
 def _rewritten(
     program: Program, known: Sequence[str], order: Order
 ) -> Iterator[tuple[Program, Order]]:
-    given = set(_given(program, known))
+    given = set(given_variables(program, known))
     unknown = dict.fromkeys(v for s in order.core for v in s.variables if v not in given)
     inputs = [v for v in program.inputs if v in unknown]
     others = [v for v in unknown if v not in inputs]

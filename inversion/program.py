@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import numpy as np
+
+from primitives.arrays.domain import type_of_array
 from primitives.domains import Domain
 from primitives.relation import Mode
 
@@ -35,14 +38,14 @@ class Variable:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number that stands in the program."""
+    """A number, or an array, that stands in the program."""
 
     value: Any
 
     @property
     def kind(self) -> Any:
         """Its type."""
-        return type(self.value)
+        return type_of_array(self.value) if _is_array(self.value) else type(self.value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and self._key == other._key
@@ -52,10 +55,18 @@ class Constant:
 
     @property
     def _key(self) -> tuple[Any, ...]:
+        if _is_array(self.value):
+            return np.ndarray, id(self.value)
         return type(self.value), repr(self.value)
 
     def __str__(self) -> str:
+        if _is_array(self.value):
+            return f"constant_{'x'.join(map(str, self.value.shape))}"
         return repr(self.value) if isinstance(self.value, (bool, int, float)) else str(self.value)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0
 
 
 Operand = Variable | Constant
@@ -123,6 +134,21 @@ class Rule(Protocol):
     @property
     def codomain(self) -> Domain | None:
         """Where its result lies."""
+        ...
+
+    @property
+    def identity(self) -> Hashable:
+        """The same for rules that say the same."""
+        ...
+
+    @property
+    def weak(self) -> bool:
+        """Whether its results say little of its inputs."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is solved for all that it alone binds."""
         ...
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from inversion.plan import Plan, Step
 from overlay import Context, MethodTable, call_next
 from primitives import vector_maths
+from primitives.arrays.domain import is_array
 from primitives.kernels import compiled
 from primitives.relation import Relation
 
@@ -43,6 +44,7 @@ def is_quick(plan: Plan) -> bool:
         len(steps) == len(plan.steps)
         and all(isinstance(statement.relation, Relation) for statement in solved)
         and all(v.kind is float for v in (*unknown, *plan.free))
+        and not any(is_array(v.kind) for v in plan.program.variables)
         and {p.domain.kind for p in plan.parameters} <= {float, bool}
     )
 

@@ -59,8 +59,8 @@ class Repeated(Domain):
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         """Members for rows of ``size`` numbers in [0, 1]."""
         shape = (*units.shape[:-1], *self.dtype.shape)
-        if isinstance(self.each, Repeated):
-            rows = units.reshape((*units.shape[:-1], self.most, self.each.size))
+        if self.each.dtype.shape:
+            rows = units.reshape((*units.shape[:-1], self.most, size_of(self.each)))
             return self.each.spread(rows).reshape(shape)
         return self.each.spread(units).reshape(shape)
 
@@ -101,7 +101,7 @@ class Repeated(Domain):
 
 
 def size_of(domain: Domain) -> int:
-    """How many numbers a member of a domain holds: 1, but for what is repeated."""
+    """How many numbers a member of a domain holds: 1, but for arrays and what is repeated."""
     return math.prod(domain.dtype.shape)
 
 

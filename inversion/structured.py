@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,7 @@ class Structured(ABC):
     name: str
     results: tuple[Variable, ...]
     _modes: dict[frozenset[str], Mode | None]
+    whole = False
     _reasons: list[str]
 
     @functools.cached_property
@@ -80,14 +81,30 @@ class Structured(ABC):
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         """The mode for these axes, where what stands inside can be solved for them."""
 
-    @abstractmethod
     def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
         """What its statement comes down to where one result is known; None where that says
         nothing of it."""
+        return None
 
     @abstractmethod
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
         """A statement that gives these of its results only."""
+
+    @property
+    def weak(self) -> bool:
+        """Whether its results say little of its inputs."""
+        return False
+
+    @property
+    def identity(self) -> Hashable:
+        """The same for parts that say the same."""
+        return id(self)
+
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """It takes no other statements in."""
+        return None
 
     @property
     def axes(self) -> tuple[str, ...]:

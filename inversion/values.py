@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from inversion.batch import fitted
 from inversion.errors import NoSolution, WrongArguments
 from overlay import NotCompilable
 from overlay.location import caller
+from primitives.arrays.domain import Arrays, is_array
 from primitives.domains import domain_of
 
-__all__ = ["as_text", "cast", "dtype_of", "example_of"]
+__all__ = ["as_text", "cast", "dtype_of", "example_of", "is_close"]
 
 
 def cast(axis: str, kind: Any, value: Any) -> Any:
@@ -21,6 +23,8 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
 
     Raises NoSolution for NaN and infinities, WrongArguments for values of another type.
     """
+    if is_array(kind):
+        return _cast_array(axis, kind.domain, value)
     if kind is float and isinstance(value, (int, float, np.integer, np.floating)):
         try:
             number = float(value)
@@ -44,6 +48,44 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
     return value if domain is None else domain.cast(value)
 
 
+def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # rows of different lengths
+        raise WrongArguments(f"{axis} is no array: {error}", where=caller()) from error
+    if array.shape != domain.shape:
+        empty = ", without elements," if not array.size else ""
+        raise WrongArguments(
+            f"{axis} is an array of shape {array.shape},{empty} and the function has one of "
+            f"shape {domain.shape} there",
+            where=caller(),
+            help="call invert with an example of the shape that is meant",
+        )
+    numbers = fitted(array, domain.element) if array.dtype.kind in "biufc" else None
+    if numbers is None:
+        raise WrongArguments(
+            f"{axis} is an array of {array.dtype}, and the function has one of "
+            f"{domain.element.dtype} there",
+            where=caller(),
+            help="convert it with .astype(...)",
+        )
+    if numbers.dtype.kind in "fc" and not np.isfinite(numbers).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0])
+        raise NoSolution(
+            f"{axis}[{', '.join(map(str, at))}] = {numbers[at]} is not finite", where=caller()
+        )
+    return np.array(numbers, order="C")
+
+
+def is_close(answer: Any, wanted: Any, rtol: float, atol: float) -> bool:
+    """Whether a number, or each element of an array, is what it should be."""
+    if isinstance(wanted, (float, complex)) or (
+        isinstance(wanted, np.ndarray) and wanted.dtype.kind in "fc"
+    ):
+        return bool(np.all(abs(answer - wanted) <= atol + rtol * abs(wanted)))
+    return bool(np.all(answer == wanted))
+
+
 def dtype_of(kind: Any) -> np.dtype[Any]:
     """The dtype of an array of values of a type."""
     domain = domain_of(kind)
@@ -59,8 +101,10 @@ def example_of(kind: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value for a message, also where it has more digits than Python writes."""
+    """A value for a message, in one line: a large array in short, and also an integer that has
+    more digits than Python writes."""
     try:
-        return repr(value)
+        with np.printoptions(threshold=6, edgeitems=2):
+            return " ".join(repr(value).split())
     except ValueError:
         return "an integer of thousands of digits"

@@ -1,5 +1,6 @@
 """How single functions are solved: relations, their domains, and the base table of them."""
 
+from primitives.arrays.domain import Arrays, Shape, array_of
 from primitives.domains import (
     Bool,
     Complex,
@@ -20,6 +21,7 @@ from primitives.relation import Mode, Relation, parametric, relation
 from primitives.table import relation_of, relations
 
 __all__ = [
+    "Arrays",
     "Bool",
     "Complex",
     "ComplexNumbers",
@@ -34,7 +36,9 @@ __all__ = [
     "Positive",
     "Real",
     "Relation",
+    "Shape",
     "WholeFloats",
+    "array_of",
     "parametric",
     "partials",
     "partials_of",

@@ -94,7 +94,7 @@ class Domain:
         """A member in its own type."""
         return self.kind(value)
 
-    def from_unit(self, u: float) -> Any:
+    def from_unit(self, u: Any) -> Any:
         """The member for a number in [0, 1]. Raises OutsideDomain for any other number."""
         if not 0 <= u <= 1:
             raise OutsideDomain(f"{u!r} is outside [0, 1]", where=caller())
@@ -529,6 +529,9 @@ def domain_of(kind: Any) -> Domain | None:
     """All values of a type, or None where the type has no domain here."""
     if not isinstance(kind, type):
         return None
+    own = getattr(kind, "domain", None)  # that of arrays of one shape
+    if isinstance(own, Domain):
+        return own
     return next((domain for known, domain in _BY_TYPE if issubclass(kind, known)), None)
 
 

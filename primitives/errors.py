@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from overlay import OverlayError
 
-__all__ = ["NoSolution", "OutsideDomain", "WrongArguments"]
+__all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments"]
 
 
 class NoSolution(OverlayError):
@@ -12,6 +12,10 @@ class NoSolution(OverlayError):
 
     A solver of a relation raises it with one constant string, the reason: numba compiles that.
     """
+
+
+class BrokenLaw(OverlayError, AssertionError):
+    """A mode of a relation gives an answer that is not one, or misses one."""
 
 
 class WrongArguments(OverlayError, TypeError):

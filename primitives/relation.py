@@ -28,7 +28,7 @@ from primitives.domains import Domain, domain_of
 __all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]
 
 RETURN = "return"
-RESERVED = ("ret", "domain", "codomain", "edges")
+RESERVED = ("ret", "domain", "codomain", "edges", "weak")
 
 Solver = Callable[..., Any]
 
@@ -79,6 +79,7 @@ class Mode:
     spare: whether its coordinates count only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
     lines: ``file:line`` of coordinates, where it is not that of the statement.
+    surplus: whether the known axes say more than it needs, and have to agree.
     last_resort: whether a planner takes it only where nothing else is left.
     """
 
@@ -93,7 +94,13 @@ class Mode:
     incomplete: str | None = None
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
     spare: bool = False
+    surplus: bool = False
     last_resort: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether it leaves no choice."""
+        return self.spare or not self.coordinates
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans that it consists of, each with what it is for: none."""
@@ -109,8 +116,12 @@ class Relation:
     Calling it runs the function forward. target: the function. types: of its arguments.
     axes: the names of its inputs. outputs: of its result. returns: the type of its result.
     domain: of each input. codomain: of the result. where: ``file:line`` of its definition.
-    edges: what holds at its edges, in words.
+    edges: what holds at its edges, in words. weak: whether its result says little of its inputs,
+    as a sum does of its terms: it is then solved only for what nothing else determines.
     """
+
+    whole = False
+    """Whether it is solved for all that it alone binds, rather than after a choice of some."""
 
     def __init__(
         self,
@@ -123,7 +134,9 @@ class Relation:
         returns: Any,
         where: str | None,
         edges: str = "",
+        weak: bool = False,
     ) -> None:
+        self.weak = weak
         self.target = target
         self.types = types
         self.equation = equation
@@ -136,6 +149,11 @@ class Relation:
         self.domain = dict(domain)
         self.codomain = codomain
         self.modes: dict[frozenset[str], Mode] = {}
+
+    @property
+    def identity(self) -> int:
+        """The same for relations that say the same."""
+        return id(self)
 
     @property
     def name(self) -> str:
@@ -183,6 +201,7 @@ def relation(
     modes: Mapping[tuple[str, ...], Solver | Parametric] | None = None,
     incomplete: str | Mapping[str, str] | None = None,
     edges: str = "",
+    weak: bool = False,
     **solutions: Solver | Parametric,
 ) -> Relation:
     """The relation of a function for one signature.
@@ -197,6 +216,7 @@ def relation(
     all values of their types. returns: the type of the result, by default that of the arguments.
     incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
     every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
+    weak: whether the result says little of the inputs.
 
     A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
     known axes have no solution. It is plain Python that numba can compile.
@@ -230,6 +250,7 @@ def relation(
         returns=_result_type(target, kinds, returns, where),
         where=where,
         edges=edges,
+        weak=weak,
     )
     build = _Builder(made, where, incomplete)
     build.domains(domain)

@@ -21,8 +21,10 @@ from typing import Any
 import numpy as np
 
 from overlay import OverlayError
+from primitives.arrays.domain import is_array
+from primitives.arrays.testing import check_arrays
 from primitives.domains import Domain, domain_of
-from primitives.errors import NoSolution
+from primitives.errors import BrokenLaw, NoSolution
 from primitives.relation import RETURN, Mode, Relation
 
 __all__ = ["BrokenLaw", "check_complete", "check_forward", "check_relation", "check_sound"]
@@ -31,10 +33,6 @@ REFUSALS = (NoSolution, ValueError, ArithmeticError)
 LARGEST = sys.float_info.max
 NEARBY = (-8, -5, -2, -1, 1, 2, 5, 8)  # units in the last place
 Values = Mapping[str, Any]
-
-
-class BrokenLaw(OverlayError, AssertionError):
-    """A mode of a relation gives an answer that is not one, or misses one."""
 
 
 def check_relation(
@@ -47,6 +45,7 @@ def check_relation(
 ) -> None:
     """Check the forward mode and both laws of every mode, at edges and at random points.
 
+    Relations of arrays are checked within 1e-6, relative to the largest element.
     Raises BrokenLaw, saying for which values. The domains of all axes must be known.
 
     >>> from primitives import relation
@@ -55,6 +54,9 @@ def check_relation(
     ...     return a / 2
     >>> check_relation(relation(half, float, "return = a / 2", a=lambda ret: 2 * ret))
     """
+    if any(map(is_array, (*relation.types, relation.returns))):
+        check_arrays(relation, samples=samples, seed=seed)
+        return
     rng = np.random.default_rng(seed)
     domains = [domain_at(relation, axis) for axis in relation.axes]
     for arguments in _points(domains, rng, samples):

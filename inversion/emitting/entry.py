@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from inversion.arrays.elementwise import Elementwise
+from inversion.arrays.moved import Moved
+from inversion.arrays.system import System
 from inversion.branches import Branch
 from inversion.emitting.branches import BRANCHES
+from inversion.emitting.elementwise import ELEMENTWISE
 from inversion.emitting.loops import LOOPS
+from inversion.emitting.moved import MOVED
+from inversion.emitting.system import SYSTEM
 from inversion.emitting.writing import Body, Module, PartWriter, Row, Source, tuple_of
 from inversion.loops import Loop
-from inversion.plan import Plan, solved_by, statement_of
+from inversion.plan import Plan, Step, solved_by, statement_of
 from inversion.program import Constant, Statement, Variable
 from inversion.structured import Structured
 from inversion.trees import Node, Tree, leaves, mapped
 from primitives import Complex, Domain, Real
+from primitives.arrays.domain import element_of
+from primitives.domains import domain_of
 from primitives.relation import RETURN
 
 __all__ = ["emit"]
@@ -24,7 +32,13 @@ __all__ = ["emit"]
 WORDS = (np.int64, np.uint64)
 FINITE: Mapping[Any, Domain] = {float: Real, complex: Complex}
 
-WRITERS: Mapping[type, PartWriter] = {Branch: BRANCHES, Loop: LOOPS}
+WRITERS: Mapping[type, PartWriter] = {
+    Branch: BRANCHES,
+    Loop: LOOPS,
+    Elementwise: ELEMENTWISE,
+    Moved: MOVED,
+    System: SYSTEM,
+}
 
 
 def emit(
@@ -162,7 +176,7 @@ class Entry:
         solved = {v: statement_of(step) for step in plan.steps for v in solved_by(step)}
         for axis in plan.unknown:
             operand = plan.operand(axis)
-            domain = FINITE.get(operand.kind)
+            domain = FINITE.get(element_of(operand.kind)) and domain_of(operand.kind)
             if isinstance(operand, Variable) and domain is not None and operand in solved:
                 body.refuse(body.shown(operand), domain, "NoSolution", solved[operand])
 
@@ -212,6 +226,7 @@ class Entry:
         inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
         results = list(plan.program.results.values())
         more = len(plan.steps) < len(plan.program.statements)
+        more = more or any(isinstance(s, Step) and s.solved.mode.surplus for s in plan.steps)
         more = more or any(result in inputs for result in results)
         more = more or len(set(results)) < len(results)
         disagree = more or any(isinstance(result, Constant) for result in results)

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from inversion.arrays.checks import all_close, all_equal, all_finite
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.plan import Plan, Root, Step
 from inversion.program import Constant, Operand, Program, Rule, Statement, Variable, renumbered
@@ -16,14 +19,21 @@ from inversion.refusals import refused
 from inversion.roots import find_root
 from primitives import Bool, Domain, Interval
 from primitives.arithmetic import clipped
+from primitives.arrays.cumulative import is_permutation
+from primitives.arrays.domain import Arrays, element_of, is_array
 from primitives.relation import RETURN
 
 GIVEN: Mapping[str, Any] = {
     "NoSolution": NoSolution,
     "OutsideDomain": OutsideDomain,
+    "all_close": all_close,
+    "all_equal": all_equal,
+    "all_finite": all_finite,
     "clipped": clipped,
     "find_root": find_root,
     "inf": math.inf,
+    "is_permutation": is_permutation,
+    "np": np,
     "refused": refused,
 }
 
@@ -35,12 +45,14 @@ ROUGHLY, ALMOST_NOTHING = 1e-6, 1e-9
 class Source:
     """Generated code. text: a module with ``inverse`` and ``recover``. names: what its global
     names stand for, ``forward`` apart, which is the function that is inverted. parts: the other
-    functions in it. lines: for each line that solves something, the statement."""
+    functions in it. lines: for each line that solves something, the statement. kernels: the loops
+    over elements, each with the function that it calls for one, and how many arrays it fills."""
 
     text: str
     names: Mapping[str, Any]
     parts: tuple[str, ...]
     lines: Mapping[int, Statement]
+    kernels: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,7 @@ class Module:
         self.local: set[str] = set()  # in any function
         self.parts: dict[str, list[Row]] = {}
         self.made: dict[tuple[Any, ...], str] = {}
+        self.kernels: dict[str, tuple[str, int]] = {}
 
     def named(self, wanted: str, value: Any) -> str:
         """The global name of an object."""
@@ -102,7 +115,7 @@ class Module:
             rows += [*part, Row("")]
         lines = {i: row.statement for i, row in enumerate(rows, 1) if row.statement is not None}
         text = "\n".join(row.text for row in rows[:-1]) + "\n"
-        return Source(text, self.names, tuple(self.parts), lines)
+        return Source(text, self.names, tuple(self.parts), lines, self.kernels)
 
     # ---- parts of the program that have functions of their own ----
 
@@ -178,6 +191,8 @@ class Body:
     def refusal(self, value: str, domain: Domain, error: str) -> list[str]:
         """The lines that refuse a value outside a domain."""
         condition = domain.condition(value)
+        if isinstance(domain, Arrays) and domain.total and condition != "True":
+            condition = f"all_finite({value})"
         if domain == Bool:  # what a relation of integers answers for a bool
             condition = f"0 <= {value} <= 1"
         if condition == "True":
@@ -303,8 +318,15 @@ class Body:
         self, again: str, wanted: str, kind: Any, why: str,
         rtol: float = ROUGHLY, atol: float = ALMOST_NOTHING,
     ) -> None:  # fmt: skip
-        """Refuse unless a number has come out as it has to."""
-        if kind in (float, complex):
+        """Refuse unless a number, or an array, has come out as it has to."""
+        if is_array(kind):
+            if element_of(kind) in (float, complex):
+                self.row(f"if not all_finite({again}):")
+                self.row('    raise NoSolution("overflow: the result is not finite")')
+                self.row(f"if not all_close({again}, {wanted}, {rtol}, {atol}):")
+            else:
+                self.row(f"if not all_equal({again}, {wanted}):")
+        elif kind in (float, complex):
             inside = f"-inf < {again} < inf" if kind is float else f"abs({again}) < inf"
             self.row(f"if not ({inside}):")
             self.row('    raise NoSolution("overflow: the result is not finite")')

@@ -7,12 +7,14 @@ they give becomes one statement, a branch.
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from inversion.errors import NotInvertible
+from inversion.lifting.arrays import array_call
 from inversion.lifting.ends import Found, Returned, Way
 from inversion.lifting.functions import (
     body_of,
@@ -32,9 +34,12 @@ from inversion.lifting.values import (
     Value,
     Values,
     as_tree,
+    has_list,
+    item_at,
     kinds_of,
     numbers_of,
     of_tree,
+    plain,
     range_of,
     record,
     shown_kind,
@@ -83,6 +88,12 @@ def lift(
     where = location_of(function)
     site = Site("result", where, overlaid=context is not None)
     result = lifter.call(site, (function,), [of_tree(tree) for tree in given.values()], {})
+    if has_list(result):
+        raise NotInvertible(
+            f"cannot invert {describe(function)}: it returns a list",
+            where=where,
+            help="return a tuple, or an array",
+        )
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
@@ -163,6 +174,10 @@ class Lifter:
             return record(site, target, args, kwargs)
         if target is range and not kwargs:
             return range_of(site, args)
+        if target is slice and not any(isinstance(a, Variable) for a in args):
+            return Object(slice(*map(plain, args)))
+        if target is operator.getitem and isinstance(args[0], (Tupled, Object)):
+            return item_at(site, args[0], plain(args[1]))
         if target is len and len(args) == 1 and isinstance(args[0], Tupled):
             return Constant(len(args[0].items))
         if target is bool and len(args) == 1 and args[0].kind is bool:
@@ -196,6 +211,9 @@ class Lifter:
 
     def _base(self, site: Site, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
         """A call that no overlay method takes: its relation, its body, or a refusal."""
+        of_arrays = array_call(self, site, targets, args, kwargs)
+        if of_arrays is not None:
+            return of_arrays
         numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
         plain = not kwargs and len(numbers) == len(args)
         for target in targets if plain else ():

@@ -14,6 +14,7 @@ from inversion.program import Constant, Operand, Variable
 from inversion.trees import Node, Tree, fields_of, is_record
 from overlay.dispatch import Chain
 from overlay.target import describe
+from primitives.arrays.domain import ELEMENTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,8 @@ def value_of(value: Any) -> Value:
         return Constant(float(value))
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return Constant(value)
+    if type(value) is np.ndarray and value.size and value.dtype.type in ELEMENTS:
+        return Constant(np.ascontiguousarray(value) if value.ndim else value[()])
     return Object(value)
 
 
@@ -149,6 +152,8 @@ def plain(value: Value) -> Any:
     """The Python object that a value without variables is."""
     if isinstance(value, Tupled):
         items = map(plain, value.items)
+        if value.kind is list:
+            return list(items)
         return value.kind(*items) if is_record(value.kind) else tuple(items)
     if isinstance(value, (Object, Constant)):
         return value.value
@@ -189,6 +194,11 @@ def of_tree(tree: Tree) -> Value:
     return tree
 
 
+def has_list(value: Value) -> bool:
+    """Whether there is a list in it."""
+    return isinstance(value, Tupled) and (value.kind is list or any(map(has_list, value.items)))
+
+
 def as_tree(value: Value) -> Tree:
     if isinstance(value, Tupled):
         return Node(value.kind, tuple(map(as_tree, value.items)))
@@ -211,7 +221,7 @@ def read(known: Named, name: str, where: str) -> Value:
     return value
 
 
-def item_at(op: Op, source: Value, index: Any) -> Value:
+def item_at(op: Op | Site, source: Value, index: Any) -> Value:
     if isinstance(source, Object):
         return value_of(source.value[index])
     if not isinstance(source, Tupled):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inversion.branches import Arm, branch
 from inversion.errors import NotInvertible
 from inversion.lifting import recursion, turns
+from inversion.lifting.arrays import array_attribute
 from inversion.lifting.ends import (
     At,
     Exit,
@@ -25,6 +27,7 @@ from inversion.lifting.ends import (
 )
 from inversion.lifting.joining import Join
 from inversion.lifting.values import (
+    UNROLLED,
     Again,
     Named,
     Object,
@@ -50,6 +53,7 @@ from inversion.numba_ir import (
     Argument,
     Attribute,
     Build,
+    BuildList,
     Code,
     Copy,
     First,
@@ -67,7 +71,8 @@ from inversion.numba_ir import (
     Unpack,
     refused,
 )
-from inversion.program import Variable
+from inversion.program import Constant, Variable
+from primitives.arrays.domain import is_array, shape_of
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
@@ -244,6 +249,28 @@ class Walk:
             )
         )
 
+    def _at(self, op: Op) -> Site:
+        """Where a call stands."""
+        return replace(self.site, name=op.name, where=op.where)
+
+    def _attribute(self, op: Op, base: Value, name: str) -> Value:
+        if isinstance(base, (Variable, Constant)) and is_array(base.kind):
+            return array_attribute(self.lifter, self._at(op), base, name)
+        return attribute_of(op, base, name)
+
+    def _item(self, op: Op, source: Value, index: Any) -> Value:
+        if is_array(source.kind):
+            given = [source, value_of(index)]
+            return self.lifter.call(self._at(op), (operator.getitem,), given, {})
+        return item_at(op, source, index)
+
+    def _items(self, op: Op, value: Value) -> Value:
+        """An array with few rows as the tuple of these."""
+        rows = shape_of(value.kind)[:1]
+        if not rows or rows[0] > UNROLLED:
+            return value
+        return Tupled(tuple, tuple(self._item(op, value, i) for i in range(rows[0])))
+
     def _op(self, op: Op, known: Named) -> Value:
         def value(name: str) -> Value:
             return read(known, name, op.where)
@@ -258,13 +285,15 @@ class Walk:
             case Copy(source=source):
                 return value(source)
             case Attribute(base=base, attribute=attribute):
-                return attribute_of(op, value(base), attribute)
+                return self._attribute(op, value(base), attribute)
+            case BuildList(items=items):
+                return Tupled(list, tuple(map(value, items)))
             case Build(items=items):
                 return Tupled(tuple, tuple(map(value, items)))
             case Item(source=source, index=index):
-                return item_at(op, value(source), index)
+                return self._item(op, value(source), index)
             case Iterate(source=source):
-                return iterator_over(op, value(source))
+                return iterator_over(op, self._items(op, value(source)))
             case Next(source=source):
                 return next_of(op, value(source))
             case First(source=source):
@@ -278,7 +307,7 @@ class Walk:
                 if isinstance(function, str):
                     targets = (function_in(op, value(function)),)
                 return self.lifter.call(
-                    replace(self.site, name=op.name, where=op.where),
+                    self._at(op),
                     targets,
                     [value(name) for name in args],
                     {key: value(name) for key, name in kwargs.items()},

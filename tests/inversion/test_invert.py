@@ -300,7 +300,7 @@ partial = functools.partial(operator.mul, 2.0)
 NARROW = np.float32(2)
 UNSUPPORTED = {
     "two kinds": (two_kinds, "on one way and a float on the other"),
-    "list": (makes_a_list, "build list"),
+    "list": (makes_a_list, "returns a list"),
     "endless loop": (endless, "never left"),
     "recursion": (recursive, "calls itself for ever"),
     "varargs": (any_number, "any number of arguments"),

@@ -1,0 +1,1 @@
+"""Arrays as variables of a program: elementwise parts, moved elements, linear systems."""

@@ -1,0 +1,47 @@
+"""Tests of whole arrays, by numpy, and as loops in compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from primitives.kernels import compiled_form
+
+__all__ = ["all_close", "all_equal", "all_finite"]
+
+
+def all_finite(values: Any) -> bool:
+    """Whether no element is infinite or NaN."""
+    return bool(np.isfinite(values).all())
+
+
+@compiled_form(all_finite)
+def all_finite_compiled(values: Any) -> bool:
+    found = True
+    for value in values.ravel():
+        if not np.isfinite(value):
+            found = False
+            break
+    return found
+
+
+def all_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
+    """Whether each element is within the tolerances of what is wanted, relative to that."""
+    return bool((np.abs(found - wanted) <= atol + rtol * np.abs(wanted)).all())
+
+
+@compiled_form(all_close)
+def all_close_compiled(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
+    close = True
+    given, asked = found.ravel(), wanted.ravel()
+    for i in range(given.size):
+        if not abs(given[i] - asked[i]) <= atol + rtol * abs(asked[i]):
+            close = False
+            break
+    return close
+
+
+def all_equal(found: Any, wanted: Any) -> bool:
+    """Whether the elements are the same."""
+    return bool((found == wanted).all())

@@ -1,0 +1,35 @@
+"""What is not done for programs over arrays, refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from inversion.errors import NotInvertible
+from inversion.program import Program, Statement
+from inversion.structured import Structured
+from primitives.arrays.domain import is_array, shape_of
+
+__all__ = ["refuse_arrays"]
+
+
+def refuse_arrays(program: Program, what: str) -> None:
+    """Raise NotInvertible where a program has arrays, naming the axis, or else the value inside,
+    that is one. what: what was asked for, as ``"cannot ..."`` goes on."""
+    axes = ((axis, program.operand(axis).kind, program.where) for axis in program.axes)
+    for name, kind, where in (*axes, *_values(program.statements)):
+        if is_array(kind):
+            raise NotInvertible(
+                f"cannot {what} of {program.name}: {name} is an array of shape {shape_of(kind)}",
+                where=where,
+                help="of programs over arrays, call the inverse with a θ: recover finds that of "
+                "any arguments, parameters.sample(rng) draws one",
+            )
+
+
+def _values(statements: Iterable[Statement]) -> Iterator[tuple[str, type, str]]:
+    """The name, type and line of all that statements read and give, also inside."""
+    for statement in statements:
+        for operand in (*statement.results, *statement.arguments):
+            yield str(operand), operand.kind, statement.where
+        if isinstance(statement.relation, Structured):
+            yield from _values(statement.relation.inside)

@@ -1,0 +1,106 @@
+"""Systems of linear equations as generated functions: the matrix is found by trying units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inversion.arrays.moved import size_of
+from inversion.arrays.system import Solution, System
+from inversion.emitting.writing import Body, Module, PartWriter, Row, tuple_of
+from inversion.program import Variable
+from primitives.arrays.domain import is_array, shape_of
+from primitives.arrays.linear import nearest_solution, square_solution
+
+__all__ = ["SYSTEM"]
+
+
+def run(body: Body, rule: System) -> None:
+    """Run the statements."""
+    body.forward(rule.statements)
+    body.row(f"return {', '.join(map(body.shown, rule.results))}")
+
+
+def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
+    """The function that solves the equations."""
+    body = Body(module)
+    takes = [body.name(axis) for axis in mode.takes]
+    equations = sides(module, rule, mode)
+    known = [body.name(v.name) for v in rule.read if v not in mode.found]
+    high, wide = sum(map(size_of, mode.given)), sum(map(size_of, mode.found))
+    solver = square_solution if high == wide else nearest_solution
+    closer = module.named(solver.__name__, solver)
+    around = flat(body, mode.found, [body.name(mode.near[v.name]) for v in mode.found])
+    wanted = flat(body, mode.given, [body.name(v.name) for v in mode.given])
+    point, sides_at = body.name("point"), f"{equations}({', '.join([body.name('point'), *known])})"
+    matrix, base, nearby, missing = map(body.name, ("matrix", "base", "nearby", "missing"))
+    body.row(f"def {name}({', '.join(takes)}):", depth=0)
+    for text in (
+        f"{point} = np.zeros({wide})",
+        f"{base} = {sides_at}",
+        f"{matrix} = np.empty(({high}, {wide}))",
+        f"for i in range({wide}):",
+        f"    {point}[i] = 1.0",
+        f"    {matrix}[:, i] = {sides_at} - {base}",
+        f"    {point}[i] = 0.0",
+        f"{nearby} = {around}",
+        f"{point} = {closer}({matrix}, {wanted} - {base}, {nearby})",
+        "for i in range(2):",  # the matrix has lost digits beside a large base
+        f"    {missing} = {wanted} - {sides_at}",
+        f"    {point} = {point} + {closer}({matrix}, {missing}, np.zeros({wide}))",
+    ):
+        body.row(text)
+    apart(body, rule, mode.found, point)
+    answers = {v.name: body.shown(v) for v in mode.found}
+    others = [axis for axis in mode.unknown if axis in rule.outputs]
+    if others:
+        given = ", ".join(map(body.shown, rule.read))
+        again = [body.name(f"again_{v}" if v.name not in others else v.name) for v in rule.results]
+        body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
+        answers.update({axis: body.name(axis) for axis in others})
+    body.row(f"return {', '.join(answers[axis] for axis in mode.unknown)}")
+    return [*body.rows, Row("")]
+
+
+def sides(module: Module, rule: System, mode: Solution) -> str:
+    """The function from all unknowns in one array to all known results in one."""
+
+    def write(name: str) -> list[Row]:
+        body = Body(module)
+        known = [body.name(v.name) for v in rule.read if v not in mode.found]
+        point = body.name("point")
+        body.row(f"def {name}({', '.join([point, *known])}):", depth=0)
+        apart(body, rule, mode.found, point)
+        body.forward(rule.statements)
+        body.row(f"return {flat(body, mode.given, list(map(body.shown, mode.given)))}")
+        return [*body.rows, Row("")]
+
+    return module.part((id(mode), "sides"), f"{rule.name}_sides", write)
+
+
+def apart(body: Body, rule: System, variables: Sequence[Variable], point: str) -> None:
+    """Take one array apart into variables."""
+    for variable, start, stop in rule.places(variables):
+        shape = shape_of(variable.kind)
+        part = f"{point}[{start}:{stop}].copy().reshape({shape})"
+        value = part if is_array(variable.kind) else f"{point}[{start}]"
+        body.row(f"{body.shown(variable)} = {value}")
+
+
+def flat(body: Body, variables: Sequence[Variable], names: Sequence[str]) -> str:
+    """One array of the elements of all."""
+    parts = [
+        f"{name}.ravel()" if is_array(v.kind) else f"np.full(1, {name})"
+        for v, name in zip(variables, names, strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else f"np.concatenate(({', '.join(parts)}))"
+
+
+def recover(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
+    """The function that reads off the coordinates: the unknowns themselves."""
+    body = Body(module)
+    body.row(f"def {name}({', '.join(map(body.shown, rule.read))}):", depth=0)
+    body.row(f"return {tuple_of([body.shown(v) for v in mode.found])}")
+    return [*body.rows, Row("")]
+
+
+SYSTEM = PartWriter(run, solve, recover)
