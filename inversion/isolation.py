@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from inversion.contraction import Values
 from inversion.contraction.values import LARGEST, values
 from inversion.errors import NoSolution
-from inversion.roots import closed, find_root, gap
+from inversion.roots import closed, gap, touching
 
 __all__ = ["roots_of"]
 
@@ -70,7 +70,7 @@ class _Roots:
             yield None
         for low, high in values(self.level).pieces:  # those side by side are one
             x = _touching(self.defined, float(low), float(high))
-            off = APART * max(abs(low), abs(high), self.small)
+            off = high - low + APART * max(abs(low), abs(high), self.small)
             if not any(low - off <= root <= high + off for root in self.found):
                 yield x
 
@@ -103,12 +103,10 @@ class _Roots:
 
 
 def _touching(equation: Equation, low: float, high: float) -> float:
-    """The root in an interval where the equation holds within the tolerances."""
-    middle = low + (high - low) / 2
-    try:
-        return find_root(equation, middle, low, high, ())
-    except NoSolution:
-        return middle
+    """Where in an interval the sides of an equation are closest."""
+    sign = math.copysign(1.0, gap(equation, low, ()))
+    found = touching(equation, low, high, sign, ())
+    return low + (high - low) / 2 if math.isnan(found) else found
 
 
 def _finite(low: float, high: float) -> tuple[float, float]:
@@ -129,13 +127,9 @@ def _root(equation: Equation, low: float, high: float, small: float) -> float | 
         return low if first == 0 else high
     if first * last < 0:
         found = closed(equation, low, first, high, last, ())
-        return None if math.isnan(found) else found
-    if not _same(low, high, small):
-        return None
-    try:
-        return find_root(equation, middle, low, high, ())
-    except NoSolution:
-        return None
+        # too small an interval to tell a root from a pole: the inverse says which it is
+        return (middle if _same(low, high, small) else None) if math.isnan(found) else found
+    return None
 
 
 def _is_level(equation: Equation, low: float, high: float) -> bool:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SolutionBranch", "branches", "infeasible"]
 
+SOLVED, SEARCHED = 1e-12, 1e-7  # relative: nearer solutions, and nearer roots, are one
+
 
 class SolutionBranch:
     """One branch of a preimage: a single solution, or a family of them.
@@ -216,28 +218,41 @@ def branch_of(inverse: Inverse, known: tuple[Any, ...], state: State) -> Solutio
 
 def branches(inverse: Inverse, known: tuple[Any, ...]) -> Iterator[SolutionBranch]:
     """The branches of the solution, each single solution once."""
-    seen: set[Any] = set()
+    seen = _Seen(inverse)
     for state in states(inverse, known, {}):
         branch = None if state is None else branch_of(inverse, known, state)
-        if branch is None:
+        if state is None or branch is None:
             continue
-        if branch.is_point:
-            key = key_of(inverse, branch.point)
-            if key in seen:
-                continue
-            seen.add(key)
-        yield branch
+        if not branch.is_point or seen.is_new(branch.point, SEARCHED if state.searched else SOLVED):
+            yield branch
 
 
-def key_of(inverse: Inverse, answers: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Answers, equal for those that differ by less than can be told."""
-    parts: list[Any] = []
-    for axis, answer in zip(inverse.unknown, answers, strict=True):
-        parts += taken_apart(inverse.axes.trees[axis], answer)
-    return tuple(_rounded(part) for part in parts)
+class _Seen:
+    """Single solutions that have been given."""
 
+    def __init__(self, inverse: Inverse) -> None:
+        self.inverse = inverse
+        # by what is exact in them, what is not, and how large the numbers get
+        self.points: dict[tuple[Any, ...], list[tuple[complex, ...]]] = {}
+        self.size = 0.0
 
-def _rounded(part: Any) -> Any:
-    if isinstance(part, complex):
-        return _rounded(part.real), _rounded(part.imag)
-    return float(f"{part:.12g}") + 0.0 if isinstance(part, float) else part
+    def is_new(self, answers: tuple[Any, ...], apart: float) -> bool:
+        """Whether no solution was as near as this, relative to it; then it is seen."""
+        parts: list[Any] = []
+        for axis, answer in zip(self.inverse.unknown, answers, strict=True):
+            parts += taken_apart(self.inverse.axes.trees[axis], answer)
+        exact = tuple(part for part in parts if not isinstance(part, (float, complex)))
+        rounded = tuple(complex(part) for part in parts if isinstance(part, (float, complex)))
+        self.size = max(self.size, *map(abs, rounded), 0.0)
+        others = self.points.setdefault(exact, [])
+        if any(self._is_same(rounded, other, apart) for other in others):
+            return False
+        others.append(rounded)
+        return True
+
+    def _is_same(self, one: tuple[complex, ...], other: tuple[complex, ...], apart: float) -> bool:
+        rounding = SOLVED * min(self.size, 1.0)
+        return all(
+            abs(a - b) <= apart * max(abs(a), abs(b)) + rounding
+            for a, b in zip(one, other, strict=True)
+        )

@@ -183,13 +183,18 @@ def find_root(
     if start == 0:
         return guess
     # where both sides cancel, only what is beside the guess tells whether the gap is nothing
-    beside = CLOSE * max(1.0, abs(guess))
-    around = abs(gap(equation, max(guess - beside, low), given))
-    other = abs(gap(equation, min(guess + beside, high), given))
-    if not around > other:
-        around = other
+    left, right = (
+        max(guess - CLOSE * max(1.0, abs(guess)), low),
+        min(guess + CLOSE * max(1.0, abs(guess)), high),
+    )
+    before, after = abs(gap(equation, left, given)), abs(gap(equation, right, given))
+    around = after if math.isnan(before) else before if math.isnan(after) else max(before, after)
     if is_small(equation, guess, 0.0 if math.isnan(around) else around, given):
         return polished(equation, guess, start, low, high, given)
+    if abs(start) < before and abs(start) < after:
+        root = touching(equation, left, right, math.copysign(1.0, start), given)
+        if not math.isnan(root):
+            return root
     step = FIRST_STEP * max(1.0, abs(guess))
     # on each side the last two points, and whether there are more
     x1, f1, x2, f2, right = guess, start, guess, math.nan, guess < high

@@ -59,13 +59,15 @@ class State:
     """What is chosen and known so far.
 
     values: of variables that are numbers by now. box: where all variables lie. theta: coordinates
-    that are chosen. kept: those that stay open, with the variable that they are, if any.
+    that are chosen. kept: those that stay open, with their domains. searched: whether a root was
+    looked for.
     """
 
     values: Mapping[Variable, Any]
     box: Box
     theta: Mapping[str, Any]
     kept: Mapping[str, Domain]
+    searched: bool = False
 
     def having(self, **changes: Any) -> State:
         """A changed copy."""
@@ -475,7 +477,8 @@ class Search:
         for p in names.values():
             if p.name not in {q.name for q in renamed.values()} and p.name not in chosen:
                 chosen[p.name] = p.domain.default
-        inner = State(known, box, {**state.theta, **chosen}, state.kept)
+        theta = {**state.theta, **chosen}
+        inner = state.having(values=known, box=box, theta=theta)
         found = self.run(Frame(plan, program, renamed), inner)
         return (s and self.left(frame, state, step, plan, s) for s in found)
 
@@ -493,7 +496,7 @@ class Search:
             elif isinstance(operand, Variable):
                 sets[variable] = inner.box.get(operand)
         box = self.boxed(frame, state, sets) if sets else state.box
-        return None if box is None else State(found, box, inner.theta, inner.kept)
+        return None if box is None else replace(inner, values=found, box=box)
 
     # ---- roots ----
 
@@ -540,7 +543,7 @@ class Search:
                 yield None
                 continue
             found = {**state.values, root.variable: x}
-            yield state.having(values=found).choosing(**{guess.name: x})
+            yield state.having(values=found, searched=True).choosing(**{guess.name: x})
 
     def sides(self, frame: Frame, state: State, root: Root, x: float) -> tuple[float, float]:
         """Both sides of an equation at a guess. Raises NoSolution where there are none."""

@@ -236,7 +236,7 @@ def holds(branch, args):
     return branch.contains(*args)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 10**9))
 def test_arguments_are_in_the_preimage_of_their_result(seed):
     rng = random.Random(seed)
@@ -248,7 +248,7 @@ def test_arguments_are_in_the_preimage_of_their_result(seed):
     check_preimage(f, count, args, value)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 10**9))
 def test_arguments_of_programs_with_control_flow_are_in_the_preimage(seed):
     rng = random.Random(seed)
