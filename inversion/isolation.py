@@ -21,6 +21,7 @@ __all__ = ["roots_of"]
 APART = 1e-7  # relative: closer roots are not told apart
 TINY = 1e-300
 SMALL = 1e-6  # beside the largest number that may be a root, or 1: as good as 0
+WIDE = 1e-2  # relative: so wide an interval of roots is not one root
 MOST_PIECES = 1_500
 RTOL, ATOL = 1e-9, 1e-12
 PLACES = (0.0, 0.137, 0.381, 0.618, 0.871, 1.0)
@@ -31,9 +32,9 @@ Prune = Callable[[Values], Values | None]
 
 def roots_of(
     equation: Equation, prune: Prune, allowed: Values, start: float
-) -> Iterator[float | None]:
-    """The roots in a set, of those found alike the one near ``start`` first; None for an interval
-    without one.
+) -> Iterator[float | tuple[float, float] | None]:
+    """The roots in a set, of those found alike the one near ``start`` first, and at last both ends
+    of intervals that consist of roots; None for an interval without one.
 
     prune: from a set to what of it may be a root, or None where nothing may. The widest
     intervals come first: where nothing is ever pruned, they still cover all sizes.
@@ -58,8 +59,8 @@ class _Roots:
         self.found: list[float] = []
         self.count = 0
 
-    def of(self, bounded: Values) -> Iterator[float | None]:
-        """The roots in a set, and None for each interval without one."""
+    def of(self, bounded: Values) -> Iterator[float | tuple[float, float] | None]:
+        """The roots in a set, intervals of roots, and None for each interval without one."""
         for low, high in bounded.pieces:
             self.wait(0, *_finite(low, high))
         while self.waiting and self.count < MOST_PIECES:
@@ -68,11 +69,24 @@ class _Roots:
             for piece in () if left is None else left.pieces:
                 yield from self.within(depth, *_finite(*piece))
             yield None
-        for low, high in values(self.level).pieces:  # those side by side are one
-            x = _touching(self.defined, float(low), float(high))
-            off = high - low + APART * max(abs(low), abs(high), self.small)
+        yield from self.levels()
+
+    def levels(self) -> Iterator[float | tuple[float, float]]:
+        """Of intervals on which the equation holds the wide ones, and of others one root each."""
+        beside = [(x - self.apart(x), x + self.apart(x)) for x in self.found]
+        # those side by side are one, and those around a root that has been found
+        for piece in values([*self.level, *beside] if self.level else []).pieces:
+            low, high = _finite(*piece)
+            if high - low > WIDE * max(abs(low), abs(high), self.small / SMALL):
+                yield low, high
+                continue
+            off = high - low
             if not any(low - off <= root <= high + off for root in self.found):
-                yield x
+                yield _touching(self.defined, low, high)
+
+    def apart(self, x: float) -> float:
+        """How far from a root others are told apart."""
+        return APART * max(abs(x), self.small)
 
     def wait(self, depth: int, low: float, high: float) -> None:
         if low <= high:
@@ -82,15 +96,15 @@ class _Roots:
 
     def within(self, depth: int, low: float, high: float) -> Iterator[float]:
         """A root in an interval, if there is one at hand; what is left of it waits."""
+        if _is_level(self.defined, low, high):
+            self.level.append((low, high))
+            return
         x = _root(self.defined, low, high, self.small)
         near = [root for root in self.found if low <= root <= high]
         if x is not None and not any(_same(x, root, self.small) for root in self.found):
             self.found.append(x)
             near.append(x)
             yield x
-        if _is_level(self.defined, low, high):
-            self.level.append((low, high))
-            return
         for a, b in _halves(low, high, near, self.small):
             self.wait(depth + 1, a, b)
 
@@ -149,11 +163,11 @@ def _halves(low: float, high: float, roots: list[float], small: float) -> list[t
     """What is left of an interval without its roots, in two; nothing where it is too small."""
     if _same(low, high, small):
         return []
+    parts = [(low, high)]
     if roots:
         off = APART * max(abs(roots[0]), small)
-        return [(low, roots[0] - off), (roots[0] + off, high)]
-    middle = _middle(low, high)
-    return [(low, middle), (middle, high)] if low < middle < high else []
+        parts = [(low, roots[0] - off), (roots[0] + off, high)]
+    return [half for a, b in parts if a < b for half in ((a, _middle(a, b)), (_middle(a, b), b))]
 
 
 def _middle(low: float, high: float) -> float:

@@ -539,6 +539,12 @@ class Search:
             allowed = allowed.meet(values([(domain.low, domain.high)]))
         start = float(self.starts.get(guess.name, domain.default))
         for x in roots_of(equation, prune, allowed, start):
+            if isinstance(x, tuple):
+                kept = _keeping(state, [guess])
+                yield kept.having(
+                    kept={**kept.kept, guess.name: _within(guess.domain, values([x]))}
+                )
+                continue
             if x is None:
                 yield None
                 continue
@@ -604,7 +610,8 @@ def _is_narrow(low: float, high: float) -> bool:
 
 def _within(domain: Domain, found: Values) -> Domain:
     """The part of an interval that a set covers."""
-    assert isinstance(domain, Interval)
+    if not isinstance(domain, Interval):
+        return domain
     low, high = max(domain.low, float(found.low)), min(domain.high, float(found.high))
     if not low < high or (low == domain.low and high == domain.high):
         return domain

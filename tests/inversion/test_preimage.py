@@ -153,6 +153,15 @@ def test_a_plateau_of_rounding_is_a_family():
     assert not branch.contains(1.0)
 
 
+def test_where_every_number_is_a_root_there_is_a_family():
+    inverse = invert(lambda x, y: (x - y) / (x - y), F, F)
+    found = list(inverse.preimage(1.0))
+    assert found
+    assert not any(branch.is_point for branch in found)
+    assert any(branch.contains(5.0, 2.0) for branch in found)
+    assert any(branch.contains(-5.0, 2.0) for branch in found)
+
+
 # ---- proofs -------------------------------------------------------------------------------
 
 
