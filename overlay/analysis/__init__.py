@@ -13,13 +13,17 @@ A domain of one's own is a ``Domain``: a lattice with a method table of transfer
 ``Interpreter`` runs a function over it.
 """
 
-from overlay.analysis.calls import CallError, CallErrors, check_calls
-from overlay.analysis.interpreter import Interpreter
-from overlay.analysis.intervals import Intervals
-from overlay.analysis.lattice import Domain, Lattice
-from overlay.analysis.proofs import Proofs, Site, prove, sites
-from overlay.analysis.runs import Run, Step
-from overlay.analysis.values import Interval, array, floats, integers
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from overlay.analysis.calls import CallError, CallErrors, check_calls
+    from overlay.analysis.interpreter import Interpreter
+    from overlay.analysis.intervals import Intervals
+    from overlay.analysis.lattice import Domain, Lattice
+    from overlay.analysis.proofs import Proofs, Site, prove, sites
+    from overlay.analysis.runs import Run, Step
+    from overlay.analysis.values import Interval, array, floats, integers
 
 __all__ = [
     "CallError",
@@ -40,3 +44,31 @@ __all__ = [
     "prove",
     "sites",
 ]
+
+# Where each stands: what needs code to be read is imported when it is asked for, since intervals
+# are of use with a Python whose code cannot be.
+_MODULES = {
+    "CallError": "calls",
+    "CallErrors": "calls",
+    "Domain": "lattice",
+    "Interpreter": "interpreter",
+    "Interval": "values",
+    "Intervals": "intervals",
+    "Lattice": "lattice",
+    "Proofs": "proofs",
+    "Run": "runs",
+    "Site": "proofs",
+    "Step": "runs",
+    "array": "values",
+    "check_calls": "calls",
+    "floats": "values",
+    "integers": "values",
+    "prove": "proofs",
+    "sites": "proofs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
