@@ -129,8 +129,7 @@ class Branch(Structured):
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         axes = (*self.outputs, *self.axes)
-        known = tuple(axis for axis in axes if axis not in unknown)
-        order = tuple(axis for axis in axes if axis in unknown)
+        known, order = self.divided(unknown)
         if unknown == frozenset(self.outputs):
             return Ranked(order, generated, known, {})
         try:

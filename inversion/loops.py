@@ -146,8 +146,7 @@ class Loop(Structured):
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         axes = (*self.outputs, *self.axes)
-        known = tuple(axis for axis in axes if axis not in unknown)
-        order = tuple(axis for axis in axes if axis in unknown)
+        known, order = self.divided(unknown)
         if unknown <= frozenset(self.outputs):
             return Backwards(order, generated, known, {})
         if self.bounds is not None and unknown == frozenset((self.bounds.stop.name,)):

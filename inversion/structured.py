@@ -14,7 +14,7 @@ from inversion.program import Operand, Statement, Variable, renumbered
 from primitives import Domain
 from primitives.relation import Mode
 
-__all__ = ["Coordinates", "Narrowed", "Structured", "generated", "needed"]
+__all__ = ["Coordinates", "Narrowed", "Structured", "Whole", "generated", "needed"]
 
 
 class Coordinates:
@@ -133,6 +133,12 @@ class Structured(ABC):
             self._modes[key] = self._planned(key)
         return self._modes[key]
 
+    def divided(self, unknown: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """All its axes, results first: those that are known, and those that are not."""
+        axes = (*self.outputs, *self.axes)
+        known = tuple(axis for axis in axes if axis not in unknown)
+        return known, tuple(axis for axis in axes if axis in unknown)
+
     def shown(self, names: Mapping[str, str]) -> str:
         """As ``total = for_3(0, n)``, of what it reads."""
         gives = ", ".join(names.get(axis, axis) for axis in self.outputs)
@@ -150,6 +156,17 @@ class Structured(ABC):
         if isinstance(why, NotInvertible):
             why = why.asked if why.where is None else f"{why.asked} [{why.where}]"
         self._reasons.append(why)
+
+
+class Whole(Structured):
+    """A statement about arrays as wholes, which reads variables that it names itself."""
+
+    read: tuple[Variable, ...]
+    whole = True
+
+    def _inputs(self) -> tuple[Variable, ...]:
+        """What it reads."""
+        return self.read
 
 
 def generated(*args: Any) -> Any:

@@ -12,7 +12,7 @@ from inversion.errors import NotInvertible
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
 from inversion.program import Operand, Program, Statement, Variable, listed
-from inversion.structured import Coordinates, Structured, generated, needed
+from inversion.structured import Coordinates, Whole, generated, needed
 from primitives.arrays.domain import Arrays, array_of, is_array
 from primitives.relation import Mode
 
@@ -34,7 +34,7 @@ class Each(Mode):
 
 
 @dataclass(frozen=True, eq=False)
-class Elementwise(Structured):
+class Elementwise(Whole):
     """The same scalar program for each element of arrays of one shape.
 
     read, results: as each element has them; ``arrays`` names of what is read the arrays, the
@@ -51,11 +51,6 @@ class Elementwise(Structured):
     numeric: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
-    whole = True
-
-    def _inputs(self) -> tuple[Variable, ...]:
-        """What it reads."""
-        return self.read
 
     @property
     def inside(self) -> tuple[Statement, ...]:
@@ -75,8 +70,7 @@ class Elementwise(Structured):
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         axes = (*self.outputs, *self.axes)
-        known = tuple(axis for axis in axes if axis not in unknown)
-        order = tuple(axis for axis in axes if axis in unknown)
+        known, order = self.divided(unknown)
         if unknown == frozenset(self.outputs):
             return Each(order, generated, known, {})
         numbers = [axis for axis in order if axis in self.axes and axis not in self.arrays]

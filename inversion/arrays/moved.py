@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.program import Operand, Statement, Variable
-from inversion.structured import Structured, generated
+from inversion.structured import Whole, generated
 from primitives import Domain
 from primitives.arrays.domain import Arrays, element_of, shape_of
 from primitives.domains import domain_of
@@ -54,7 +54,7 @@ class Places(Mode):
 
 
 @dataclass(frozen=True, eq=False)
-class Moved(Structured):
+class Moved(Whole):
     """Elements put at other places.
 
     read: what they are taken from. places: for each result, the places of its elements when all
@@ -68,11 +68,6 @@ class Moved(Structured):
     where: str
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
-    whole = True
-
-    def _inputs(self) -> tuple[Variable, ...]:
-        """What it reads."""
-        return self.read
 
     @property
     def inside(self) -> tuple[Statement, ...]:

@@ -14,7 +14,7 @@ from inversion.arrays.moved import Moved, offsets, size_of
 from inversion.causality import causalise
 from inversion.plan import given_variables, split
 from inversion.program import Operand, Program, Statement, Variable, listed
-from inversion.structured import Structured, generated, needed
+from inversion.structured import Whole, generated, needed
 from primitives import Domain, Real, Relation
 from primitives.arrays.domain import Arrays, element_of, is_array, shape_of
 from primitives.relation import Mode
@@ -40,7 +40,7 @@ class Solution(Mode):
 
 
 @dataclass(frozen=True, eq=False)
-class System(Structured):
+class System(Whole):
     """Statements that are linear in some of what they read, ``linear``, when the rest is known."""
 
     name: str
@@ -51,11 +51,6 @@ class System(Structured):
     where: str
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
-    whole = True
-
-    def _inputs(self) -> tuple[Variable, ...]:
-        """What it reads."""
-        return self.read
 
     @property
     def inside(self) -> tuple[Statement, ...]:
@@ -72,9 +67,7 @@ class System(Structured):
         return [f"  {row}" for row in listed(self.statements)]
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
-        axes = (*self.outputs, *self.axes)
-        known = tuple(axis for axis in axes if axis not in unknown)
-        order = tuple(axis for axis in axes if axis in unknown)
+        known, order = self.divided(unknown)
         if unknown == frozenset(self.outputs):
             return Solution(order, generated, known, {})
         found = tuple(v for v in self.read if v.name in unknown)
