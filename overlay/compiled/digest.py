@@ -10,6 +10,7 @@ import hashlib
 import struct
 import sys
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
@@ -53,7 +54,7 @@ class Untold(Exception):
         self.what, self.reason, self.help = what, reason, help
 
 
-class Digest:
+class Digest(ABC):
     """Digests values.
 
     kinds: by type, how to tell values that are not Python's or numpy's own.
@@ -77,9 +78,9 @@ class Digest:
             self._hash.update(b"%d:" % len(data))
             self._hash.update(data)
 
+    @abstractmethod
     def function(self, function: FunctionType) -> None:
         """Meet a function."""
-        raise NotImplementedError
 
     def code(self, code: CodeType, lines: bool = True) -> None:
         """The content of a code object, without the name of its file."""

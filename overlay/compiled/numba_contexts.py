@@ -6,12 +6,13 @@ a function of another world, and its metadata are constants.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numba.core import types
 from numba.core.types.functions import WeakType
-from numba.core.typing.templates import Signature, signature
+from numba.core.typing.templates import signature
 from numba.extending import models, register_model
 
 from overlay.compiled import failures
@@ -24,6 +25,7 @@ from overlay.compiled.numba_made import (
 )
 from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import (
+    CalledAtOnce,
     CalleeType,
     Native,
     StandIn,
@@ -63,21 +65,10 @@ __all__ = [
 ]
 
 
-class _CalledAtOnce(types.Callable, types.Opaque):
-    """A type of which values are called, and not handed on to what is called when the program
-    runs."""
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError(f"{self} where it is not called at once")
-
-
 # ---- no context ---------------------------------------------------------------------------
 
 
-class MakesBaseType(WeakType, _CalledAtOnce):
+class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
     """The type of ``nonoverlay`` itself: called with a function, it gives what that is without
     overlays, in ``bare``."""
 
@@ -104,15 +95,15 @@ class MakesBase(StandIn):
 # ---- entering a context -------------------------------------------------------------------
 
 
-class Enters(_CalledAtOnce):
+class Enters(CalledAtOnce, types.Opaque):
     """What is called with a function, and calls that in another world."""
 
     # how many arguments stand before those of the function, itself counted
     dropped = 1
 
+    @abstractmethod
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         """What stands in the other world for the function among the arguments of this call."""
-        raise NotImplementedError
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         world: World = context.world
@@ -222,7 +213,7 @@ def function_in(world: World, function: Type) -> Type:
 # ---- what a context holds -----------------------------------------------------------------
 
 
-class ReadsContextType(_CalledAtOnce):
+class ReadsContextType(CalledAtOnce, types.Opaque):
     """The type of ``current_context`` itself, of which calls are constants."""
 
     def __init__(self) -> None:
@@ -241,7 +232,7 @@ class ReadsContext(StandIn):
         return current_context
 
 
-class ReplacesType(WeakType, _CalledAtOnce):
+class ReplacesType(WeakType, CalledAtOnce, types.Opaque):
     """The type of ``context.replace``, for calls with what only the running program knows."""
 
     def __init__(self, engine: CompiledContext) -> None:
@@ -260,7 +251,7 @@ class Replaces(StandIn):
         self._numba_type_ = ReplacesType(engine)
 
 
-class ReplacesMadeType(types.Callable):
+class ReplacesMadeType(CalledAtOnce):
     """The type of ``context.replace``, where the context is made when the program runs."""
 
     def __init__(self, made: MadeContextType) -> None:
@@ -274,12 +265,6 @@ class ReplacesMadeType(types.Callable):
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         fields = fields_after(context.world, dict(self.made.fields), args, kws)
         return signature(made_context(context.world, self.made.template, fields), *kws.values())
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError(f"{self} where it is not called at once")
 
 
 @register_model(ReplacesMadeType)
@@ -301,30 +286,18 @@ class KnownType(types.Opaque):
         return self._key
 
 
-class PluginClassType(types.Callable, KnownType):
+class PluginClassType(CalledAtOnce, KnownType):
     """The type of one class of plugins, called with what only the running program knows."""
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         return made_plugin(self.value, args, kws)
 
-    def get_call_signatures(self) -> Any:
-        return (), True
 
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError(f"{self} where it is not called at once")
-
-
-class ClassType(types.Callable, KnownType):
+class ClassType(CalledAtOnce, KnownType):
     """The type of a class that numba knows nothing of, and whose static methods are called."""
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         raise refused(context.world, failures.makes_instance(self.value))
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError(f"{self} where it is not called at once")
 
 
 class Known(StandIn):

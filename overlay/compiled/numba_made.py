@@ -18,7 +18,7 @@ from numba.core.typing.templates import Signature, signature
 from numba.extending import models, register_model
 
 from overlay.compiled import failures
-from overlay.compiled.numba_types import StandIn, Type, refused
+from overlay.compiled.numba_types import CalledAtOnce, StandIn, Type, refused
 from overlay.plugin import Plugin
 from overlay.target import is_below
 
@@ -76,7 +76,7 @@ def unknown_metadata(ty: Type) -> UnknownMetadata:
 # ---- contexts -----------------------------------------------------------------------------
 
 
-class MadeContextType(WeakType, types.Callable):
+class MadeContextType(WeakType, CalledAtOnce):
     """The type of a context that is ``template`` with fields that the running program says."""
 
     def __init__(self, template: CompiledContext, fields: tuple[tuple[str, Type], ...]) -> None:
@@ -106,12 +106,6 @@ class MadeContextType(WeakType, types.Callable):
         from overlay.compiled.numba_barrier import call_through
 
         return call_through(context.world, self, args, kws, dropped=1)
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError(f"{self} where it is not called at once")
 
 
 @register_model(MadeContextType)

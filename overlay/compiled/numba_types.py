@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OWN_OPTIONS",
     "BoundCallee",
+    "CalledAtOnce",
     "CalleeType",
     "Native",
     "Refused",
@@ -194,7 +195,18 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
         return typingctx.unify_pairs(self.as_dispatcher(), theirs)
 
 
-class BoundCallee(types.Callable, types.Opaque):
+class CalledAtOnce(types.Callable):
+    """A type of which values are called, and not handed on to what is called when the program
+    runs."""
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
+class BoundCallee(CalledAtOnce, types.Opaque):
     """The type of ``receiver.attribute`` where a call of it may enter a method or a user's body.
 
     base: numba's own type of it, where what no method accepts is left to numba.
@@ -222,12 +234,6 @@ class BoundCallee(types.Callable, types.Opaque):
             return False
         outcome = self.function.outcome((self.receiver, *args), kws)
         return outcome.method is None and self.base is not None
-
-    def get_call_signatures(self) -> Any:
-        return (), True
-
-    def get_impl_key(self, sig: Signature) -> Any:
-        raise NotImplementedError(f"{self} where it is not called at once")
 
 
 for _type in (CalleeType, BoundCallee):
