@@ -16,7 +16,6 @@ from inversion.arrays.limits import refuse_arrays
 from inversion.batch import columns, flattened, loop_source, theta_columns
 from inversion.emitting import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
-from inversion.jacobian import log_abs_det
 from inversion.nearest import nearest
 from inversion.numba_ir import jitted
 from inversion.parameters import ParameterSpace
@@ -386,10 +385,11 @@ class Inverse:
 
         Its derivatives are exact up to rounding, those of the arms and turns that are taken.
         Raises NotInvertible where there are not as many unknown inputs as results, or not all of
-        them floats, or for programs with arrays, or where a function has no known derivative;
-        NoSolution where the Jacobian is
+        them floats, or where a function has no known derivative; NoSolution where the Jacobian is
         singular at this value, or has a kink.
         """
+        from inversion.jacobian import log_abs_det
+
         given = self._prepared(values)
         count = len(self._axes.known)
         return log_abs_det(self, given[:count], given[count] if len(given) > count else ())

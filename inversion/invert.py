@@ -57,14 +57,14 @@ def invert(
 ) -> Inverse:
     """The parametric inverse of a function: from its result to all its arguments.
 
-    types: of the arguments, by default from their annotations; a parameter left without one
-    keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name": ...}``,
-    declares that answers lie there. context: calls in f are resolved against its tables first,
-    and so are the relations; answers are checked under it. numeric: whether to look for roots
-    where algebra does not close a loop of shared variables: a parameter then says where the search
-    begins; numeric=False refuses such a program. max_trips: how often a ``while`` loop may run;
-    more turns are refused when the inverse is called. rtol, atol: how far from the known result,
-    relative to it, f of the answer may be.
+    types: of the arguments, or examples of them, by default from their annotations; a parameter
+    left without one keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name":
+    ...}``, declares that answers lie there. context: calls in f are resolved against its tables
+    first, and so are the relations; answers are checked under it. numeric: whether to look for
+    roots where algebra does not close a loop of shared variables: a parameter then says where the
+    search begins; numeric=False refuses such a program. max_trips: how often a ``while`` loop may
+    run; more turns are refused when the inverse is called. rtol, atol: how far from the known
+    result, relative to it, f of the answer may be.
     Raises NotInvertible, with the line, where a statement cannot be solved.
 
     >>> import math
@@ -198,6 +198,8 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         return _array_type(f, name, kind, shape)
     if is_array(kind):
         return kind
+    if domain_of(type(kind)) is not None:
+        kind = type(kind)  # an example
     if not isinstance(kind, type):
         raise WrongArguments(
             f"{name} of {describe(f)} has no plain type: {hint!r}",

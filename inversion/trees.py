@@ -52,7 +52,11 @@ def fields_of(cls: type) -> tuple[str, ...]:
 
 
 def declared(hint: Any) -> Tree:
-    """An annotation as a tree: ``tuple[float, int]`` and named tuples are Nodes of hints."""
+    """An annotation, or an example, as a tree: tuples and named tuples are Nodes of hints."""
+    if isinstance(hint, tuple):
+        example: tuple[Any, ...] = hint
+        cls = type(example) if is_record(type(example)) else tuple
+        return Node(cls, tuple(map(declared, example)))
     if typing.get_origin(hint) is tuple and Ellipsis not in typing.get_args(hint):
         return Node(tuple, tuple(map(declared, typing.get_args(hint))))
     if is_record(hint):

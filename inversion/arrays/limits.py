@@ -9,14 +9,13 @@ from inversion.program import Program, Statement
 from inversion.structured import Structured
 from primitives.arrays.domain import is_array, shape_of
 
-__all__ = ["refuse_arrays"]
+__all__ = ["has_arrays", "refuse_arrays"]
 
 
 def refuse_arrays(program: Program, what: str) -> None:
     """Raise NotInvertible where a program has arrays, naming the axis, or else the value inside,
     that is one. what: what was asked for, as ``"cannot ..."`` goes on."""
-    axes = ((axis, program.operand(axis).kind, program.where) for axis in program.axes)
-    for name, kind, where in (*axes, *_values(program.statements)):
+    for name, kind, where in _operands(program):
         if is_array(kind):
             raise NotInvertible(
                 f"cannot {what} of {program.name}: {name} is an array of shape {shape_of(kind)}",
@@ -24,6 +23,17 @@ def refuse_arrays(program: Program, what: str) -> None:
                 help="of programs over arrays, call the inverse with a θ: recover finds that of "
                 "any arguments, parameters.sample(rng) draws one",
             )
+
+
+def has_arrays(program: Program) -> bool:
+    """Whether an axis of a program, or a value inside, is an array."""
+    return any(is_array(kind) for _, kind, _ in _operands(program))
+
+
+def _operands(program: Program) -> Iterator[tuple[str, type, str]]:
+    """The name, type and line of each axis and of each value inside."""
+    yield from ((axis, program.operand(axis).kind, program.where) for axis in program.axes)
+    yield from _values(program.statements)
 
 
 def _values(statements: Iterable[Statement]) -> Iterator[tuple[str, type, str]]:

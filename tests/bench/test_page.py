@@ -74,6 +74,7 @@ def test_the_page_that_is_kept_is_one_that_the_script_writes():
         "Barriers",
         "Compiled engine",
         "Generic functions",
+        "Inverses",
         "Python engine",
     ]
     assert "`make bench`" in text

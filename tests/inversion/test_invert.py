@@ -90,6 +90,15 @@ PROGRAMS = {
 }
 
 
+def test_an_example_says_the_type_of_an_argument():
+    def product(pair, n):
+        return pair[0] * n
+
+    by_example, by_type = invert(product, (1.0, 2), 3), invert(product, tuple[float, int], int)
+    assert str(by_example) == str(by_type)
+    assert by_example.axes == by_type.axes
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_recovered_parameters_lead_back_to_the_arguments(name):
     f, types, args = PROGRAMS[name]

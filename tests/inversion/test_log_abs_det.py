@@ -124,8 +124,8 @@ def test_a_table_gives_the_derivative_of_a_function_with_a_relation_of_its_own()
 @pytest.mark.parametrize(
     ("f", "types", "value", "why"),
     [
-        (lambda x, y: x + y, (F, F), 1.0, "not square: 2 unknown inputs"),
-        (lambda x: (x, x + 1), (F,), (1.0, 2.0), "not square: 1 unknown inputs"),
+        (lambda x, y: x + y, (F, F), 1.0, "not square: 2 unknown numbers"),
+        (lambda x: (x, x + 1), (F,), (1.0, 2.0), "not square: 1 unknown numbers"),
         (lambda n: n + 1, (int,), 3, "n is of type int"),
         (lambda b: not b, (bool,), True, "b is of type bool"),
         (lambda z: z * 2, (complex,), 1j, "z is of type complex"),
