@@ -13,9 +13,10 @@ import numpy as np
 from inversion.arrays.fusion import fuse_elementwise, fuse_moved
 from inversion.arrays.system import with_systems
 from inversion.branches import absorb
+from inversion.definition import Axes, Definition
 from inversion.emitting import emit
 from inversion.errors import WrongArguments
-from inversion.inverse import Axes, Inverse
+from inversion.inverse import Inverse
 from inversion.lifting import lift
 from inversion.passes import SIMPLIFY
 from inversion.plan import plan
@@ -146,7 +147,8 @@ def choose(
     made = plan(program, parts, stated, numeric=numeric)
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
-    return Inverse(f, made, axes, source, context, stated, (rtol, atol), program)
+    definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
+    return Inverse(definition)
 
 
 def _inputs(

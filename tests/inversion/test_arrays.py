@@ -255,7 +255,7 @@ def test_a_million_elements_are_solved_by_one_compiled_loop(no_python_loops):
     inverse = invert(f, MILLION)
     (x,) = inverse(f(MILLION))
     assert np.allclose(x, MILLION)
-    assert len(inverse._source.kernels) == 2  # one to run the program, one to solve it
+    assert len(inverse._definition.source.kernels) == 2  # one to run the program, one to solve it
     total = invert(lambda x: (x * 2).sum(), MILLION)
     theta = total.recover(MILLION)
     assert np.allclose(total((MILLION * 2).sum(), theta)[0], MILLION)

@@ -1,0 +1,130 @@
+"""The generated functions of an inverse: interpreted, compiled, and in loops over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from inversion.arrays.kernels import Kernel
+from inversion.batch import loop_source
+from inversion.definition import Definition
+from inversion.numba_ir import jitted
+from inversion.quick import is_quick, quick_names
+from inversion.trees import classes_of, leaves, rebuilt
+from inversion.values import dtype_of, example_of
+from overlay import Context, NotCompilable
+from primitives.kernels import compiled
+
+__all__ = ["Code"]
+
+
+class Code:
+    """The functions of an inverse, each made when it is asked for."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self._source = definition.source
+
+    # ---- interpreted ----
+
+    @cached_property
+    def namespace(self) -> dict[str, Any]:
+        """The generated functions, interpreted."""
+        namespace = {**self._source.names, "forward": self._forward()}
+        exec(compile(self._source.text, self._definition.filename, "exec"), namespace)
+        for rows, (one, outs) in self._source.kernels.items():
+            fast = partial(self._compiled_part, rows)
+            namespace[rows] = Kernel(namespace[one], outs, fast)
+        return namespace
+
+    def _forward(self) -> Callable[..., Any]:
+        function = self._definition.function
+        if self._definition.context is not None:
+            return self._definition.context.wrap(function)
+        return getattr(function, "py_func", function)
+
+    # ---- compiled ----
+
+    @cached_property
+    def inverse(self) -> Callable[..., tuple[Any, ...]]:
+        """``inverse`` as one function compiled by numba. Raises NotCompilable."""
+        definition, names = self._definition, self._compiled_parts
+        names["forward"] = (definition.context or Context()).jit(definition.function)
+        kinds = [definition.kinds[axis] for axis in definition.axes.known]
+        defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
+        space = definition.parameters
+        return jitted(
+            names["inverse"],
+            (*defaults, *definition.as_argument(space.compiled(space.default()))),
+            f"the inverse of {definition.name}",
+            definition.where,
+            self._normal if space.repeats else None,
+        )
+
+    def fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What a call is given, as compiled code takes it."""
+        count = len(self._definition.axes.known)
+        return (*given[:count], *map(self._definition.parameters.compiled, given[count:]))
+
+    def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What compiled code is given where types do not fit; θ may be a tuple of tuples."""
+        count, space = len(self._definition.axes.known), self._definition.parameters
+        return self.fitted((*given[:count], *map(space.normal, given[count:])))
+
+    def _compiled_part(self, name: str) -> Callable[..., Any] | None:
+        """One of the generated functions, compiled."""
+        return self._compiled_parts[name]
+
+    @cached_property
+    def _compiled_parts(self) -> dict[str, Any]:
+        """The generated functions, compiled when they are called; ``inverse`` is not."""
+        names = {name: compiled(value) for name, value in self._source.names.items()}
+        exec(compile(self._source.text, self._definition.filename, "exec"), names)
+        for part in self._source.parts:
+            names[part] = compiled(names[part])
+        return names
+
+    # ---- rows ----
+
+    @cached_property
+    def rows(self) -> Callable[..., None]:
+        """The compiled inverse in a loop over rows: ``rows(failed, *columns, *outs)``.
+
+        Raises NotCompilable.
+        """
+        return self._loop(self.inverse, raises=True)
+
+    @cached_property
+    def quick_rows(self) -> Callable[..., None] | None:
+        """The same where an inverse that answers NaN can be compiled; else None."""
+        definition = self._definition
+        trees, unknown = definition.axes.trees, definition.axes.unknown
+        if not (
+            all(isinstance(trees[axis], str) for axis in unknown) and is_quick(definition.plan)
+        ):
+            return None
+        text, names = self._source.text, self._source.names
+        try:
+            quick = quick_names(text, names, definition.function, definition.context)
+            return self._loop(quick["inverse"], raises=False)
+        except NotCompilable:
+            return None
+
+    def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., None]:
+        definition = self._definition
+        known, unknown = (
+            [definition.axes.trees[axis] for axis in axes]
+            for axes in (definition.axes.known, definition.axes.unknown)
+        )
+        text = loop_source(known, len(definition.parameters), unknown, raises=raises)
+        classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
+        namespace: dict[str, Any] = {"inverse": inverse, **classes}
+        exec(compile(text, definition.filename, "exec"), namespace)
+        dtypes = [np.dtype(np.bool_), *map(dtype_of, definition.leaf_kinds(definition.axes.known))]
+        dtypes += [p.domain.dtype for p in definition.parameters]
+        dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.unknown))
+        example = tuple(np.zeros(0, dtype) for dtype in dtypes)
+        return jitted(namespace["rows"], example, repr(definition), definition.where, nogil=True)

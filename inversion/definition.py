@@ -1,0 +1,154 @@
+"""What an inverse is made of, and the types of what goes in and comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from inversion.emitting import Source
+from inversion.errors import OutsideDomain, WrongArguments
+from inversion.parameters import ParameterSpace
+from inversion.plan import Plan
+from inversion.program import Program
+from inversion.trees import Node, Tree, leaves, mapped, rebuilt, taken_apart, written
+from inversion.values import cast, is_close
+from overlay import Context
+from overlay.location import caller
+from primitives import Domain
+from primitives.relation import RETURN
+
+__all__ = ["Axes", "Definition"]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a function, each with the tree of the program's axes that it is made of.
+
+    known: those that are known; the others are unknown.
+    """
+
+    trees: Mapping[str, Tree]
+    known: tuple[str, ...]
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The axes that are found, in order."""
+        return tuple(axis for axis in self.trees if axis not in self.known)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The function's arguments."""
+        return tuple(axis for axis in self.trees if axis != RETURN)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What an inverse is made of.
+
+    function: that is inverted. source: the code for the plan. context: what calls are resolved
+    against. domains: declared for axes of the program. tolerance: rtol and atol. origin: the
+    program that was read from the function, as it is before it is planned.
+    """
+
+    function: Callable[..., Any]
+    plan: Plan
+    axes: Axes
+    source: Source
+    context: Context | None
+    domains: Mapping[str, Domain]
+    tolerance: tuple[float, float]
+    origin: Program
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.plan.program.name
+
+    @property
+    def where(self) -> str:
+        """The function's ``file:line``."""
+        return self.plan.program.where
+
+    @property
+    def filename(self) -> str:
+        """What the generated code says that it is the file of."""
+        return f"<inverse of {self.name}>"
+
+    @property
+    def parameters(self) -> ParameterSpace:
+        """The free choices."""
+        return self.plan.parameters
+
+    def __repr__(self) -> str:
+        known, unknown = ", ".join(self.axes.known), ", ".join(self.axes.unknown)
+        return f"<Inverse of {self.name}: {known} -> {unknown}>"
+
+    # ---- types ----
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Tree]:
+        """The types of the numbers of each axis."""
+        return {
+            axis: mapped(tree, lambda _, leaf: self.plan.operand(leaf).kind)
+            for axis, tree in self.axes.trees.items()
+        }
+
+    @cached_property
+    def unknown_kinds(self) -> list[Tree]:
+        """Those of the unknown axes."""
+        return [self.kinds[axis] for axis in self.axes.unknown]
+
+    def leaf_kinds(self, axes: Iterable[str]) -> list[Any]:
+        """The types of the numbers that axes are made of, one after the other."""
+        return [kind for axis in axes for kind in leaves(self.kinds[axis])]
+
+    def parts(self, axis: str, value: Any) -> list[Any]:
+        """The numbers that a value of an axis is made of. Raises WrongArguments."""
+        tree = self.axes.trees[axis]
+        if not isinstance(tree, Node):
+            return [value]
+        try:
+            return taken_apart(tree, value)
+        except TypeError:
+            shape = mapped(self.kinds[axis], lambda _, kind: getattr(kind, "__name__", kind))
+            raise WrongArguments(
+                f"{axis} = {value!r} is not built as {written(shape)}",
+                where=caller(),
+                help="give a tuple like the function's",
+            ) from None
+
+    def cast(self, axis: str, value: Any) -> Any:
+        """A value given for an axis, in the types that the program has there."""
+        kinds = self.kinds[axis]
+        if not isinstance(kinds, Node):
+            return cast(axis, kinds, value)
+        parts = zip(leaves(kinds), self.parts(axis, value), strict=True)
+        return rebuilt(kinds, iter([cast(axis, kind, part) for kind, part in parts]))
+
+    def cast_known(self, values: Sequence[Any]) -> list[Any]:
+        """Values given for the known axes, in their types.
+
+        Raises OutsideDomain for what is outside a declared domain.
+        """
+        given = list(map(self.cast, self.axes.known, values))
+        for axis, value in zip(self.axes.known, given, strict=True) if self.domains else ():
+            for leaf, part in zip(
+                leaves(self.axes.trees[axis]), self.parts(axis, value), strict=True
+            ):
+                if leaf in self.domains and not self.domains[leaf].contains(part):
+                    raise OutsideDomain(
+                        f"{leaf} = {part!r} is outside {self.domains[leaf]!r}", where=caller()
+                    )
+        return given
+
+    def as_argument(self, theta: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+        """θ as the generated code takes it: not at all, where there are no parameters."""
+        return (theta,) if len(self.parameters) else ()
+
+    def are_close(self, axis: str, answer: Any, wanted: Any) -> bool:
+        """Whether a value of an axis is another one, within the tolerances."""
+        tree = self.axes.trees[axis]
+        pairs = zip(taken_apart(tree, answer), taken_apart(tree, wanted), strict=True)
+        return all(is_close(found, value, *self.tolerance) for found, value in pairs)

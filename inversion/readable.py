@@ -1,0 +1,77 @@
+"""What can be looked at in an inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from inversion.definition import Axes, Definition
+from inversion.parameters import ParameterSpace
+from inversion.plan import Plan
+from inversion.program import Program
+from overlay import Context
+from primitives import Domain
+
+__all__ = ["Readable"]
+
+
+class Readable:
+    """What an inverse is made of, to be looked at."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+
+    @property
+    def parameters(self) -> ParameterSpace:
+        """The free choices."""
+        return self._definition.parameters
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The axes whose values it takes, in order."""
+        return self._definition.axes.known
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The axes that it answers, in order."""
+        return self._definition.axes.unknown
+
+    @property
+    def program(self) -> Plan:
+        """The inverse as data: what is chosen, and what is solved after what."""
+        return self._definition.plan
+
+    @property
+    def source(self) -> str:
+        """The generated Python."""
+        return self._definition.source.text
+
+    @property
+    def axes(self) -> Axes:
+        """The function's axes, as trees of those of the program."""
+        return self._definition.axes
+
+    @property
+    def context(self) -> Context | None:
+        """What calls are resolved against."""
+        return self._definition.context
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """What is declared for inputs of the program."""
+        return self._definition.domains
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """rtol and atol."""
+        return self._definition.tolerance
+
+    @property
+    def origin(self) -> Program:
+        """The program that was read from the function, as it is before it is planned."""
+        return self._definition.origin
+
+    def __repr__(self) -> str:
+        return repr(self._definition)
+
+    def __str__(self) -> str:
+        return f"inverse of {self.program.program}\n{self.program}"
