@@ -12,7 +12,7 @@ from inversion.arrays.kernels import Kernel
 from inversion.batch import loop_source
 from inversion.definition import Definition
 from inversion.numba_ir import jitted
-from inversion.quick import is_quick, quick_names
+from inversion.quick import is_quick, quick_loop, quick_names
 from inversion.trees import classes_of, leaves, rebuilt
 from inversion.values import dtype_of, example_of
 from overlay import Context, NotCompilable
@@ -27,6 +27,7 @@ class Code:
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
         self._source = definition.source
+        self._quick_loops: dict[str, Callable[..., None]] = {}
 
     # ---- interpreted ----
 
@@ -35,9 +36,10 @@ class Code:
         """The generated functions, interpreted."""
         namespace = {**self._source.names, "forward": self._forward()}
         exec(compile(self._source.text, self._definition.filename, "exec"), namespace)
-        for rows, (one, outs) in self._source.kernels.items():
+        for rows, loop in self._source.kernels.items():
             fast = partial(self._compiled_part, rows)
-            namespace[rows] = Kernel(namespace[one], outs, fast)
+            quick = partial(self._quick_loop, rows)
+            namespace[rows] = Kernel(namespace[loop.one], loop.outs, fast, quick)
         return namespace
 
     def _forward(self) -> Callable[..., Any]:
@@ -77,6 +79,16 @@ class Code:
     def _compiled_part(self, name: str) -> Callable[..., Any] | None:
         """One of the generated functions, compiled."""
         return self._compiled_parts[name]
+
+    def _quick_loop(self, name: str) -> Callable[..., None] | None:
+        """A loop over elements that fills in NaN, where it can."""
+        loop = self._source.kernels[name]
+        if not loop.quick:
+            return None
+        if name not in self._quick_loops:
+            source = self._source
+            self._quick_loops[name] = quick_loop(source.text, source.names, name, loop.one)
+        return self._quick_loops[name]
 
     @cached_property
     def _compiled_parts(self) -> dict[str, Any]:

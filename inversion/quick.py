@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from inversion.numba_ir import released
 from inversion.plan import Plan, Step
 from overlay import Context, MethodTable, call_next
 from primitives import vector_maths
@@ -21,7 +22,7 @@ from primitives.arrays.domain import is_array
 from primitives.kernels import compiled
 from primitives.relation import Relation
 
-__all__ = ["in_threads", "is_quick", "quick_names"]
+__all__ = ["in_threads", "is_quick", "quick_loop", "quick_names"]
 
 ROWS_PER_THREAD = 1 << 15
 
@@ -56,10 +57,20 @@ def quick_names(
     context: Context | None,
 ) -> dict[str, Any]:
     """The generated functions compiled so that ``inverse`` answers NaN where it would raise."""
+    forward = (context or Context(vectorised)).jit(function, forceinline=True)
+    return _unrefused(text, {**names, "forward": forward}, "inverse")
+
+
+def quick_loop(text: str, names: Mapping[str, Any], loop: str, one: str) -> Callable[..., None]:
+    """A generated loop over elements, compiled so that it fills in NaN where ``one`` would raise,
+    for threads."""
+    return released(_unrefused(text, names, one)[loop])
+
+
+def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
     found = {name: compiled(value, refuses=False) for name, value in names.items()}
-    found["forward"] = (context or Context(vectorised)).jit(function, forceinline=True)
     exec(compile(text, "<rows of an inverse>", "exec"), found)
-    found["inverse"] = compiled(found["inverse"], refuses=False)
+    found[one] = compiled(found[one], refuses=False)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import NoSolution, OutsideDomain
+from inversion.quick import in_threads
 
 __all__ = ["Kernel"]
 
@@ -24,32 +25,55 @@ class Kernel:
 
     compiled: gives the same as one compiled function, or None where numba does not compile it.
     Where that refuses, the stretch that it refused is interpreted, for the reason.
+    quick: gives a loop that fills in NaN instead, or None; what is NaN is left to the others.
     """
 
     def __init__(
-        self, one: Callable[..., Any], outs: int, compiled: Callable[[], Callable[..., Any] | None]
+        self,
+        one: Callable[..., Any],
+        outs: int,
+        compiled: Callable[[], Callable[..., Any] | None],
+        quick: Callable[[], Callable[..., None] | None],
     ) -> None:
         self.one = one
         self.outs = outs
         self.compiled = compiled
+        self.quick = quick
         self.elements = 0
 
     def __call__(self, *columns: Any) -> None:
         size = len(columns[0])
         self.elements += size
-        fast = self.compiled() if self.elements > COMPILED_AFTER else None
-        if fast is None:
+        if self.elements <= COMPILED_AFTER:
             self.interpreted(0, size, columns)
             return
+        quick = self.quick()
+        if quick is None:
+            self.refusing(0, size, columns)
+            return
+        _in_threads(quick, columns)
+        wrong = np.zeros(size, dtype=np.bool_)
+        for out in columns[: self.outs]:
+            wrong |= np.isnan(out)
+        for start in range(0, size, CHUNK) if wrong.any() else ():
+            if wrong[start : start + CHUNK].any():
+                self.refusing(start, min(start + CHUNK, size), columns)
+
+    def refusing(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
+        """Fill a stretch by compiled code that refuses, and what that refuses by Python."""
+        fast = self.compiled()
+        if fast is None:
+            self.interpreted(start, stop, columns)
+            return
         try:
-            fast(*columns)
+            fast(*_stretch(columns, start, stop))
         except REFUSALS:
-            for start in range(0, size, CHUNK):
-                part = [c[start : start + CHUNK] if _is_column(c) else c for c in columns]
+            for low in range(start, stop, CHUNK):
+                high = min(low + CHUNK, stop)
                 try:
-                    fast(*part)
+                    fast(*_stretch(columns, low, high))
                 except REFUSALS:
-                    self.interpreted(start, min(start + CHUNK, size), columns)
+                    self.interpreted(low, high, columns)
 
     def interpreted(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
         """Fill a stretch by Python. An error says which element it was."""
@@ -63,6 +87,21 @@ class Kernel:
                 raise
             for out, value in zip(outs, found if self.outs > 1 else (found,), strict=True):
                 out[i] = value
+
+
+def _stretch(columns: tuple[Any, ...], start: int, stop: int) -> list[Any]:
+    return [c[start:stop] if _is_column(c) else c for c in columns]
+
+
+def _in_threads(loop: Callable[..., None], columns: tuple[Any, ...]) -> None:
+    """Run a loop over columns, and numbers that all elements share."""
+    arrays = [c for c in columns if _is_column(c)]
+
+    def stretch(*parts: Any) -> None:
+        left = iter(parts)
+        loop(*(next(left) if _is_column(c) else c for c in columns))
+
+    in_threads(stretch, arrays)
 
 
 def _is_column(value: Any) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.elementwise import Each, Elementwise
-from inversion.emitting.writing import Body, Module, PartWriter, Row, tuple_of
+from inversion.emitting.writing import Body, Loop, Module, PartWriter, Row, tuple_of
 from inversion.program import Variable
+from inversion.quick import is_quick
 from primitives.arrays.domain import element_of
 
 Column = tuple[str, Any]
@@ -41,7 +42,8 @@ def solve(module: Module, rule: Elementwise, mode: Each, name: str) -> list[Row]
     given = [(body.name(axis), _given_kind(rule, mode, axis, kinds)) for axis in mode.takes]
     body.row(f"def {name}({', '.join(n for n, _ in given)}):", depth=0)
     outs = [(body.name(axis), kinds[axis]) for axis in mode.unknown]
-    whole(body, rule, solved_element(module, rule, mode), given, outs)
+    quick = mode.plan is not None and is_quick(mode.plan)
+    whole(body, rule, solved_element(module, rule, mode), given, outs, quick=quick)
     found = [n for n, _ in outs]
     if mode.common is not None:  # all elements agree, but those that do not tell
         body.row(f"{found[0]} = np.sort({found[0]}.ravel())[{_size(rule) // 2}]")
@@ -107,13 +109,20 @@ def recover(module: Module, rule: Elementwise, mode: Each, name: str) -> list[Ro
 
 
 def whole(
-    body: Body, rule: Elementwise, one: str, given: Sequence[Column], outs: Sequence[Column]
+    body: Body,
+    rule: Elementwise,
+    one: str,
+    given: Sequence[Column],
+    outs: Sequence[Column],
+    *,
+    quick: bool = False,
 ) -> None:
-    """Call ``one`` for each element: arrays for ``outs``, from the columns given."""
+    """Call ``one`` for each element: arrays for ``outs``, from the columns given. quick: whether
+    that may answer NaN where it would raise."""
     module = body.module
     key = one, "rows", tuple(kind is not None for _, kind in given)
     rows = module.part(key, f"{one}_rows", lambda name: kernel(name, one, given, outs))
-    module.kernels[rows] = one, len(outs)
+    module.kernels[rows] = Loop(one, len(outs), quick)
     columns = [body.name(f"{name}_column") for name, _ in outs]
     for column, (_, kind) in zip(columns, outs, strict=True):
         body.row(f"{column} = np.empty({_size(rule)}, {dtype_name(kind)})")

@@ -41,18 +41,27 @@ GIVEN: Mapping[str, Any] = {
 ROUGHLY, ALMOST_NOTHING = 1e-6, 1e-9
 
 
+class Loop(NamedTuple):
+    """A loop over elements: by what one is solved, how many arrays it fills, and whether that is
+    ``quick``: it gives floats, and may answer NaN where it would raise."""
+
+    one: str
+    outs: int
+    quick: bool
+
+
 @dataclass(frozen=True)
 class Source:
     """Generated code. text: a module with ``inverse`` and ``recover``. names: what its global
     names stand for, ``forward`` apart, which is the function that is inverted. parts: the other
     functions in it. lines: for each line that solves something, the statement. kernels: the loops
-    over elements, each with the function that it calls for one, and how many arrays it fills."""
+    over elements."""
 
     text: str
     names: Mapping[str, Any]
     parts: tuple[str, ...]
     lines: Mapping[int, Statement]
-    kernels: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
+    kernels: Mapping[str, Loop] = field(default_factory=dict[str, Loop])
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ class Module:
         self.local: set[str] = set()  # in any function
         self.parts: dict[str, list[Row]] = {}
         self.made: dict[tuple[Any, ...], str] = {}
-        self.kernels: dict[str, tuple[str, int]] = {}
+        self.kernels: dict[str, Loop] = {}
 
     def named(self, wanted: str, value: Any) -> str:
         """The global name of an object."""

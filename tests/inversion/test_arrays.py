@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
+from inversion.arrays import kernels
 from inversion.arrays.elementwise import Elementwise
 from inversion.arrays.kernels import Kernel
 from inversion.arrays.moved import Moved
@@ -526,3 +527,23 @@ def test_each_turn_of_a_loop_has_choices_for_every_element():
     assert np.shape(turns) == (20, 2)
     assert not np.any(turns[:9])
     assert np.all(turns[11:])
+
+
+def test_long_loops_of_floats_are_left_to_threads_and_what_they_miss_to_the_reason(monkeypatch):
+    stretches = []
+    in_threads = kernels.in_threads
+
+    def counted(loop, columns):
+        stretches.append(len(columns[0]))
+        in_threads(loop, columns)
+
+    monkeypatch.setattr(kernels, "in_threads", counted)
+    x = np.linspace(-1, 3, 50_000)
+    inverse = choose(lambda x, s: np.log(x + 2) + s, x, float, known=("return", "s"))
+    values = np.log(x + 2) + 3.0
+    assert np.allclose(inverse(values, 3.0)[0], x)
+    assert stretches == [50_000]
+    values[40_000] = 1e4
+    with pytest.raises(NoSolution, match="at element 40000"):
+        inverse(values, 3.0)
+    assert stretches == [50_000, 50_000]
