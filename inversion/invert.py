@@ -13,11 +13,12 @@ import numpy as np
 from inversion.arrays.fusion import fuse_elementwise, fuse_moved
 from inversion.arrays.system import with_systems
 from inversion.branches import absorb
+from inversion.congruences import reduced
 from inversion.emitting import emit
 from inversion.errors import WrongArguments
 from inversion.inverse import Axes, Inverse
 from inversion.lifting import lift
-from inversion.passes import SIMPLIFY
+from inversion.passes import SIMPLIFY, prune
 from inversion.plan import plan
 from inversion.program import Program
 from inversion.trees import Node, Tree, declared, leaves, mapped
@@ -38,7 +39,7 @@ from primitives.relation import RETURN
 
 __all__ = ["choose", "invert"]
 
-PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, fuse_moved)
+PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, reduced, prune, fuse_moved)
 """What every program goes through after lifting, whatever is known."""
 
 KINDS = (float, int, bool, complex, np.int64, np.uint64)

@@ -125,7 +125,7 @@ class _Forward:
             rule: Any = statement.relation
             given = [self.of(here, operand) for operand in statement.arguments]
             if isinstance(rule, Relation):
-                found = [self.applied(statement, rule, given)]
+                found = self.applied(statement, rule, given)
             else:
                 inner = dict(zip(rule.inputs, given, strict=True))
                 found = (
@@ -135,24 +135,33 @@ class _Forward:
 
     def applied(
         self, statement: Statement, rule: Relation, given: Sequence[tuple[Any, Slope | None]]
-    ) -> tuple[Any, Slope | None]:
+    ) -> list[tuple[Any, Slope | None]]:
         values = [value for value, _ in given]
         with np.errstate(all="ignore"):
             result = rule(*values)
+        results = result if len(statement.results) > 1 else (result,)
         moving = [i for i, (_, slope) in enumerate(given) if slope is not None]
-        if moving and statement.result.kind is complex:
+        kinds = [variable.kind for variable in statement.results]
+        if moving and complex in kinds:
             raise NotInvertible(
                 f"`{statement}` is complex, and derivatives are of floats", where=statement.where
             )
-        if not moving or statement.result.kind is not float:
-            return result, None  # a whole number or truth value changes in steps alone
+        if not moving or float not in kinds:
+            # a whole number or truth value changes in steps alone
+            return [(value, None) for value in results]
+        if len(results) > 1:
+            raise NotInvertible(
+                f"no partial derivatives are known of the results of `{statement}`",
+                where=statement.where,
+                help="write it with functions that give one result each",
+            )
         found = self.partials(statement, rule)(*values)
         total = np.zeros(self.size)
         for i in moving:
             slope = given[i][1]
             assert slope is not None
             total = total + found[i] * slope
-        return result, total
+        return [(result, total)]
 
     def partials(self, statement: Statement, rule: Relation) -> Callable[..., Sequence[float]]:
         """The rule for a function's partial derivatives. Raises NotInvertible where none is."""
