@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from inversion.passes import fold, prune
@@ -35,7 +35,7 @@ def collected(
     unknown = tuple(v for v in unknown if not is_array(v.kind))
     lookup = functools.cache(_relation)
     for statement in core:
-        if not isinstance(statement.relation, Relation):
+        if not isinstance(statement.relation, Relation) or len(statement.results) > 1:
             continue
         for variable in unknown:
             algebra = _Algebra(program, statement, variable, lookup)
@@ -73,10 +73,10 @@ class _Algebra:
         new = self.old.replace(statements=(*before, *self.made, *after))
         return new.rewritten(self._replaced)
 
-    def _replaced(self, statement: Statement) -> Statement | Operand:
+    def _replaced(self, statement: Statement) -> Statement | Sequence[Operand]:
         if statement.results != self.statement.results or statement in self.made:
             return statement
-        return statement.result if self.equal is None else self.equal
+        return statement.results if self.equal is None else (self.equal,)
 
     def uses(self, operand: Operand) -> int:
         """How often an operand, written out in full, uses the variable."""

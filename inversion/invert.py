@@ -13,12 +13,13 @@ import numpy as np
 from inversion.arrays.fusion import fuse_elementwise, fuse_moved
 from inversion.arrays.system import with_systems
 from inversion.branches import absorb
+from inversion.congruences import reduced
 from inversion.definition import Axes, Definition
 from inversion.emitting import emit
 from inversion.errors import WrongArguments
 from inversion.inverse import Inverse
 from inversion.lifting import lift
-from inversion.passes import SIMPLIFY
+from inversion.passes import SIMPLIFY, prune
 from inversion.plan import plan
 from inversion.program import Program
 from inversion.trees import Node, Tree, declared, leaves, mapped
@@ -39,7 +40,7 @@ from primitives.relation import RETURN
 
 __all__ = ["choose", "invert"]
 
-PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, fuse_moved)
+PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, reduced, prune, fuse_moved)
 """What every program goes through after lifting, whatever is known."""
 
 KINDS = (float, int, bool, complex, np.int64, np.uint64)

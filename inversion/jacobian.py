@@ -157,8 +157,9 @@ class _Forward:
         """What a statement gives."""
         rule: Any = statement.relation
         if isinstance(rule, Relation):
-            whole = any(map(is_array, (*rule.types, rule.returns)))
-            return [(self.whole if whole else self.applied)(statement, rule, given)]
+            if any(map(is_array, (*rule.types, rule.returns))):
+                return [self.whole(statement, rule, given)]
+            return self.applied(statement, rule, given)
         if isinstance(rule, Moved):
             return of_moved(rule, given, self.size)
         if isinstance(rule, Elementwise):
@@ -190,19 +191,28 @@ class _Forward:
             raise self.unknown(statement, rule)
         return of_whole(rule, given, self.size)
 
-    def applied(self, statement: Statement, rule: Relation, given: Sequence[Value]) -> Value:
+    def applied(self, statement: Statement, rule: Relation, given: Sequence[Value]) -> list[Value]:
         values = [value for value, _ in given]
         with np.errstate(all="ignore"):
             result = rule(*values)
+        results = result if len(statement.results) > 1 else (result,)
         moving = [(i, slope) for i, (_, slope) in enumerate(given) if slope is not None]
-        if moving and statement.result.kind is complex:
+        kinds = [variable.kind for variable in statement.results]
+        if moving and complex in kinds:
             raise NotInvertible(
                 f"`{statement}` is complex, and derivatives are of floats", where=statement.where
             )
-        if not moving or statement.result.kind is not float:
-            return result, None  # a whole number or truth value changes in steps alone
+        if not moving or float not in kinds:
+            # a whole number or truth value changes in steps alone
+            return [(value, None) for value in results]
+        if len(results) > 1:
+            raise NotInvertible(
+                f"no partial derivatives are known of the results of `{statement}`",
+                where=statement.where,
+                help="write it with functions that give one result each",
+            )
         found = self.partials(statement, rule)(*values)
-        return result, sum(found[i] * slope for i, slope in moving)
+        return [(result, sum(found[i] * slope for i, slope in moving))]
 
     def partials(self, statement: Statement, rule: Relation) -> Callable[..., Sequence[float]]:
         """The rule for a function's partial derivatives. Raises NotInvertible where none is."""

@@ -10,14 +10,15 @@ import numpy as np
 from inversion.program import Constant, Operand, Program, Statement, Variable
 from inversion.structured import Narrowed, Structured
 from primitives import NoSolution, Relation
+from primitives.several import PAIRS
 
-__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "prune", "share"]
+__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "pair", "prune", "share"]
 
 
 def fold(program: Program) -> Program:
     """Statements whose arguments are all constants are computed once."""
 
-    def change(statement: Statement) -> Statement | Operand:
+    def change(statement: Statement) -> Statement | Sequence[Operand]:
         rule = statement.relation
         known = folded(rule, statement.arguments) if isinstance(rule, Relation) else None
         return statement if known is None else known
@@ -25,29 +26,47 @@ def fold(program: Program) -> Program:
     return program.rewritten(change)
 
 
-def folded(rule: Relation, arguments: Sequence[Operand]) -> Constant | None:
-    """What a relation gives for constants, where that is always the same."""
+def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...] | None:
+    """What a relation gives for constants, result by result, where that is always the same."""
     values = [a.value for a in arguments if isinstance(a, Constant)]
     # a function that can only be run forward may not be a function of its arguments
     if len(values) < len(arguments) or len(rule.modes) == 1:
         return None
     try:
         with np.errstate(all="ignore"):
-            return Constant(rule(*values))
+            found = rule(*values)
+            return tuple(map(Constant, found if len(rule.outputs) > 1 else (found,)))
     except (NoSolution, ValueError, ArithmeticError):
         return None
 
 
 def share(program: Program) -> Program:
     """Equal statements become one: what is computed twice is one unknown."""
-    seen: dict[tuple[object, ...], Variable] = {}
+    seen: dict[tuple[object, ...], tuple[Variable, ...]] = {}
 
-    def change(statement: Statement) -> Statement | Operand:
+    def change(statement: Statement) -> Statement | Sequence[Operand]:
         key = statement.relation.identity, statement.arguments
-        known = seen.setdefault(key, statement.results[0])
-        return statement if known == statement.results[0] else known
+        known = seen.setdefault(key, statement.results)
+        return statement if known == statement.results else known
 
     return program.rewritten(change)
+
+
+def pair(program: Program) -> Program:
+    """A quotient and a remainder of the same numbers become one statement with both results."""
+    first: dict[tuple[object, ...], int] = {}
+    for i, statement in enumerate(program.statements):
+        first.setdefault((statement.relation.identity, statement.arguments), i)
+    statements: list[Statement | None] = list(program.statements)
+    for (quotient, remainder), together in PAIRS.items():
+        for (identity, arguments), i in first.items():
+            j = first.get((remainder.identity, arguments))
+            if identity == quotient.identity and j is not None:
+                one, other = program.statements[i], program.statements[j]
+                results = (*one.results, *other.results)
+                statements[max(i, j)] = None
+                statements[min(i, j)] = Statement(together, results, one.arguments, one.where)
+    return program.replace(statements=tuple(s for s in statements if s is not None))
 
 
 def narrow(program: Program) -> Program:
@@ -108,5 +127,5 @@ def prune(program: Program) -> Program:
     return program.replace(statements=tuple(reversed(kept)))
 
 
-SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, narrow, prune)
+SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, pair, narrow, prune)
 """What every program goes through before it is planned."""

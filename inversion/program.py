@@ -218,8 +218,8 @@ class Program:
         """A changed copy."""
         return replace(self, **changes)
 
-    def rewritten(self, change: Callable[[Statement], Statement | Operand]) -> Program:
-        """Each statement changed, or replaced by an operand wherever its result stands."""
+    def rewritten(self, change: Callable[[Statement], Statement | Sequence[Operand]]) -> Program:
+        """Each statement changed, or replaced by an operand wherever one of its results stands."""
         known: dict[Operand, Operand] = {}
         kept: list[Statement] = []
         for statement in self.statements:
@@ -228,7 +228,7 @@ class Program:
             if isinstance(new, Statement):
                 kept.append(new)
             else:
-                known[statement.result] = new
+                known.update(zip(statement.results, new, strict=True))
         return self.replace(
             statements=tuple(kept),
             results={axis: known.get(value, value) for axis, value in self.results.items()},

@@ -239,7 +239,9 @@ class Search:
         """All integers that solve a statement, where they can be tried one by one."""
         unknown, rule = step.solved.unknown, step.solved.statement.relation
         sets = [state.box.get(v) for v in unknown]
-        if not isinstance(rule, Relation) or any(s is None or not s.whole for s in sets):
+        if not isinstance(rule, Relation) or rule.outputs != (RETURN,):
+            return None
+        if any(s is None or not s.whole for s in sets):
             return None
         count = 1
         for found in sets:

@@ -25,6 +25,8 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
     """
     if is_array(kind):
         return _cast_array(axis, kind.domain, value)
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # as np.where gives of numbers
+        value = value[()]
     if kind is float and isinstance(value, (int, float, np.integer, np.floating)):
         try:
             number = float(value)

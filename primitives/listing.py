@@ -58,9 +58,11 @@ def _row(relation: Relation, spellings: list[str]) -> str:
     kinds = ", ".join(map(shown_hint, relation.types))
     cells = (
         ", ".join(f"`{name}`" for name in dict.fromkeys(spellings)),
-        f"{kinds} → {shown_hint(relation.returns)}",
+        f"{kinds} → {', '.join(shown_hint(relation.kinds[axis]) for axis in relation.outputs)}",
         f"`{relation.equation}`",
-        "; ".join(_mode(mode) for mode in relation.modes.values() if mode.unknown != (RETURN,)),
+        "; ".join(
+            _mode(mode) for mode in relation.modes.values() if mode.unknown != relation.outputs
+        ),
         _values(relation),
         _edges(relation),
     )

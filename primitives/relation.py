@@ -1,8 +1,9 @@
 """Relations: how the arguments and the result of one function determine each other.
 
-A relation has *axes*: the inputs, named in its equation, and ``"return"``. A *mode* solves for
-some axes from all the others. Where these do not determine the answer, the mode is *parametric*:
-it has coordinates besides, and for each choice of them one answer.
+A relation has *axes*: the inputs, named in its equation, and ``"return"``, or, where the function
+gives a tuple, a name for each of its items. A *mode* solves for some axes from all the others.
+Where these do not determine the answer, the mode is *parametric*: it has coordinates besides, and
+for each choice of them one answer.
 
 The laws, which ``primitives.testing.check_relation`` tests, for every mode:
 
@@ -79,7 +80,8 @@ class Mode:
     spare: whether its coordinates count only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
     lines: ``file:line`` of coordinates, where it is not that of the statement.
-    surplus: whether the known axes say more than it needs, and have to agree.
+    surplus: whether the known axes say more than it needs, and have to agree, as where one of
+        several results is found from all arguments.
     last_resort: whether a planner takes it only where nothing else is left.
     """
 
@@ -114,8 +116,9 @@ class Relation:
     """How one function's arguments and result determine each other, for one signature.
 
     Calling it runs the function forward. target: the function. types: of its arguments.
-    axes: the names of its inputs. outputs: of its result. returns: the type of its result.
-    domain: of each input. codomain: of the result. where: ``file:line`` of its definition.
+    axes: the names of its inputs. outputs: of its result, or of its results. returns: the type of
+    its result; a tuple of types where it gives several. domain: of each input. codomain: of the
+    result; None of several. where: ``file:line`` of its definition.
     edges: what holds at its edges, in words. weak: whether its result says little of its inputs,
     as a sum does of its terms: it is then solved only for what nothing else determines.
     """
@@ -142,9 +145,8 @@ class Relation:
         self.equation = equation
         self.where = where
         self.edges = edges
-        self._expression = _right_side(equation, where)
+        self.outputs, self._expression = _sides(equation, where)
         self.axes = _axes(self._expression)
-        self.outputs = (RETURN,)
         self.returns = returns
         self.domain = dict(domain)
         self.codomain = codomain
@@ -156,6 +158,13 @@ class Relation:
         return id(self)
 
     @property
+    def kinds(self) -> dict[str, Any]:
+        """The type of each axis, inputs first."""
+        returns = self.returns if len(self.outputs) > 1 else (self.returns,)
+        inputs = zip(self.axes, self.types, strict=True)
+        return {**dict(inputs), **dict(zip(self.outputs, returns, strict=True))}
+
+    @property
     def name(self) -> str:
         """The name of its target, without the module."""
         return describe(self.target).rpartition(".")[2]
@@ -165,7 +174,7 @@ class Relation:
         return f"<Relation {self.equation!r} for {describe(self.target)}({shown})>"
 
     def __call__(self, *args: Any) -> Any:
-        forward = self.modes[frozenset((RETURN,))]
+        forward = self.modes[frozenset(self.outputs)]
         by_name = dict(zip(self.axes, args, strict=True))
         return forward.solver(*(by_name[name] for name in forward.takes))
 
@@ -176,7 +185,8 @@ class Relation:
     def shown(self, names: Mapping[str, str]) -> str:
         """Its equation with axes replaced by expressions, such as ``v = 2.0 * x``."""
         filled = _Fill(names).visit(ast.parse(self._expression, mode="eval"))
-        return f"{names.get(RETURN, RETURN)} = {ast.unparse(filled)}"
+        results = ", ".join(names.get(axis, axis) for axis in self.outputs)
+        return f"{results} = {ast.unparse(filled)}"
 
     def rows(self) -> tuple[str, ...]:
         """What it consists of besides the equation: nothing."""
@@ -187,7 +197,7 @@ class Relation:
 
     def shown_modes(self) -> str:
         """Its modes by the axes that they solve for: ``{return}, {a}, {a, b}``."""
-        order = (RETURN, *self.axes)
+        order = (*self.outputs, *self.axes)
         sets = (sorted(mode.unknown, key=order.index) for mode in self.modes.values())
         return ", ".join("{" + ", ".join(names) + "}" for names in sets)
 
@@ -207,13 +217,15 @@ def relation(
     """The relation of a function for one signature.
 
     target: the function. Then the types of its arguments, and its equation, such as
-    ``"return = a + b"``: the names on the right are its axes, in the order of its arguments.
+    ``"return = a + b"``: the names on the right are its axes, in the order of its arguments. Where
+    it gives a tuple, names on the left are its results: ``"q, r = divmod(a, b)"``.
     solutions: keyword = unknown axes (``a``, ``ab``, ``ret`` for ``"return"``); its value takes
     the known axes by name. Several axes are answered as a tuple. Without ``ret`` the target
     itself is the forward mode.
     modes: the general form, ``{("key", "block"): ...}``, for axes whose names are longer.
     domain: of each input (one Domain: of the only one); codomain: of the result; by default
-    all values of their types. returns: the type of the result, by default that of the arguments.
+    all values of their types. returns: the type of the result, by default that of the arguments;
+    of several results the tuple of types.
     incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
     every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
     weak: whether the result says little of the inputs.
@@ -254,7 +266,7 @@ def relation(
     )
     build = _Builder(made, where, incomplete)
     build.domains(domain)
-    build.mode("ret", (RETURN,), solutions.pop("ret", made.target))
+    build.mode("ret", made.outputs, solutions.pop("ret", made.target))
     for keyword, solution in solutions.items():
         build.mode(keyword, build.unknown(keyword), solution)
     for unknown, solution in (modes or {}).items():
@@ -279,19 +291,25 @@ class _Fill(ast.NodeTransformer):
         return ast.parse(self.names.get(node.id, node.id), mode="eval").body
 
 
-def _right_side(equation: str, where: str | None) -> str:
+def _sides(equation: str, where: str | None) -> tuple[tuple[str, ...], str]:
+    """The names of the results, and the expression that gives them."""
     left, equals, right = equation.partition("=")
+    outputs = tuple(name.strip() for name in left.split(","))
     try:
         ast.parse(right.strip(), mode="eval")
     except SyntaxError:
         equals = ""
-    if left.strip() != RETURN or not equals:
+    several = len(set(outputs)) == len(outputs) > 1 and all(
+        name.isidentifier() and name not in RESERVED for name in outputs
+    )
+    if not equals or not (several or outputs == (RETURN,)):
         raise OverlayError(
             f"cannot read the equation {equation!r}",
             where=where,
-            help="write it as 'return = ' and a Python expression of the inputs",
+            help="write it as 'return = ' and a Python expression of the inputs; the results of "
+            "a function that gives a tuple have names, as in 'q, r = divmod(a, b)'",
         )
-    return right.strip()
+    return outputs, right.strip()
 
 
 def _axes(expression: str) -> tuple[str, ...]:
@@ -330,9 +348,17 @@ class _Builder:
                 f"names {len(made.axes)} inputs for {len(made.types)} types",
                 "name each input once, in the order of the arguments",
             )
-        reserved = [name for name in made.axes if name in RESERVED]
+        reserved = [name for name in made.axes if name in (*RESERVED, *made.outputs)]
         if reserved:
             raise self.error(f"has an input called {reserved[0]!r}, a reserved name", "rename it")
+        several = isinstance(made.returns, tuple)
+        if several != (len(made.outputs) > 1) or (
+            several and len(made.returns) != len(made.outputs)
+        ):
+            raise self.error(
+                f"has the results {', '.join(made.outputs)} of type {made.returns!r}",
+                "give returns=(type, type, ...), one for each result",
+            )
 
     def error(self, what: str, help: str) -> OverlayError:
         return OverlayError(
@@ -357,23 +383,27 @@ class _Builder:
             domain = given.get(name) or domain_of(kind)
             if domain is not None:
                 made.domain[name] = domain
-        made.codomain = made.codomain or domain_of(made.returns)
+        if len(made.outputs) == 1:
+            made.codomain = made.codomain or domain_of(made.returns)
 
     def unknown(self, keyword: str) -> tuple[str, ...]:
         """The axes that a keyword names: one of them, or several run together."""
-        if keyword in self.made.axes:
+        outputs = () if self.made.outputs == (RETURN,) else self.made.outputs
+        axes = (*outputs, *self.made.axes)
+        if keyword in axes:
             return (keyword,)
-        ways = list(_splits(keyword, self.made.axes))
+        ways = list(_splits(keyword, axes))
         if len(ways) != 1:
             raise self.error(
                 f"has no unknown axes {keyword!r}" + (" (it reads in two ways)" if ways else ""),
-                f"axes: ret, {', '.join(self.made.axes)}; or modes={{('a', 'b'): ...}}",
+                f"axes: ret, {', '.join(axes)}; or modes={{('a', 'b'): ...}}",
             )
         return ways[0]
 
     def mode(self, label: str, unknown: tuple[str, ...], given: Solver | Parametric) -> None:
         made = self.made
-        axes = (RETURN, *made.axes)
+        axes = (*made.outputs, *made.axes)
+        surplus = set(unknown) < set(made.outputs)  # the other results have to agree
         if (
             not unknown
             or any(name not in axes for name in unknown)
@@ -383,7 +413,7 @@ class _Builder:
         known = [name for name in axes if name not in unknown]
         if not isinstance(given, Parametric):
             # the target itself takes the inputs in their order, whatever it calls them
-            forward = unknown == (RETURN,) and given is made.target
+            forward = unknown == made.outputs and given is made.target
             takes = made.axes if forward else self.takes(label, given, known, exact=True)
             made.modes[frozenset(unknown)] = Mode(
                 unknown,
@@ -391,6 +421,7 @@ class _Builder:
                 takes,
                 {},
                 incomplete=self.reason(label, unknown),
+                surplus=surplus,
             )
             return
         for name, domain in given.coordinates.items():
@@ -409,11 +440,12 @@ class _Builder:
             self.takes(f"{label}_unless", given.unless, known) if given.unless else (),
             self.reason(label, unknown),
             spare=given.spare,
+            surplus=surplus,
         )
 
     def reason(self, label: str, unknown: tuple[str, ...]) -> str | None:
         if self.incomplete is None or isinstance(self.incomplete, str):
-            return None if RETURN in unknown else self.incomplete
+            return None if unknown == self.made.outputs else self.incomplete
         return self.incomplete.get(label)
 
     def takes(

@@ -54,7 +54,7 @@ def check_relation(
     ...     return a / 2
     >>> check_relation(relation(half, float, "return = a / 2", a=lambda ret: 2 * ret))
     """
-    if any(map(is_array, (*relation.types, relation.returns))):
+    if any(map(is_array, relation.kinds.values())):
         check_arrays(relation, samples=samples, seed=seed)
         return
     rng = np.random.default_rng(seed)
@@ -72,6 +72,8 @@ def check_relation(
 def domain_at(relation: Relation, name: str, mode: Mode | None = None) -> Domain:
     """The domain of an axis of a relation, or of a coordinate of its mode."""
     domain = relation.codomain if name == RETURN else relation.domain.get(name)
+    if len(relation.outputs) > 1 and name in relation.outputs:
+        domain = domain_of(relation.kinds[name])
     if domain is None and mode is not None:
         domain = mode.coordinates.get(name)
     if domain is None:
@@ -111,25 +113,29 @@ def check_forward(
     relation: Relation, arguments: Sequence[Any], *, rtol: float = 1e-9, atol: float = 1e-12
 ) -> None:
     """The forward mode gives what the target does, of its type and inside the codomain."""
-    mode = relation.modes[frozenset((RETURN,))]
+    mode = relation.modes[frozenset(relation.outputs)]
     given = dict(zip(relation.axes, arguments, strict=True))
     with np.errstate(all="ignore"):
         wanted = _called(relation.target, arguments, (TypeError, *REFUSALS))
         found = _called(relation, arguments)
-        answered = not isinstance(wanted, Exception) and _is_finite(wanted)
+        answered = not isinstance(wanted, Exception) and _are_finite(relation, wanted)
         if answered and isinstance(found, Exception) and not mode.incomplete:
             raise _broken(relation, mode, given, f"refuses what gives {wanted!r}: {found}")
-        if isinstance(found, Exception) or not _is_finite(found):
+        if isinstance(found, Exception) or not _are_finite(relation, found):
             return
         if isinstance(wanted, REFUSALS):
             raise _broken(relation, mode, given, f"gives {found!r}, but the target: {wanted}")
-        _check_type(relation, mode, given, RETURN, found)
-        values = {**given, RETURN: found}
-        if not _inside(relation.codomain, found) and not _underflowed(values):
-            raise _broken(relation, mode, given, f"gives {found!r}, outside {relation.codomain!r}")
-        if isinstance(wanted, TypeError) or _gap(found, wanted) <= atol + rtol * _size(wanted):
+        results = _by_output(relation, found)
+        for name, value in results.items():
+            _check_type(relation, mode, given, name, value)
+            allowed = domain_at(relation, name)
+            if not _inside(allowed, value) and not _underflowed(relation, {**given, **results}):
+                raise _broken(relation, mode, given, f"gives {value!r}, outside {allowed!r}")
+        if isinstance(wanted, TypeError):
             return
-        if not _steep(relation, values, values, rtol, atol, _gap(found, wanted)):
+        values = {**given, **_by_output(relation, wanted)}
+        gap = _worst(relation, {**values, **results}, values, rtol, atol)
+        if gap and not _steep(relation, values, values, rtol, atol, gap):
             raise _broken(relation, mode, given, f"gives {found!r} where the target {wanted!r}")
 
 
@@ -157,13 +163,13 @@ def _check_complete(
             return
         answer = _solve(mode, {**values, **coordinates})
     except REFUSALS as error:
-        if mode.incomplete or _underflowed(values):
+        if mode.incomplete or _underflowed(relation, values):
             return
         raise _broken(relation, mode, values, f"refuses its own arguments: {error}") from error
     for name, value in coordinates.items():
         if not mode.coordinates[name].contains(value):
             raise _broken(relation, mode, values, f"recovers {name}={value!r}, outside its domain")
-    if mode.incomplete or _underflowed(values):
+    if mode.incomplete or _underflowed(relation, values):
         return
     scale = max(_size(value) for value in values.values())
     for name, value in answer.items():
@@ -193,7 +199,7 @@ def check_sound(
         values = {**given, **answers}
         for name, value in answers.items():
             _check_type(relation, mode, given, name, value)
-        if RETURN in answers:
+        if set(mode.unknown) <= set(relation.outputs):
             return
         if not all(map(_is_finite, answers.values())):
             if not _beyond_floats(relation, values):
@@ -209,11 +215,10 @@ def check_sound(
             if not any(_moved(relation, values)):
                 raise _broken(relation, mode, given, f"answers {answers}, where it has no value")
             return
-        gap = _gap(again[RETURN], values[RETURN])
-        if gap <= atol + rtol * _size(values[RETURN]):
-            return
-        if not _steep(relation, values, values, rtol, atol, gap):
-            raise _broken(relation, mode, given, f"answers {answers}, which give {again[RETURN]!r}")
+        gap = _worst(relation, again, values, rtol, atol)
+        if gap and not _steep(relation, values, values, rtol, atol, gap):
+            shown = ", ".join(repr(again[name]) for name in relation.outputs)
+            raise _broken(relation, mode, given, f"answers {answers}, which give {shown}")
 
 
 # ---- evaluating ---------------------------------------------------------------------------
@@ -222,9 +227,29 @@ def check_sound(
 def _forward(relation: Relation, arguments: Sequence[Any]) -> dict[str, Any] | None:
     """All values of the equation, or None where the function cannot take these arguments."""
     result = _called(relation, arguments)
-    if isinstance(result, Exception) or not _is_finite(result):
+    if isinstance(result, Exception) or not _are_finite(relation, result):
         return None
-    return {**dict(zip(relation.axes, arguments, strict=True)), RETURN: result}
+    return {**dict(zip(relation.axes, arguments, strict=True)), **_by_output(relation, result)}
+
+
+def _by_output(relation: Relation, result: Any) -> dict[str, Any]:
+    """What a function has given, by axis."""
+    results = (result,) if len(relation.outputs) == 1 else result
+    return dict(zip(relation.outputs, results, strict=True))
+
+
+def _are_finite(relation: Relation, result: Any) -> bool:
+    return all(map(_is_finite, _by_output(relation, result).values()))
+
+
+def _worst(relation: Relation, found: Values, wanted: Values, rtol: float, atol: float) -> Any:
+    """How far the result is off that is furthest off; 0 where all are within the tolerance."""
+    gaps = [
+        gap
+        for name in relation.outputs
+        if (gap := _gap(found[name], wanted[name])) > atol + rtol * _size(wanted[name])
+    ]
+    return max(gaps, default=0)
 
 
 def _called(
@@ -251,7 +276,7 @@ def _inside(domain: Domain | None, value: Any) -> bool:
 
 
 def _check_type(relation: Relation, mode: Mode, given: Values, name: str, value: Any) -> None:
-    kinds = {**dict(zip(relation.axes, relation.types, strict=True)), RETURN: relation.returns}
+    kinds = relation.kinds
     domain = domain_of(kinds[name])
     if domain is None or isinstance(value, kinds[name]):
         return
@@ -262,7 +287,7 @@ def _check_type(relation: Relation, mode: Mode, given: Values, name: str, value:
 
 def _beyond_floats(relation: Relation, values: Values) -> bool:
     """Whether the result still moves towards the known one at the largest floats."""
-    if any(isinstance(value, complex) for value in values.values()):
+    if any(isinstance(value, complex) for value in values.values()) or RETURN not in values:
         return False
     results: list[Any] = []
     for largest in (LARGEST / 2, LARGEST):
@@ -299,21 +324,20 @@ def _gap(one: Any, other: Any) -> Any:
 
 
 def _exact(relation: Relation) -> bool:
-    return not any(kind in (float, complex) for kind in (*relation.types, relation.returns))
+    return not any(kind in (float, complex) for kind in relation.kinds.values())
 
 
-def _underflowed(values: Values) -> bool:
-    arguments = [value for name, value in values.items() if name != RETURN]
-    tiny = isinstance(values[RETURN], (float, complex)) and _size(values[RETURN]) < 1e-290
+def _underflowed(relation: Relation, values: Values) -> bool:
+    arguments = [value for name, value in values.items() if name not in relation.outputs]
+    results = [values[name] for name in relation.outputs]
+    tiny = any(isinstance(ret, (float, complex)) and _size(ret) < 1e-290 for ret in results)
     return tiny and all(arguments)
 
 
 def _flat(relation: Relation, values: Values, answer: Values, rtol: float) -> bool:
     """Whether the function does not tell the arguments from the answer."""
     again = _forward(relation, [{**values, **answer}[axis] for axis in relation.axes])
-    return again is not None and _gap(again[RETURN], values[RETURN]) <= 1e-15 * _size(
-        values[RETURN]
-    )
+    return again is not None and not _worst(relation, again, values, 1e-15, 0.0)
 
 
 def _steep(
@@ -328,17 +352,25 @@ def _steep(
     if _exact(relation):
         return False
     full = {**values, **answer}
-    wanted = full[RETURN]
     here = _forward(relation, [full[name] for name in relation.axes])
-    if here is None:
-        return True
-    beside_pole = math.inf if gap is None else _gap_of_reciprocals(here[RETURN], wanted)
-    gap = atol + rtol * _size(wanted) if gap is None else gap
-    return any(
-        again is None
-        or 4 * _gap(again[RETURN], here[RETURN]) >= gap
-        or 4 * _gap_of_reciprocals(again[RETURN], here[RETURN], 0) >= beside_pole
+    return here is None or any(
+        _is_steep(full[name], here[name], moved, rtol, atol, gap)
+        for name in relation.outputs
         for again in _moved(relation, full)
+        for moved in (None if again is None else again[name],)
+    )
+
+
+def _is_steep(
+    wanted: Any, here: Any, moved: Any, rtol: float, atol: float, gap: float | None
+) -> bool:
+    """Whether a result that has moved is about as far off as is to be explained."""
+    beside_pole = math.inf if gap is None else _gap_of_reciprocals(here, wanted)
+    gap = atol + rtol * _size(wanted) if gap is None else gap
+    return (
+        moved is None
+        or 4 * _gap(moved, here) >= gap
+        or 4 * _gap_of_reciprocals(moved, here, 0) >= beside_pole
     )
 
 

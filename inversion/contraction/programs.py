@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from inversion.branches import Branch
@@ -20,6 +21,7 @@ from inversion.contraction.values import Values, every, inside, point
 from inversion.loops import Loop
 from inversion.program import Operand, Program, Statement, Variable
 from primitives import Domain, Relation, arithmetic
+from primitives.several import PAIRS
 
 __all__ = ["Box", "Nothing", "contracted", "first_box", "narrowed"]
 
@@ -32,6 +34,9 @@ SQUARES: Mapping[Relation, Relation] = {
     arithmetic.mul_int: arithmetic.square_int,
 }
 
+
+PARTS = {together: parts for parts, together in PAIRS.items()}
+"""The relations of each result, for those of two results."""
 
 INNER_ROUNDS = 2  # of what stands inside a branch
 PART = 20  # what a branch or loop counts for, besides what stands in it
@@ -140,6 +145,10 @@ def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> 
     if isinstance(rule, Loop):
         _through_loop(box, statement, rule, work)
     if not isinstance(rule, Relation):
+        return
+    if len(statement.results) > 1:
+        for one, result in zip(PARTS.get(rule, ()), statement.results, strict=False):
+            _through(box, replace(statement, relation=one, results=(result,)), work)
         return
     operands = (statement.result, *statement.arguments)
     if rule in SQUARES and operands[1] == operands[2]:  # as one variable, the sets are smaller

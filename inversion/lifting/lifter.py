@@ -242,11 +242,14 @@ class Lifter:
         found = self.resolver.relation(kind, [value.kind], base=True)
         if found is None:
             raise no_relation(site, kind, [value])
-        return self.state(replace(site, name=f"{kind.__name__}_{value.name}"), found, [value])
+        site = replace(site, name=f"{kind.__name__}_{value.name}")
+        (result,) = numbers_of([self.state(site, found, [value])])
+        return result
 
-    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Operand:
-        """Add the statement that a relation holds between these arguments and a new variable; of
-        constants in a function that may call itself, the constant that they give."""
+    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Value:
+        """Add the statement that a relation holds between these arguments and a new variable, or
+        a tuple of them; of constants in a function that may call itself, the constant that they
+        give."""
         cast = tuple(
             Constant(kind(value.value))
             if isinstance(value, Constant) and kind in (int, float)
@@ -257,10 +260,11 @@ class Lifter:
         if site.active and site.active[-1].may_recur:  # whether it does may be known
             known = folded(found, cast)
             if known is not None:
-                return known
-        result = Variable(self.fresh(site.name), found.returns)
-        self.statements.append(Statement(found, (result,), cast, site.where))
-        return result
+                return known[0] if len(known) == 1 else Tupled(tuple, known)
+        kinds = map(found.kinds.__getitem__, found.outputs)
+        results = tuple(Variable(self.fresh(site.name), kind) for kind in kinds)
+        self.statements.append(Statement(found, results, cast, site.where))
+        return results[0] if len(results) == 1 else Tupled(tuple, results)
 
     def _inline(self, site: Site, function: Any, args: Values, kwargs: Named) -> Value:
         """The value of a function's body for these arguments."""
