@@ -16,11 +16,12 @@ from inversion.branches import absorb
 from inversion.congruences import reduced
 from inversion.definition import Axes, Definition
 from inversion.emitting import emit
-from inversion.errors import WrongArguments
+from inversion.errors import NotInvertible, WrongArguments
+from inversion.finite import by_trial
 from inversion.inverse import Inverse
-from inversion.lifting import lift
+from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
-from inversion.plan import plan
+from inversion.plan import Plan, plan
 from inversion.program import Program
 from inversion.trees import Node, Tree, declared, leaves, mapped
 from overlay import Context
@@ -134,22 +135,40 @@ def choose(
             raise _unknown_axis(f, axis, [*names, RETURN], "known")
     if len(set(known)) < len(known):
         raise WrongArguments(f"known names an axis twice: {known!r}", where=caller())
-    lifted = lift(f, inputs, context, numeric=numeric, max_trips=max_trips)
+    try:
+        lifted = lift(f, inputs, context, numeric=numeric, max_trips=max_trips)
+        program, made, stated = _planned(lifted, known, domains, numeric=numeric)
+    except NotInvertible:
+        tried = by_trial(f, inputs, known, domains, context)
+        if tried is None:
+            raise
+        lifted = tried
+        program, made, stated = _planned(lifted, known, domains, numeric=numeric)
+    axes = Axes(lifted.axes, tuple(known))
+    source = emit(made, axes.trees, axes.known, rtol, atol, stated)
+    definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
+    return Inverse(definition)
+
+
+def _planned(
+    lifted: Lifted,
+    known: Sequence[str],
+    domains: Mapping[str, Domain],
+    *,
+    numeric: bool,
+) -> tuple[Program, Plan, Mapping[str, Domain]]:
+    """The program as it is planned, its plan, and the domains declared for its inputs."""
     # each pass takes a program and gives a program; planning and emitting follow
     program = functools.reduce(lambda p, rewrite: rewrite(p), PIPELINE, lifted.program)
     parts = [leaf for axis in known for leaf in leaves(lifted.axes[axis])]
     stated = {
         leaf: domains[at]
-        for name, _ in inputs
-        for at, leaf in _numbers(name, lifted.axes[name])
+        for name, tree in lifted.axes.items()
+        for at, leaf in _numbers(name, tree)
         if at in domains
     }
     program = absorb(fuse_elementwise(with_systems(program, parts)))
-    made = plan(program, parts, stated, numeric=numeric)
-    axes = Axes(lifted.axes, tuple(known))
-    source = emit(made, axes.trees, axes.known, rtol, atol, stated)
-    definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
-    return Inverse(definition)
+    return program, plan(program, parts, stated, numeric=numeric), stated
 
 
 def _inputs(

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 UNARY = ("math.exp", "math.log", "math.sqrt", "math.sin", "math.cos", "-")
 REFUSED = (ValueError, ArithmeticError)
 
@@ -32,14 +34,24 @@ def random_program(rng, reuse):
 
 
 def function(source):
-    namespace = {"math": math}
+    """The function f of a source."""
+    namespace = {"math": math, "np": np}
     exec(source, namespace)
     return namespace["f"]
 
 
 def value_of(f, args):
+    """What a function gives, run by Python; None where it refuses, or gives what is not finite."""
     try:
-        value = f(*args)
+        with np.errstate(all="ignore"):
+            value = f(*args)
     except REFUSED:
         return None
-    return value if math.isfinite(value) else None
+    return value if np.all(np.isfinite(np.hstack(numbers_of(value)))) else None
+
+
+def numbers_of(value):
+    """The numbers and arrays that a value is made of."""
+    if isinstance(value, tuple):
+        return [number for part in value for number in numbers_of(part)]
+    return [value]

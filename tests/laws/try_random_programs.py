@@ -1,0 +1,161 @@
+"""Inverts many random programs, and counts what is answered, what is refused and what is wrong.
+
+    python tests/laws/try_random_programs.py --count 1000 --processes 2 --json figures.json
+    python tests/laws/try_random_programs.py --kind "branches and loops" --first 41 --count 1 --show
+
+Each answer is checked by running the program itself, in plain Python. A program's kind and seed
+make it again. The exit code is 1 where an inverse was wrong, or raised what it should not.
+"""
+
+import argparse
+import json
+import re
+import signal
+import statistics
+import sys
+import warnings
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from trying import KINDS, Outcome, made, tried
+
+CHUNK = 250
+LIMIT = 30
+"""Seconds for one program; one that needs more is counted as too slow."""
+
+
+class TooSlow(BaseException):
+    """No Exception, so that nothing on the way takes it for one of a program's."""
+
+
+def main():
+    asked = parsed()
+    chunks = [
+        (kind, first, min(CHUNK, asked.first + asked.count - first))
+        for first in range(asked.first, asked.first + asked.count, CHUNK)
+        for kind in asked.kind or KINDS
+    ]
+    if asked.show:
+        for kind, first, count in chunks:
+            for seed in range(first, first + count):
+                trial = made(kind, seed)
+                print(f"# {kind}, seed {seed}, at {trial.args}\n{trial.source}")
+    outcomes = {kind: [] for kind in asked.kind or KINDS}
+    for kind, found in in_processes(chunks, asked.processes):
+        outcomes[kind] += found
+        for outcome in found:
+            for defect in outcome.defects:
+                print(f"{kind}, seed {outcome.seed}: {defect}", flush=True)
+        print(f"{sum(map(len, outcomes.values()))} tried", end="\r", file=sys.stderr)
+    figures = {kind: figures_of(found) for kind, found in outcomes.items() if found}
+    for kind, figure in figures.items():
+        print(f"\n{kind}\n" + "\n".join(f"    {key}: {value}" for key, value in figure.items()))
+    if asked.json:
+        asked.json.write_text(json.dumps(figures, indent=1))
+    return int(any(figure["defects"] for figure in figures.values()))
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kind", action="append", choices=KINDS, help="by default all")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--count", type=int, default=200, help="programs of each kind")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--json", type=Path, help="a file for the figures")
+    parser.add_argument("--show", action="store_true", help="print the programs, too")
+    return parser.parse_args()
+
+
+def in_processes(chunks, processes):
+    """Each chunk's kind and outcomes, in order."""
+    with ThreadPoolExecutor(processes) as threads:
+        yield from zip(
+            (kind for kind, _, _ in chunks), threads.map(in_process, chunks), strict=True
+        )
+
+
+def in_process(chunk):
+    """A chunk's outcomes, from a process of its own; that it dies is a defect."""
+    spawn = get_context("spawn")
+    here, there = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=chunk_sent, args=(there, *chunk))
+    process.start()
+    there.close()
+    try:
+        return here.recv()
+    except EOFError:
+        kind, first, count = chunk
+        died = f"the process died in one of the seeds {first} to {first + count - 1}"
+        return [Outcome(kind, first, end="crashed", defects=[died])]
+    finally:
+        process.join()
+
+
+def chunk_sent(there, kind, first, count):
+    there.send(chunk_tried(kind, first, count))
+
+
+def chunk_tried(kind, first, count):
+    """The outcomes of some programs of one kind."""
+    signal.signal(signal.SIGALRM, too_slow)
+    warnings.simplefilter("ignore")
+    found = []
+    for seed in range(first, first + count):
+        signal.alarm(LIMIT)
+        try:
+            found.append(tried(kind, seed))
+        except TooSlow:
+            found.append(Outcome(kind, seed, end="too slow"))
+        finally:
+            signal.alarm(0)
+    return found
+
+
+def too_slow(_number, _frame):
+    raise TooSlow
+
+
+def figures_of(outcomes):
+    """What is reported of one kind."""
+    ends = Counter(outcome.end for outcome in outcomes)
+    inverted = [outcome for outcome in outcomes if outcome.end == "inverted"]
+    thetas = sum((outcome.thetas for outcome in inverted), Counter())
+    with_value = len(outcomes) - ends["no value"]
+    answered = sum(o.thetas["answered"] > 0 or o.recovered == "back" for o in inverted)
+    times = sorted(1e3 * outcome.seconds for outcome in inverted)
+    defects = [defect for outcome in outcomes for defect in outcome.defects]
+    return {
+        "programs": len(outcomes),
+        "with a value": with_value,
+        "wrong answers": sum(defect.startswith("WRONG") for defect in defects),
+        "defects": len(defects),
+        "ends": dict(ends),
+        "answered": f"{answered / max(1, with_value):.4f}",
+        "recovered": dict(Counter(o.recovered for o in inverted)),
+        "θ tried": thetas["tried"],
+        "θ answered": thetas["answered"],
+        "ms to invert: median, 99 %, longest": spread(times),
+        "refusals": most_common(o.reason for o in outcomes if o.end == "refused"),
+        "not recovered": most_common(o.reason for o in inverted if o.recovered != "back"),
+        "too slow": [outcome.seed for outcome in outcomes if outcome.end == "too slow"],
+    }
+
+
+def spread(times):
+    if not times:
+        return []
+    last = times[min(len(times) - 1, int(0.99 * len(times)))]
+    return [round(time, 1) for time in (statistics.median(times), last, times[-1])]
+
+
+def most_common(reasons):
+    """Reasons, without names and numbers, the most common ones first."""
+    plain = (re.sub(r"`[^`]*`|'[^']*'|\{[^}]*\}|\([^)]*\)", "…", reason) for reason in reasons)
+    plain = (re.sub(r"-?\b\d[\d.e+-]*|\b[xtvahp]\d*\b", "_", reason) for reason in plain)
+    return dict(Counter(reason[:120] for reason in plain).most_common(12))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
