@@ -21,6 +21,7 @@ from inversion.lifting import lift
 from inversion.passes import SIMPLIFY
 from inversion.plan import plan
 from inversion.program import Program
+from inversion.sending import Request
 from inversion.trees import Node, Tree, declared, leaves, mapped
 from overlay import Context
 from overlay.location import caller, location_of
@@ -148,7 +149,9 @@ def choose(
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
     definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
-    return Inverse(definition)
+    options = {"known": tuple(known), "context": context, "domain": domain, "numeric": numeric}
+    options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol}
+    return Inverse(definition, Request(choose, f, types, options))
 
 
 def _inputs(
