@@ -1,6 +1,12 @@
 """Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
 
-from inversion.errors import NoSolution, NotInvertible, OutsideDomain, WrongArguments
+from inversion.errors import (
+    MissingPackage,
+    NoSolution,
+    NotInvertible,
+    OutsideDomain,
+    WrongArguments,
+)
 from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.parameters import Parameter, ParameterSpace
@@ -8,6 +14,7 @@ from inversion.preimage import SolutionBranch
 
 __all__ = [
     "Inverse",
+    "MissingPackage",
     "NoSolution",
     "NotInvertible",
     "OutsideDomain",

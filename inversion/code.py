@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.kernels import Kernel
-from inversion.batch import loop_source
 from inversion.definition import Definition
+from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted
 from inversion.quick import is_quick, quick_loop, quick_names
 from inversion.trees import classes_of, leaves, rebuilt
@@ -102,21 +102,19 @@ class Code:
     # ---- rows ----
 
     @cached_property
-    def rows(self) -> Callable[..., None]:
-        """The compiled inverse in a loop over rows: ``rows(failed, *columns, *outs)``.
-
-        Raises NotCompilable.
+    def rows(self) -> Callable[..., int]:
+        """The compiled inverse in a loop over rows: ``rows(failed, *columns, *outs)``,
+        which gives the number of those that have failed. Raises NotCompilable.
         """
         return self._loop(self.inverse, raises=True)
 
     @cached_property
-    def quick_rows(self) -> Callable[..., None] | None:
-        """The same where an inverse that answers NaN can be compiled; else None."""
+    def quick_rows(self) -> Callable[..., int] | None:
+        """``rows(*columns, *outs)``, where an inverse that answers NaN can be compiled."""
         definition = self._definition
-        trees, unknown = definition.axes.trees, definition.axes.unknown
-        if not (
-            all(isinstance(trees[axis], str) for axis in unknown) and is_quick(definition.plan)
-        ):
+        unknown = [definition.axes.trees[axis] for axis in definition.axes.unknown]
+        plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
+        if not (plain and is_quick(definition.plan)):
             return None
         text, names = self._source.text, self._source.names
         try:
@@ -125,7 +123,7 @@ class Code:
         except NotCompilable:
             return None
 
-    def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., None]:
+    def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., int]:
         definition = self._definition
         known, unknown = (
             [definition.axes.trees[axis] for axis in axes]
@@ -135,7 +133,8 @@ class Code:
         classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
         namespace: dict[str, Any] = {"inverse": inverse, **classes}
         exec(compile(text, definition.filename, "exec"), namespace)
-        dtypes = [np.dtype(np.bool_), *map(dtype_of, definition.leaf_kinds(definition.axes.known))]
+        dtypes = [np.dtype(np.bool_)] if raises else []
+        dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.known))
         dtypes += [p.domain.dtype for p in definition.parameters]
         dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.unknown))
         example = tuple(np.zeros(0, dtype) for dtype in dtypes)

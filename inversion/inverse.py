@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inversion.arrays.limits import refuse_arrays
 from inversion.code import Code
+from inversion.dask_arrays import has_dask, lazily
 from inversion.definition import Definition
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.explaining import explained
 from inversion.nearest import nearest
 from inversion.preimage import SolutionBranch, branches, infeasible
+from inversion.progress import Progress
 from inversion.readable import Readable
 from inversion.refusals import taken_refusals
-from inversion.rows import OnError, Rows
+from inversion.rows import OnError, Rows, Wanted
+from inversion.sending import Request
 from inversion.values import as_text
 from inversion.watch import Watch
 from overlay import NotCompilable
@@ -39,16 +41,26 @@ class Inverse(Readable):
     Every answer is checked by running the function itself: what does not give the known values
     back, within ``rtol`` and ``atol`` relative to the result, raises NoSolution. Integers are
     exact, of any size when interpreted; compiled, what needs more than 64 bits is refused, and
-    a call then falls back on the interpreter. Made by ``invert`` and ``choose``.
+    a call then falls back on the interpreter. Made by ``invert`` and ``choose``; pickled, it is
+    made again from the function by the process that reads it.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, request: Request) -> None:
         super().__init__(definition)
+        self._request = request
         self._code = Code(definition)
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Watch(definition.plan.program.functions, definition.context)
         self._rows = Rows(definition, self._code, self._interpreted, lambda: self._watch.changed)
+
+    def __reduce__(self) -> Any:
+        return self._request.reduced()
+
+    @property
+    def is_out_of_date(self) -> bool:
+        """Whether the function, or a table of the context, has changed since."""
+        return self._watch.changed
 
     # ---- calling ----
 
@@ -125,15 +137,25 @@ class Inverse(Readable):
         return self._fast
 
     def batch(
-        self, *known: Any, theta: Any = None, on_error: OnError = "raise"
-    ) -> tuple[NDArray[Any], ...]:
+        self,
+        *known: Any,
+        theta: Any = None,
+        out: Any = None,
+        on_error: OnError = "raise",
+        progress: Progress = False,
+    ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
         Arrays of known values and θ are broadcast against one another; of an axis that is itself an
-        array, the rows come first. theta: a structured
-        array of ``parameters.dtype``, or one θ for all rows; left out where there are no
-        parameters, or only spare ones. on_error: raise for the first row without a solution, or
-        leave NaN there (where the answers are floats).
+        array, the rows come first. theta: a structured array of ``parameters.dtype``, or one θ for
+        all rows; left out where there are no parameters, or only spare ones. out: what the answers
+        are written into and returned as, of any layout: an array, or a tuple of arrays where
+        several axes are unknown; where a row raises, part of it may have been written. on_error:
+        raise for the first row without a solution, or leave NaN there (where the answers are
+        floats). progress: whether to show a bar; or a function that is called, time and again, with
+        the number of rows done and of all rows.
+        Where a known value or θ is a dask array, the answers are: computed when they are asked for,
+        chunk by chunk.
         Raises what a call raises, and NotCompilable.
         """
         known_axes, spare = self.known, len(self.parameters)
@@ -146,7 +168,10 @@ class Inverse(Readable):
                 where=caller(),
                 help="theta is an array of inv.parameters.dtype, or one θ",
             )
-        return self._rows.answers(known, theta, on_error)
+        wanted = Wanted(out, on_error, progress)
+        if has_dask(self._definition, known, theta):
+            return lazily(self, self._definition, known, theta, wanted)
+        return self._rows.answers(known, theta, wanted)
 
     # ---- sets of solutions ----
 

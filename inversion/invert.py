@@ -23,6 +23,7 @@ from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
 from inversion.plan import Plan, plan
 from inversion.program import Program
+from inversion.sending import Request
 from inversion.trees import Node, Tree, declared, leaves, mapped
 from overlay import Context
 from overlay.location import caller, location_of
@@ -147,7 +148,9 @@ def choose(
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
     definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
-    return Inverse(definition)
+    options = {"known": tuple(known), "context": context, "domain": domain, "numeric": numeric}
+    options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol}
+    return Inverse(definition, Request(choose, f, types, options))
 
 
 def _planned(

@@ -3,15 +3,15 @@ vectorise it. What it gives no number for is left to the code that says why."""
 
 from __future__ import annotations
 
-import itertools
+import functools
 import math
 import operator
 import os
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from inversion.numba_ir import released
@@ -24,7 +24,7 @@ from primitives.relation import Relation
 
 __all__ = ["in_threads", "is_quick", "quick_loop", "quick_names"]
 
-ROWS_PER_THREAD = 1 << 15
+ROWS_AT_ONCE = 1 << 15
 
 vectorised = MethodTable("vectorised")
 for _function, _form in vector_maths.VECTORISED.items():
@@ -74,19 +74,43 @@ def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
     return found
 
 
-def in_threads(rows: Callable[..., None], columns: Sequence[NDArray[Any]]) -> None:
-    """Run ``rows`` over columns of one length, by as many threads as there are cores to use."""
+def in_threads(rows: Callable[..., int], columns: Sequence[NDArray[Any]]) -> int:
+    """Run ``rows`` over columns of one length, by as many threads as there are cores to use; the
+    sum of what it gives."""
     count = len(columns[0])
-    threads = min(_cores(), count // ROWS_PER_THREAD)
+    threads = min(_cores(), count // ROWS_AT_ONCE)
     if threads < 2:
-        rows(*columns)
-        return
-    bounds = np.linspace(0, count, threads + 1).astype(int)
-    parts = [[column[start:end] for column in columns] for start, end in itertools.pairwise(bounds)]
-    with ThreadPoolExecutor(threads) as pool:
-        waiting = [pool.submit(rows, *part) for part in parts]
-    for one in waiting:
-        one.result()
+        return rows(*columns)
+    # each takes what is left: none waits for one that has no core to run on
+    left = deque(range(0, count, ROWS_AT_ONCE))
+    waiting = [_pool().submit(_work, rows, columns, left) for _ in range(threads - 1)]
+    try:
+        return _work(rows, columns, left) + sum(one.result() for one in waiting if not one.cancel())
+    finally:
+        left.clear()
+        wait(waiting)  # they write into these columns
+
+
+def _work(rows: Callable[..., int], columns: Sequence[NDArray[Any]], left: deque[int]) -> int:
+    """Take ranges of rows until none is left."""
+    found = 0
+    while True:
+        try:
+            start = left.popleft()
+        except IndexError:
+            return found
+        found += rows(*[column[start : start + ROWS_AT_ONCE] for column in columns])
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    """The threads beside the one that asks; they stay, since to start one takes as long as to
+    solve some ten thousand rows."""
+    return ThreadPoolExecutor(max(1, _cores() - 1), "rows")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of these threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _cores() -> int:

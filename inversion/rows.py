@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.batch import columns, flattened, theta_columns
 from inversion.code import Code
+from inversion.columns import Column, Target, columns, common_shape, theta_columns
 from inversion.definition import Definition
 from inversion.errors import NoSolution, WrongArguments
+from inversion.progress import Progress, reported
 from inversion.quick import in_threads
 from inversion.trees import leaves, rebuilt, taken_apart
 from inversion.values import dtype_of
 from overlay.location import caller
 from primitives.arrays.domain import element_of, shape_of
 
-__all__ = ["OnError", "Rows"]
+__all__ = ["OnError", "Rows", "Wanted", "check_on_error", "kind_columns"]
 
 OnError = Literal["raise", "nan"]
-Columns = Sequence[NDArray[Any]]
+Arrays = Sequence[NDArray[Any]]
+
+AT_ONCE, AT_ONCE_REPORTED = 1 << 20, 1 << 16
+"""How many numbers of a column are solved for before the next ones are looked at."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """How a batch is answered: see ``Inverse.batch``."""
+
+    out: Any = None
+    on_error: OnError = "raise"
+    progress: Progress = False
 
 
 class Rows:
@@ -43,66 +57,82 @@ class Rows:
         self._interpreted = interpreted
         self._is_changed = is_changed
 
-    def answers(
-        self, known: Sequence[Any], theta: Any, on_error: OnError
-    ) -> tuple[NDArray[Any], ...]:
+    def answers(self, known: Sequence[Any], theta: Any, wanted: Wanted) -> tuple[Any, ...]:
         """The unknown axes: see ``Inverse.batch``."""
         definition = self._definition
-        kinds = definition.leaf_kinds(definition.axes.unknown)
-        _check_on_error(on_error, kinds)
-        given = [
-            column
-            for axis, value in zip(definition.axes.known, known, strict=True)
-            for column in columns(
-                axis, definition.parts(axis, value), leaves(definition.kinds[axis])
-            )
-        ]
+        check_on_error(definition, wanted.on_error)
+        given = kind_columns(definition, known)
         given += theta_columns(definition.parameters, theta) if len(definition.parameters) else []
-        inner = [shape_of(kind) for kind in definition.leaf_kinds(definition.axes.known)]
-        inner += [parameter.domain.dtype.shape for parameter in definition.parameters]
-        shape, flat = flattened(given, inner)
-        outs = [np.zeros(math.prod(shape), dtype=dtype_of(kind)) for kind in kinds]
-        self._fill(flat, outs, on_error)
-        shaped = iter([out.reshape(*shape, *out.shape[1:]) for out in outs])
-        return tuple(
-            rebuilt(definition.axes.trees[axis], shaped) for axis in definition.axes.unknown
-        )
-
-    def _fill(self, flat: Columns, outs: Columns, on_error: OnError) -> None:
-        """The answers for columns of rows, written into these."""
-        failed = np.zeros(len(outs[0]) if outs else len(flat[0]), dtype=np.bool_)
-        changed = self._is_changed()
-        if changed:
-            failed[:] = True  # the compiled form is that of the old function
+        shape = common_shape([column.lead for column in given])
+        given = [column.spread(shape) for column in given]
+        if wanted.out is None:
+            kinds = definition.leaf_kinds(definition.axes.unknown)
+            arrays = [np.empty((*shape, *shape_of(k)), dtype_of(k).base) for k in kinds]
         else:
-            self._solve(failed, flat, outs)
+            arrays = _given_room(definition, wanted.out, shape)
+            given = [_apart(column, arrays) for column in given]
+        self._solve_all(given, arrays, shape, wanted)
+        parts = iter(arrays)
+        trees = definition.axes.trees
+        return tuple(rebuilt(trees[axis], parts) for axis in definition.axes.unknown)
+
+    def _solve_all(
+        self, given: Sequence[Column], arrays: Arrays, shape: tuple[int, ...], wanted: Wanted
+    ) -> None:
+        """Fill in the answers, a range of rows at a time."""
+        inner = [array.shape[len(shape) :] for array in arrays]
+        targets = [Target(array, tail) for array, tail in zip(arrays, inner, strict=True)]
+        count = math.prod(shape)
+        largest = max(map(math.prod, (*inner, *(column.inner for column in given))), default=1)
+        with reported(wanted.progress, count, self._definition.name) as report:
+            at_once = AT_ONCE_REPORTED if report is not None else AT_ONCE
+            for start, stop in _ranges(count, max(1, at_once // max(1, largest))):
+                flat = [column.rows(start, stop) for column in given]
+                outs = [target.rows(start, stop) for target in targets]
+                self._fill(flat, outs, start, wanted.on_error, stop - start)
+                for target, out in zip(targets, outs, strict=True):
+                    target.put(start, stop, out)
+                if report is not None:
+                    report(stop, count)
+
+    def _fill(self, flat: Arrays, outs: Arrays, first: int, on_error: OnError, count: int) -> None:
+        """The answers for columns of rows, written into these. first: the number of their first."""
+        changed = self._is_changed()
+        # the compiled form is that of the old function
+        failed = np.ones(count, np.bool_) if changed else self._failed(flat, outs, count)
+        if failed is None:
+            return
         if changed or on_error == "raise":
             for row in np.flatnonzero(failed):
-                self._again(int(row), flat, outs, on_error)
+                self._again(int(row), flat, outs, first, on_error)
         else:
             for out in outs:
                 out[failed] = np.nan
 
-    def _solve(self, failed: NDArray[Any], flat: Columns, outs: Columns) -> None:
-        """Fill in the answers, and which rows have failed."""
+    def _failed(self, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any] | None:
+        """Fill in the answers that compiled code has; which rows have none, or None."""
         quick_rows = self._code.quick_rows
         if quick_rows is None:
-            self._code.rows(failed, *flat, *outs)
-            return
+            failed = np.zeros(count, np.bool_)
+            return failed if self._code.rows(failed, *flat, *outs) else None
         try:
-            in_threads(quick_rows, [failed, *flat, *outs])
+            if not in_threads(quick_rows, [*flat, *outs]):
+                return None
+            failed = np.isnan(outs[0])
         except Exception:  # the function itself raised; the rows are told apart below
-            failed[:] = True
+            failed = np.ones(count, np.bool_)
         rows = np.flatnonzero(failed)
-        if len(rows):
-            answers = [out[rows] for out in outs]
-            still = np.zeros(len(rows), dtype=np.bool_)
-            self._code.rows(still, *(column[rows] for column in flat), *answers)
-            failed[rows] = still
-            for out, answer in zip(outs, answers, strict=True):
-                out[rows] = answer
+        answers = [out[rows] for out in outs]
+        still = np.zeros(len(rows), np.bool_)
+        self._code.rows(still, *(column[rows] for column in flat), *answers)
+        failed[rows] = still
+        for out, answer in zip(outs, answers, strict=True):
+            out[rows] = answer
+        return failed
 
-    def _again(self, row: int, columns: Columns, outs: Columns, on_error: OnError) -> None:
+    def _again(
+        self, row: int, columns: Arrays, outs: Arrays, first: int, on_error: OnError
+    ) -> None:
         """A row that compiled code does not answer, interpreted: an answer, or the reason."""
         definition = self._definition
         trees, unknown = definition.axes.trees, definition.axes.unknown
@@ -115,7 +145,7 @@ class Rows:
             answers = self._interpreted((*known, *definition.as_argument(theta)))
         except NoSolution as error:
             if on_error == "raise":
-                error.notes = (("row", str(row)), *error.notes)
+                error.notes = (("row", str(first + row)), *error.notes)
                 raise
             nothing = iter([math.nan] * len(outs))
             answers = tuple(rebuilt(trees[axis], nothing) for axis in unknown)
@@ -128,8 +158,76 @@ class Rows:
             out[row] = answer
 
 
-def _check_on_error(on_error: str, kinds: Sequence[Any]) -> None:
-    """Raise WrongArguments unless answers of these types can be refused in this way."""
+def _ranges(count: int, size: int) -> Iterator[tuple[int, int]]:
+    """Ranges of so many rows each, but for the last."""
+    for start in range(0, count, size):
+        yield start, min(start + size, count)
+
+
+def kind_columns(definition: Definition, known: Sequence[Any]) -> list[Column]:
+    """The numbers of the known axes, one column for each."""
+    return [
+        column
+        for axis, value in zip(definition.axes.known, known, strict=True)
+        for column in columns(axis, definition.parts(axis, value), leaves(definition.kinds[axis]))
+    ]
+
+
+# ---- room for answers ---------------------------------------------------------------------
+
+
+def _given_room(definition: Definition, out: Any, shape: tuple[int, ...]) -> list[NDArray[Any]]:
+    """The arrays that are given for the answers of rows of this shape. Raises WrongArguments."""
+    unknown = definition.axes.unknown
+    whole = (out,) if len(unknown) == 1 and not isinstance(out, tuple) else out
+    if not isinstance(whole, tuple) or len(whole) != len(unknown):
+        raise WrongArguments(
+            f"out= is a {type(out).__name__}, and {definition!r} answers {', '.join(unknown)}",
+            where=caller(),
+            help="give an array, or a tuple of arrays for several",
+        )
+    found: list[NDArray[Any]] = []
+    for axis, value in zip(unknown, whole, strict=True):
+        kinds = leaves(definition.kinds[axis])
+        for array, kind in zip(definition.parts(axis, value), kinds, strict=True):
+            _check_room(axis, array, (*shape, *shape_of(kind)), dtype_of(kind).base)
+            if any(np.may_share_memory(array, other) for other in found):
+                raise WrongArguments(
+                    f"out= for {axis} shares memory with the array for another answer",
+                    where=caller(),
+                    help="give an array of its own for each",
+                )
+            found.append(array)
+    return found
+
+
+def _check_room(axis: str, array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise WrongArguments unless answers of this shape and dtype can be written into an array."""
+    if not isinstance(array, np.ndarray):
+        fault = f"is a {type(array).__name__}"
+    elif array.shape != shape or array.dtype != dtype:
+        fault = f"is an array of {array.dtype} of shape {array.shape}"
+    elif not array.flags.writeable:
+        fault = "is read-only"
+    else:
+        return
+    raise WrongArguments(
+        f"out= for {axis} {fault}; the answers are {dtype} of shape {shape}",
+        where=caller(),
+        help=f"use numpy.empty({shape}, {dtype.name!r})",
+    )
+
+
+def _apart(column: Column, arrays: Arrays) -> Column:
+    """A column that stays as it is while answers are written into these arrays."""
+    if not any(np.may_share_memory(column.array, array) for array in arrays):
+        return column
+    return Column(column.array.copy(), column.dtype, column.inner)
+
+
+def check_on_error(definition: Definition, on_error: str) -> None:
+    """Raise WrongArguments unless rows can be refused in this way."""
+    kinds = definition.leaf_kinds(definition.axes.unknown)
     if on_error not in ("raise", "nan"):
         raise WrongArguments(
             f'on_error is "raise" or "nan", not {on_error!r}',

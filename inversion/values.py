@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.batch import fitted
+from inversion.columns import fitted
 from inversion.errors import NoSolution, WrongArguments
 from overlay import NotCompilable
 from overlay.location import caller

@@ -21,10 +21,16 @@ from overlay.location import is_ours, location_of, name_of
 from overlay.target import lookup
 
 if TYPE_CHECKING:
-    from overlay.method import Method
     from overlay.table import MethodTable
 
-__all__ = ["home_of_caller", "name_at_home", "named", "reduced_table", "restore_table"]
+__all__ = [
+    "Shipped",
+    "home_of_caller",
+    "name_at_home",
+    "named",
+    "reduced_table",
+    "restore_table",
+]
 
 # picklers that ship functions by value
 _BY_VALUE = ("cloudpickle", "dill")
@@ -73,7 +79,7 @@ def reduced_table(table: MethodTable) -> tuple[Any, ...]:
         table.identity = uuid.uuid4().hex
         _tables[table.identity] = table
     rows = [
-        (_reference(m.target), _Shipped(m.function, m), m.precedence, m.generated)
+        (_reference(m.target), Shipped(m.function, f"the method {m!r}"), m.precedence, m.generated)
         for m in table.methods()
     ]
     return _table, (table.identity, table.name, table.check), (table.version, rows)
@@ -127,12 +133,13 @@ def _same(function: Any) -> Any:
     return function
 
 
-class _Shipped:
-    """A method's function on its way into a pickle; what is read is the function."""
+class Shipped:
+    """A function on its way into a pickle; what is read is the function. what: is pickled with it,
+    for the error where it cannot be."""
 
-    def __init__(self, function: Callable[..., Any], method: Method) -> None:
+    def __init__(self, function: Callable[..., Any], what: str) -> None:
         self.function = function
-        self.method = method
+        self.what = what
 
     def __reduce__(self) -> Any:
         name = _name_of_function(self.function)
@@ -141,10 +148,10 @@ class _Shipped:
             return _function_at, (module, path)
         if not _is_main(self.function) and not _pickled_by_value():
             raise OverlayError(
-                f"cannot pickle the method {self.method!r}: no module holds "
+                f"cannot pickle {self.what}: no module holds "
                 f"{name_of(self.function)} under its name",
                 where=location_of(self.function),
-                help="use cloudpickle, or define the table and its methods in a module",
+                help="use cloudpickle, or define it in a module",
             )
         return _same, (self.function,)
 

@@ -1,0 +1,207 @@
+"""Batches: into arrays that are given, with progress, in bounded memory; and in other processes."""
+
+import math
+import pickle
+import sys
+import tracemalloc
+from typing import Annotated
+
+import cloudpickle
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from typeguard import suppress_type_checks
+
+from inversion import MissingPackage, NoSolution, WrongArguments, choose, invert, rows
+from overlay import Context, MethodTable, OverlayError
+from primitives.arrays.domain import Shape
+
+
+def line(x: float):
+    return 2 * x + 3
+
+
+def softplus(x: float):
+    return math.log1p(math.exp(x))
+
+
+def total(x: float, y: float):
+    return x + y
+
+
+def pair(x: float, y: float):
+    return 2 * x, y - 1
+
+
+def scaled(v: Annotated[NDArray[np.float64], Shape(3)], k: float):
+    return v * k
+
+
+def nested(p: tuple[float, float], z: float):
+    return 2 * p[0], p[1] - 1, z * 2
+
+
+LINE = invert(line)
+TOTAL = invert(total)
+PAIR = invert(pair)
+SCALED = choose(scaled, known=("return", "k"))
+VALUES = np.linspace(-4, 9, 24)
+
+
+# ---- out ----
+
+
+@pytest.mark.parametrize(
+    "room",
+    [
+        np.full((4, 6), -1.0),
+        np.full((6, 4), -1.0).T,
+        np.full((8, 12), -1.0)[::2, ::2],
+        np.full((4, 6), -1.0)[::-1],
+    ],
+    ids=["plain", "transposed", "strided", "reversed"],
+)
+def test_answers_are_written_where_they_are_wanted(room, monkeypatch):
+    monkeypatch.setattr(rows, "AT_ONCE", 5)  # several ranges
+    (found,) = LINE.batch(VALUES.reshape(4, 6), out=room)
+    assert found is room
+    np.testing.assert_array_equal(room, (VALUES.reshape(4, 6) - 3) / 2)
+
+
+def test_several_unknown_axes_take_a_tuple_of_arrays():
+    out = np.empty(24), np.empty(24)
+    found = PAIR.batch((VALUES, VALUES / 2), out=out)
+    assert found[0] is out[0]
+    assert found[1] is out[1]
+    np.testing.assert_allclose(out, [VALUES / 2, VALUES / 2 + 1])
+
+
+def test_an_axis_of_several_numbers_is_built_of_arrays():
+    inverse = invert(nested)
+    out = (np.empty(24), np.empty(24)), np.empty(24)
+    (p, q), z = inverse.batch((VALUES, VALUES, VALUES), out=out)
+    assert (p is out[0][0], q is out[0][1], z is out[1]) == (True, True, True)
+    np.testing.assert_allclose([p, q, z], [VALUES / 2, VALUES + 1, VALUES / 2])
+
+
+def test_what_is_known_may_be_where_the_answers_go():
+    values = np.concatenate([VALUES, [-3.0, 1.0, 2.0]])
+    wanted = (values - 3) / 2
+    assert LINE.batch(values, out=values)[0] is values
+    np.testing.assert_array_equal(values, wanted)
+    shared = np.arange(10.0)
+    (found,) = LINE.batch(shared[:-1], out=shared[1:])
+    np.testing.assert_array_equal(found, (np.arange(9.0) - 3) / 2)
+
+
+def test_rows_that_fail_are_read_from_what_was_given():
+    values = np.array([1.0, -1.0, 2.0])
+    invert(softplus).batch(values, out=values, on_error="nan")
+    assert np.isnan(values).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (np.empty(3), r"out= for x is an array of float64 of shape \(3,\); .* shape \(24,\)"),
+        (np.empty(24, np.float32), "float32"),
+        ([0.0] * 24, "out= for x is a list"),
+        ((), "answers x"),
+        ((np.empty(24), np.empty(24)), "answers x"),
+        (np.broadcast_to(np.zeros(()), (24,)), "read-only"),
+    ],
+    ids=["shape", "dtype", "list", "none", "two", "read-only"],
+)
+def test_room_that_does_not_fit_is_refused(out, message):
+    with pytest.raises(WrongArguments, match=message):
+        LINE.batch(VALUES, out=out)
+
+
+def test_answers_do_not_share_room():
+    room = np.empty(30)
+    with pytest.raises(WrongArguments, match="shares memory"):
+        PAIR.batch((VALUES, VALUES), out=(room[:24], room[6:]))
+
+
+def test_ranges_of_rows_are_solved_one_after_the_other(monkeypatch):
+    thetas = SCALED.parameters.sample(np.random.default_rng(0), 7).reshape(7, 1)
+    known = np.arange(15.0).reshape(5, 3), np.arange(1.0, 36).reshape(7, 5)
+    (whole,) = SCALED.batch(*known, theta=thetas)
+    monkeypatch.setattr(rows, "AT_ONCE", 6)  # two rows at a time
+    (parts,) = SCALED.batch(*known, theta=thetas)
+    np.testing.assert_array_equal(parts, whole)
+    np.testing.assert_allclose(whole * known[1][..., None], np.broadcast_to(known[0], whole.shape))
+    with pytest.raises(NoSolution, match="row: 5"):
+        invert(softplus).batch(np.array([1.0] * 5 + [-1.0]))
+
+
+def test_memory_beside_the_answers_is_bounded():
+    values = np.broadcast_to(np.linspace(1, 2, 3_000_000, dtype=np.float32), (2, 3_000_000))
+    out = np.empty(values.shape)
+    LINE.batch(values[:, :10])  # compiles
+    tracemalloc.start()
+    LINE.batch(values, out=out)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 25e6 < out.nbytes
+
+
+# ---- progress ----
+
+
+def test_a_function_is_told_how_far_a_batch_is(monkeypatch):
+    monkeypatch.setattr(rows, "AT_ONCE_REPORTED", 10)
+    told = []
+    LINE.batch(VALUES, progress=lambda done, total: told.append((done, total)))
+    assert told == [(10, 24), (20, 24), (24, 24)]
+
+
+def test_a_bar_shows_it(capsys):
+    pytest.importorskip("tqdm")
+    LINE.batch(VALUES, progress=True)
+    assert "line: 100%" in capsys.readouterr().err
+
+
+def test_without_tqdm_a_bar_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(MissingPackage, match=r"overlay-dispatch\[progress\]"):
+        LINE.batch(VALUES, progress=True)
+    with (
+        suppress_type_checks(),
+        pytest.raises(WrongArguments, match="progress is True, False, or a function"),
+    ):
+        LINE.batch(VALUES, progress="yes")
+
+
+# ---- in other processes ----
+
+
+def test_an_inverse_is_pickled_as_what_it_was_made_of():
+    for inverse in (LINE, SCALED, choose(total, known=("return", "x"), rtol=1e-6)):
+        again = pickle.loads(pickle.dumps(inverse))
+        assert again is not inverse
+        assert (str(again), again.known, again.tolerance) == (
+            str(inverse), inverse.known, inverse.tolerance
+        )  # fmt: skip
+        assert pickle.loads(pickle.dumps(inverse)) is again  # with what it has compiled
+
+
+def test_a_function_without_a_name_is_pickled_by_value_only():
+    inverse = invert(lambda x, v: 4 * x + v.sum(), float, np.zeros(2))
+    with pytest.raises(OverlayError, match="cannot pickle the inverse of <lambda>") as caught:
+        pickle.dumps(inverse)
+    assert "cloudpickle" in str(caught.value)
+    again = pickle.loads(cloudpickle.dumps(inverse))
+    theta = again.recover(1.0, [2.0, 3.0])
+    assert again(9.0, theta)[0] == 1.0
+
+
+def test_a_context_goes_with_it():
+    table = MethodTable("linear")
+
+    @table.overlay(math.exp)
+    def exp(x: float):
+        return 1 + x
+
+    inverse = invert(lambda t: 3 * math.exp(t), float, context=Context(table))
+    assert pickle.loads(cloudpickle.dumps(inverse))(6.0) == (1.0,)
