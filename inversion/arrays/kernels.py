@@ -51,13 +51,22 @@ class Kernel:
         if quick is None:
             self.refusing(0, size, columns)
             return
-        _in_threads(quick, columns)
-        wrong = np.zeros(size, dtype=np.bool_)
-        for out in columns[: self.outs]:
-            wrong |= np.isnan(out)
-        for start in range(0, size, CHUNK) if wrong.any() else ():
-            if wrong[start : start + CHUNK].any():
+        if not self.missed(quick, columns):
+            return
+        for start in range(0, size, CHUNK):
+            if any(np.isnan(out[start : start + CHUNK]).any() for out in columns[: self.outs]):
                 self.refusing(start, min(start + CHUNK, size), columns)
+
+    def missed(self, loop: Callable[..., None], columns: tuple[Any, ...]) -> int:
+        """Run a loop in threads over columns, and numbers that all elements share: how many
+        answers are NaN."""
+
+        def stretch(*parts: Any) -> int:
+            left = iter(parts)
+            loop(*(next(left) if _is_column(c) else c for c in columns))
+            return sum(int(np.isnan(out).sum()) for out in parts[: self.outs])
+
+        return in_threads(stretch, [c for c in columns if _is_column(c)])
 
     def refusing(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
         """Fill a stretch by compiled code that refuses, and what that refuses by Python."""
@@ -91,17 +100,6 @@ class Kernel:
 
 def _stretch(columns: tuple[Any, ...], start: int, stop: int) -> list[Any]:
     return [c[start:stop] if _is_column(c) else c for c in columns]
-
-
-def _in_threads(loop: Callable[..., None], columns: tuple[Any, ...]) -> None:
-    """Run a loop over columns, and numbers that all elements share."""
-    arrays = [c for c in columns if _is_column(c)]
-
-    def stretch(*parts: Any) -> None:
-        left = iter(parts)
-        loop(*(next(left) if _is_column(c) else c for c in columns))
-
-    in_threads(stretch, arrays)
 
 
 def _is_column(value: Any) -> bool:

@@ -535,7 +535,7 @@ def test_long_loops_of_floats_are_left_to_threads_and_what_they_miss_to_the_reas
 
     def counted(loop, columns):
         stretches.append(len(columns[0]))
-        in_threads(loop, columns)
+        return in_threads(loop, columns)
 
     monkeypatch.setattr(kernels, "in_threads", counted)
     x = np.linspace(-1, 3, 50_000)
