@@ -46,6 +46,7 @@ NOT_CHECKED = (
     "primitives.logical",
     "primitives.number_theory",
     "primitives.ordering",
+    "primitives.polar",
     "primitives.several",
     "primitives.shifts",
     "primitives.word_division",

@@ -22,6 +22,7 @@ from inversion.inverse import Inverse
 from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
 from inversion.plan import Plan, plan
+from inversion.polar import in_polar_coordinates
 from inversion.program import Program
 from inversion.sending import Request
 from inversion.trees import Node, Tree, declared, leaves, mapped
@@ -171,6 +172,7 @@ def _planned(
         if at in domains
     }
     program = absorb(fuse_elementwise(with_systems(program, parts)))
+    program = prune(in_polar_coordinates(program, parts))
     return program, plan(program, parts, stated, numeric=numeric), stated
 
 

@@ -205,14 +205,12 @@ class _Forward:
         if not moving or float not in kinds:
             # a whole number or truth value changes in steps alone
             return [(value, None) for value in results]
-        if len(results) > 1:
-            raise NotInvertible(
-                f"no partial derivatives are known of the results of `{statement}`",
-                where=statement.where,
-                help="write it with functions that give one result each",
-            )
-        found = self.partials(statement, rule)(*values)
-        return [(result, sum(found[i] * slope for i, slope in moving))]
+        found: Any = self.partials(statement, rule)(*values)
+        rows = found if len(results) > 1 else (found,)
+        return [
+            (value, sum(row[i] * slope for i, slope in moving) if kind is float else None)
+            for value, row, kind in zip(results, rows, kinds, strict=True)
+        ]
 
     def partials(self, statement: Statement, rule: Relation) -> Callable[..., Sequence[float]]:
         """The rule for a function's partial derivatives. Raises NotInvertible where none is."""

@@ -31,9 +31,11 @@ from primitives import (
     extremes,
     gamma,
     hyperbolic,
+    polar,
     powers,
     remainders,
     rounding,
+    several,
     signs,
     special,
     trigonometric,
@@ -59,14 +61,16 @@ class PartialsOf(RelationOf):
 
 def partials_of(function: Callable[..., Any]) -> PartialsOf:
     """The target whose methods take ``function``'s arguments and return its partial derivatives
-    there, one for each argument. They raise NoSolution where there are none."""
+    there, one for each argument; of a function of several results, a tuple of these for each.
+    They raise NoSolution where there are none."""
     return PartialsOf(canonical(function))
 
 
 partials = MethodTable("partials")
 """The partial derivatives of the primitives. The tables of a context shadow them."""
 
-Rule = Callable[..., tuple[float, ...]]
+Rows = tuple[tuple[float, ...], ...]
+Rule = Callable[..., tuple[float, ...] | Rows]
 SQRT_PI = math.sqrt(math.pi)
 KINK = "the function has a kink there, and no derivative"
 
@@ -131,6 +135,31 @@ def _quotient_steps(a: float, b: float) -> tuple[float, float]:
     return 0.0, 0.0
 
 
+def _quotient_and_remainder(a: float, b: float) -> Rows:
+    return _quotient_steps(a, b), _remainder(a, b)
+
+
+def _fraction_and_whole(a: float) -> Rows:
+    _steps_but_at_0(a)
+    return (1.0,), (0.0,)
+
+
+def _significand(a: float) -> Rows:
+    significand, exponent = math.frexp(a)
+    if abs(significand) == 0.5:
+        raise NoSolution("the exponent has a step there, and no derivative")
+    return (math.ldexp(1.0, -exponent),), (0.0,)
+
+
+def _point(r: float, a: float) -> Rows:
+    return (math.cos(a), -r * math.sin(a)), (math.sin(a), r * math.cos(a))
+
+
+def _coordinates(x: float, y: float) -> Rows:
+    r = math.hypot(x, y)
+    return (x / r, y / r), (-y / r / r, x / r / r)
+
+
 RULES: tuple[tuple[Relation, Rule], ...] = (
     (arithmetic.add, lambda a, b: (1.0, 1.0)),
     (arithmetic.sub, lambda a, b: (1.0, -1.0)),
@@ -187,13 +216,18 @@ RULES: tuple[tuple[Relation, Rule], ...] = (
     (special.erfc, lambda a: (-2 / SQRT_PI * math.exp(-a * a),)),
     (gamma.gamma, lambda a: (math.gamma(a) * gamma.digamma(a),)),
     (gamma.lgamma, lambda a: (gamma.digamma(a),)),
+    (several.divmod_float, _quotient_and_remainder),
+    (several.modf, _fraction_and_whole),
+    (several.frexp, _significand),
+    (polar.polar, _point),
+    (polar.unpolar, _coordinates),
 )
 
 
 def _declare(relation: Relation, rule: Rule) -> None:
     """Add a rule as a method for the types of a relation."""
 
-    def made(*args: Any) -> tuple[float, ...]:
+    def made(*args: Any) -> tuple[float, ...] | Rows:
         with np.errstate(all="ignore"):
             return rule(*args)
 

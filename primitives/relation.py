@@ -121,6 +121,7 @@ class Relation:
     result; None of several. where: ``file:line`` of its definition.
     edges: what holds at its edges, in words. weak: whether its result says little of its inputs,
     as a sum does of its terms: it is then solved only for what nothing else determines.
+    independent: whether each of several results determines one input more.
     """
 
     whole = False
@@ -138,8 +139,10 @@ class Relation:
         where: str | None,
         edges: str = "",
         weak: bool = False,
+        independent: bool = False,
     ) -> None:
         self.weak = weak
+        self.independent = self.whole = independent
         self.target = target
         self.types = types
         self.equation = equation
@@ -212,6 +215,7 @@ def relation(
     incomplete: str | Mapping[str, str] | None = None,
     edges: str = "",
     weak: bool = False,
+    independent: bool = False,
     **solutions: Solver | Parametric,
 ) -> Relation:
     """The relation of a function for one signature.
@@ -228,7 +232,8 @@ def relation(
     of several results the tuple of types.
     incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
     every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
-    weak: whether the result says little of the inputs.
+    weak: whether the result says little of the inputs. independent: whether each of several
+    results determines one input more, so that fewer unknown axes have to agree.
 
     A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
     known axes have no solution. It is plain Python that numba can compile.
@@ -263,6 +268,7 @@ def relation(
         where=where,
         edges=edges,
         weak=weak,
+        independent=independent,
     )
     build = _Builder(made, where, incomplete)
     build.domains(domain)
@@ -403,7 +409,10 @@ class _Builder:
     def mode(self, label: str, unknown: tuple[str, ...], given: Solver | Parametric) -> None:
         made = self.made
         axes = (*made.outputs, *made.axes)
-        surplus = set(unknown) < set(made.outputs)  # the other results have to agree
+        # the other results have to agree
+        surplus = set(unknown) < set(made.outputs)
+        if made.independent:
+            surplus = len(unknown) < len(made.outputs)
         if (
             not unknown
             or any(name not in axes for name in unknown)

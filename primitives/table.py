@@ -28,6 +28,7 @@ from primitives import (
     logical,
     number_theory,
     ordering,
+    polar,
     powers,
     remainders,
     rounding,
@@ -117,6 +118,8 @@ RELATIONS: tuple[Relation, ...] = (
     *words_of(np.int64),
     *words_of(np.uint64),
     *several.SEVERAL,
+    polar.polar,
+    polar.unpolar,
     # of floats
     exponential.exp,
     exponential.exp2,

@@ -9,7 +9,8 @@ that is proven.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,9 @@ from inversion.contraction.values import Values, every, inside, point
 from inversion.loops import Loop
 from inversion.program import Operand, Program, Statement, Variable
 from primitives import Domain, Relation, arithmetic
+from primitives.polar import polar, unpolar
 from primitives.several import PAIRS
+from primitives.trigonometric import angle, cosine, hypotenuse, sine
 
 __all__ = ["Box", "Nothing", "contracted", "first_box", "narrowed"]
 
@@ -29,6 +32,8 @@ Box = Mapping[Variable, Values]
 """A set for each variable of real numbers."""
 
 ROUNDS = 6
+_everything = Values(((-math.inf, math.inf),), nan=True)
+
 SQUARES: Mapping[Relation, Relation] = {
     arithmetic.mul: arithmetic.square,
     arithmetic.mul_int: arithmetic.square_int,
@@ -36,7 +41,7 @@ SQUARES: Mapping[Relation, Relation] = {
 
 
 PARTS = {together: parts for parts, together in PAIRS.items()}
-"""The relations of each result, for those of two results."""
+"""The relations of each result, for those of two results that are found one by one."""
 
 INNER_ROUNDS = 2  # of what stands inside a branch
 PART = 20  # what a branch or loop counts for, besides what stands in it
@@ -121,6 +126,25 @@ def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Va
     return found
 
 
+def _parts(statement: Statement) -> Iterator[Statement]:
+    """Statements of one result each that say the same as one of several."""
+    if statement.relation is polar:
+        (r, a), of = statement.arguments, str(statement.results[0])
+        for result, rule in zip(statement.results, (cosine, sine), strict=True):
+            part = Variable(f"__{rule.name}_of_{of}", float)
+            yield Statement(rule, (part,), (a,), statement.where)
+            yield Statement(arithmetic.mul, (result,), (r, part), statement.where)
+        return
+    if statement.relation is unpolar:
+        (length, turn), (x, y) = statement.results, statement.arguments
+        yield Statement(hypotenuse, (length,), (x, y), statement.where)
+        yield Statement(angle, (turn,), (y, x), statement.where)
+        return
+    rule: Any = statement.relation
+    for one, result in zip(PARTS.get(rule, ()), statement.results, strict=False):
+        yield replace(statement, relation=one, results=(result,))
+
+
 def _of(box: Box, operand: Operand) -> Values | None:
     return box.get(operand) if isinstance(operand, Variable) else point(operand.value)
 
@@ -147,8 +171,10 @@ def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> 
     if not isinstance(rule, Relation):
         return
     if len(statement.results) > 1:
-        for one, result in zip(PARTS.get(rule, ()), statement.results, strict=False):
-            _through(box, replace(statement, relation=one, results=(result,)), work)
+        for part in _parts(statement):
+            if part.result not in statement.results:  # what is computed on the way
+                box.setdefault(part.result, _everything)
+            _through(box, part, work)
         return
     operands = (statement.result, *statement.arguments)
     if rule in SQUARES and operands[1] == operands[2]:  # as one variable, the sets are smaller
