@@ -14,7 +14,7 @@ import numba
 from primitives.numba_unrefused import unrefused
 from primitives.vector_maths import VECTORISED
 
-__all__ = ["compiled", "compiled_form", "entered"]
+__all__ = ["compiled", "compiled_form", "entered", "form_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +32,11 @@ def compiled_form(function: Callable[..., Any]) -> Callable[[F], F]:
         return form
 
     return mark
+
+
+def form_of(function: Any) -> Any:
+    """What a function is in compiled code: itself, where that is no other."""
+    return _forms.get(function, function)
 
 
 class _Way:
@@ -55,7 +60,7 @@ class _Way:
         return self._copied(value) if made is None else made
 
     def _copied(self, function: types.FunctionType) -> Any:
-        form: types.FunctionType = _forms.get(function, function)
+        form: types.FunctionType = form_of(function)
         names = dict(form.__globals__)
         outer = form.__closure__ or ()
         cells = tuple(types.CellType() for _ in outer)

@@ -5,7 +5,6 @@ import math
 import os
 import subprocess
 import sys
-import textwrap
 from collections import Counter
 from pathlib import Path
 
@@ -34,6 +33,9 @@ def helper(x):
 def plain(x: float):
     return math.log(helper(x) + 1)
 
+def growth(t: float):
+    return 3 * math.exp(t)
+
 def looped(x: float, n: int):
     for _ in range(n):
         x = 2 * x + 1
@@ -44,7 +46,7 @@ def summed(v):
 
 inverses = {
     "plain": (invert(plain, cache=FOLDER), (0.5,)),
-    "context": (invert(lambda t: 3 * math.exp(t), float, context=Context(table), cache=FOLDER), (6.0,)),
+    "context": (invert(growth, context=Context(table), cache=FOLDER), (6.0,)),
     "loop": (choose(looped, known=("return", "n"), cache=FOLDER), (15.0, 3)),
     "array": (invert(summed, np.zeros(2), cache=FOLDER), (8.0, None)),
 }
