@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
@@ -11,22 +12,30 @@ import numpy as np
 from inversion.arrays.kernels import Kernel
 from inversion.definition import Definition
 from inversion.emitting.rows import loop_source
-from inversion.numba_ir import jitted
+from inversion.numba_ir import jitted, released
 from inversion.quick import is_quick, quick_loop, quick_names
 from inversion.trees import classes_of, leaves, rebuilt
 from inversion.values import dtype_of, example_of
-from overlay import Context, NotCompilable
-from primitives.kernels import compiled
+from overlay import Context, MethodTable, NotCompilable
+from primitives.kernels import entered
 
-__all__ = ["Code"]
+__all__ = ["Cache", "Code"]
+
+Cache = bool | str | os.PathLike[str]
 
 
 class Code:
-    """The functions of an inverse, each made when it is asked for."""
+    """The functions of an inverse, each made when it is asked for.
 
-    def __init__(self, definition: Definition) -> None:
+    cache: whether, or in what folder, compiled code is kept on disk: see ``Context.jit``.
+    """
+
+    def __init__(self, definition: Definition, cache: Cache) -> None:
         self._definition = definition
         self._source = definition.source
+        self.cache = cache
+        # each has its own: compiled code looks at all that its context has compiled, for changes
+        self._home = Context(MethodTable(definition.filename))
         self._quick_loops: dict[str, Callable[..., None]] = {}
 
     # ---- interpreted ----
@@ -53,13 +62,12 @@ class Code:
     @cached_property
     def inverse(self) -> Callable[..., tuple[Any, ...]]:
         """``inverse`` as one function compiled by numba. Raises NotCompilable."""
-        definition, names = self._definition, self._compiled_parts
-        names["forward"] = (definition.context or Context()).jit(definition.function)
+        definition, names = self._definition, self._entered
         kinds = [definition.kinds[axis] for axis in definition.axes.known]
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         space = definition.parameters
         return jitted(
-            names["inverse"],
+            self._home.jit(names["inverse"], cache=self.cache),
             (*defaults, *definition.as_argument(space.compiled(space.default()))),
             f"the inverse of {definition.name}",
             definition.where,
@@ -76,9 +84,9 @@ class Code:
         count, space = len(self._definition.axes.known), self._definition.parameters
         return self.fitted((*given[:count], *map(space.normal, given[count:])))
 
-    def _compiled_part(self, name: str) -> Callable[..., Any] | None:
-        """One of the generated functions, compiled."""
-        return self._compiled_parts[name]
+    def _compiled_part(self, name: str) -> Callable[..., Any]:
+        """One of the generated functions, compiled when it is called."""
+        return self._home.jit(self._entered[name], cache=self.cache)
 
     def _quick_loop(self, name: str) -> Callable[..., None] | None:
         """A loop over elements that fills in NaN, where it can."""
@@ -91,12 +99,13 @@ class Code:
         return self._quick_loops[name]
 
     @cached_property
-    def _compiled_parts(self) -> dict[str, Any]:
-        """The generated functions, compiled when they are called; ``inverse`` is not."""
-        names = {name: compiled(value) for name, value in self._source.names.items()}
+    def _entered(self) -> dict[str, Any]:
+        """The generated functions as they are compiled."""
+        context, function = self._definition.context, self._definition.function
+        names = {name: entered(value) for name, value in self._source.names.items()}
+        names["forward"] = (context or Context()).jit(function)
+        names["__name__"] = __name__
         exec(compile(self._source.text, self._definition.filename, "exec"), names)
-        for part in self._source.parts:
-            names[part] = compiled(names[part])
         return names
 
     # ---- rows ----
@@ -106,7 +115,8 @@ class Code:
         """The compiled inverse in a loop over rows: ``rows(failed, *columns, *outs)``,
         which gives the number of those that have failed. Raises NotCompilable.
         """
-        return self._loop(self.inverse, raises=True)
+        rows = self._loop(self._entered["inverse"], raises=True)
+        return self._for_columns(self._home.jit(rows, cache=self.cache, nogil=True), raises=True)
 
     @cached_property
     def quick_rows(self) -> Callable[..., int] | None:
@@ -119,11 +129,13 @@ class Code:
         text, names = self._source.text, self._source.names
         try:
             quick = quick_names(text, names, definition.function, definition.context)
-            return self._loop(quick["inverse"], raises=False)
+            rows = self._loop(quick["inverse"], raises=False)
+            return self._for_columns(released(rows), raises=False)
         except NotCompilable:
             return None
 
     def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., int]:
+        """The loop over rows around an inverse."""
         definition = self._definition
         known, unknown = (
             [definition.axes.trees[axis] for axis in axes]
@@ -131,11 +143,16 @@ class Code:
         )
         text = loop_source(known, len(definition.parameters), unknown, raises=raises)
         classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
-        namespace: dict[str, Any] = {"inverse": inverse, **classes}
+        namespace: dict[str, Any] = {"inverse": inverse, **classes, "__name__": __name__}
         exec(compile(text, definition.filename, "exec"), namespace)
+        return namespace["rows"]
+
+    def _for_columns(self, rows: Any, *, raises: bool) -> Callable[..., int]:
+        """A loop over rows, compiled for the columns of this inverse."""
+        definition = self._definition
         dtypes = [np.dtype(np.bool_)] if raises else []
         dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.known))
         dtypes += [p.domain.dtype for p in definition.parameters]
         dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.unknown))
         example = tuple(np.zeros(0, dtype) for dtype in dtypes)
-        return jitted(namespace["rows"], example, repr(definition), definition.where, nogil=True)
+        return jitted(rows, example, repr(definition), definition.where)

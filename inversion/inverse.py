@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.limits import refuse_arrays
-from inversion.code import Code
+from inversion.code import Cache, Code
 from inversion.dask_arrays import has_dask, lazily
 from inversion.definition import Definition
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
@@ -45,10 +45,10 @@ class Inverse(Readable):
     made again from the function by the process that reads it.
     """
 
-    def __init__(self, definition: Definition, request: Request) -> None:
+    def __init__(self, definition: Definition, request: Request, cache: Cache = False) -> None:
         super().__init__(definition)
         self._request = request
-        self._code = Code(definition)
+        self._code = Code(definition, cache)
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Watch(definition.plan.program.functions, definition.context)

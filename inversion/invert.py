@@ -13,6 +13,7 @@ import numpy as np
 from inversion.arrays.fusion import fuse_elementwise, fuse_moved
 from inversion.arrays.system import with_systems
 from inversion.branches import absorb
+from inversion.code import Cache
 from inversion.congruences import reduced
 from inversion.definition import Axes, Definition
 from inversion.emitting import emit
@@ -59,6 +60,7 @@ def invert(
     max_trips: int = 1000,
     rtol: float = 1e-9,
     atol: float = 1e-12,
+    cache: Cache = False,
 ) -> Inverse:
     """The parametric inverse of a function: from its result to all its arguments.
 
@@ -69,7 +71,8 @@ def invert(
     roots where algebra does not close a loop of shared variables: a parameter then says where the
     search begins; numeric=False refuses such a program. max_trips: how often a ``while`` loop may
     run; more turns are refused when the inverse is called. rtol, atol: how far from the known
-    result, relative to it, f of the answer may be.
+    result, relative to it, f of the answer may be. cache: whether compiled code is kept on disk,
+    where other processes find it; or the folder.
     Raises NotInvertible, with the line, where a statement cannot be solved.
 
     >>> import math
@@ -88,6 +91,7 @@ def invert(
         max_trips=max_trips,
         rtol=rtol,
         atol=atol,
+        cache=cache,
     )
 
 
@@ -101,6 +105,7 @@ def choose(
     max_trips: int = 1000,
     rtol: float = 1e-9,
     atol: float = 1e-12,
+    cache: Cache = False,
 ) -> Inverse:
     """As ``invert``, with any axes known: names of arguments, and ``"return"``.
 
@@ -150,8 +155,8 @@ def choose(
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
     definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
     options = {"known": tuple(known), "context": context, "domain": domain, "numeric": numeric}
-    options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol}
-    return Inverse(definition, Request(choose, f, types, options))
+    options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
+    return Inverse(definition, Request(choose, f, types, options), cache)
 
 
 def _planned(

@@ -415,19 +415,17 @@ def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
 
 
 def jitted(
-    function: Callable[..., Any],
+    made: Any,
     example: tuple[Any, ...],
     name: str,
     where: str,
     fitted: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
-    **options: Any,
 ) -> Callable[..., Any]:
-    """A function compiled for arguments of the types of these. Raises NotCompilable.
+    """A dispatcher that is compiled for arguments of the types of these. Raises NotCompilable.
 
     fitted: makes of arguments of other types some of these. Called from Python with what does not
-    fit then, it raises WrongArguments. options: numba's own.
+    fit then, it raises WrongArguments.
     """
-    made = numba.njit(**options)(function)
     kinds = tuple(numba.typeof(value) for value in example)
 
     def again(*args: Any, **kwargs: Any) -> Callable[..., Any]:

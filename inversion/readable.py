@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from inversion.definition import Axes, Definition
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
 from inversion.program import Program
+from inversion.standalone import standalone
 from overlay import Context
 from primitives import Domain
 
@@ -40,10 +42,14 @@ class Readable:
         """The inverse as data: what is chosen, and what is solved after what."""
         return self._definition.plan
 
-    @property
+    @cached_property
     def source(self) -> str:
-        """The generated Python."""
-        return self._definition.source.text
+        """The generated Python: a module that runs by itself, with ``inverse``, ``forward`` and
+        ``recover``. What has no source to be written out is imported by its name.
+
+        Raises NotWritable where something has neither a source nor a name.
+        """
+        return standalone(self._definition)
 
     @property
     def axes(self) -> Axes:

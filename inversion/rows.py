@@ -30,6 +30,10 @@ AT_ONCE, AT_ONCE_REPORTED = 1 << 20, 1 << 16
 """How many numbers of a column are solved for before the next ones are looked at."""
 
 
+COMPILED_AFTER = 1 << 24
+"""After so many rows solved by code from disk it has paid to compile what is faster."""
+
+
 @dataclass(frozen=True)
 class Wanted:
     """How a batch is answered: see ``Inverse.batch``."""
@@ -56,6 +60,7 @@ class Rows:
         self._code = code
         self._interpreted = interpreted
         self._is_changed = is_changed
+        self._solved = 0
 
     def answers(self, known: Sequence[Any], theta: Any, wanted: Wanted) -> tuple[Any, ...]:
         """The unknown axes: see ``Inverse.batch``."""
@@ -111,7 +116,7 @@ class Rows:
 
     def _failed(self, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any] | None:
         """Fill in the answers that compiled code has; which rows have none, or None."""
-        quick_rows = self._code.quick_rows
+        quick_rows = self._quick_rows(count)
         if quick_rows is None:
             failed = np.zeros(count, np.bool_)
             return failed if self._code.rows(failed, *flat, *outs) else None
@@ -129,6 +134,14 @@ class Rows:
         for out, answer in zip(outs, answers, strict=True):
             out[rows] = answer
         return failed
+
+    def _quick_rows(self, count: int) -> Callable[..., int] | None:
+        """The loop in which nothing can raise, where there is one. It is not on disk: where the
+        other is, it is compiled once so many rows have been solved that it pays."""
+        self._solved += count
+        if self._code.cache is not False and self._solved < COMPILED_AFTER:
+            return None
+        return self._code.quick_rows
 
     def _again(
         self, row: int, columns: Arrays, outs: Arrays, first: int, on_error: OnError

@@ -8,6 +8,7 @@ if it belongs to the user, and no one else can write into it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import re
@@ -320,4 +321,6 @@ def _is_between(path: str) -> bool:
     """Whether a file is ours, or of the libraries that call us."""
     numba: Any = sys.modules.get("numba")
     home = os.path.dirname(numba.__file__) + os.sep if numba is not None else None
-    return is_ours(path) or path == "<overlay>" or (home is not None and path.startswith(home))
+    if is_ours(path) or path in ("<overlay>", functools.__file__):
+        return True
+    return home is not None and path.startswith(home)

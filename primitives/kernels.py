@@ -14,14 +14,11 @@ import numba
 from primitives.numba_unrefused import unrefused
 from primitives.vector_maths import VECTORISED
 
-__all__ = ["compiled", "compiled_form"]
+__all__ = ["compiled", "compiled_form", "entered", "form_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_Kernels = weakref.WeakKeyDictionary[Callable[..., Any], Any]
-_refusing: _Kernels = weakref.WeakKeyDictionary()
-_unrefused: _Kernels = weakref.WeakKeyDictionary()
-_forms: _Kernels = weakref.WeakKeyDictionary()
+_forms: weakref.WeakKeyDictionary[Callable[..., Any], Any] = weakref.WeakKeyDictionary()
 
 
 def compiled_form(function: Callable[..., Any]) -> Callable[[F], F]:
@@ -37,7 +34,60 @@ def compiled_form(function: Callable[..., Any]) -> Callable[[F], F]:
     return mark
 
 
-def compiled(function: Any, *, refuses: bool = True) -> Any:
+def form_of(function: Any) -> Any:
+    """What a function is in compiled code: itself, where that is no other."""
+    return _forms.get(function, function)
+
+
+class _Way:
+    """One way to have functions compiled. wrap: makes of a copy of a function what its callers
+    call; vectorised: whether these call the functions of ``vector_maths``."""
+
+    def __init__(self, wrap: Callable[[Any], Any], *, vectorised: bool = False) -> None:
+        self._wrap = wrap
+        self._vectorised = vectorised
+        self._made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+    def __call__(self, value: Any) -> Any:
+        """What a name that stands for this has to stand for in compiled code."""
+        if self._vectorised and value is math:
+            return _vectorised()
+        if self._vectorised and isinstance(value, types.BuiltinFunctionType):
+            value = VECTORISED.get(value, value)
+        if not isinstance(value, types.FunctionType):
+            return value
+        made = self._made.get(value)
+        return self._copied(value) if made is None else made
+
+    def _copied(self, function: types.FunctionType) -> Any:
+        form: types.FunctionType = form_of(function)
+        names = dict(form.__globals__)
+        outer = form.__closure__ or ()
+        cells = tuple(types.CellType() for _ in outer)
+        copied = types.FunctionType(form.__code__, names, form.__name__, form.__defaults__, cells)
+        copied.__qualname__ = form.__qualname__
+        # known before its helpers are looked at, which may call it in turn
+        made = self._made[function] = self._wrap(copied)
+        for name in form.__code__.co_names:
+            if name in names:
+                names[name] = self(names[name])
+        for cell, original in zip(cells, outer, strict=True):
+            cell.cell_contents = self(original.cell_contents)
+        return made
+
+
+_entered = _Way(lambda copied: copied)
+_refusing = _Way(numba.njit)
+_unrefused = _Way(unrefused, vectorised=True)
+
+
+def entered(value: Any) -> Any:
+    """A function as a context compiles it, with its helpers in their compiled forms; anything but
+    a Python function is returned as it is."""
+    return _entered(value)
+
+
+def compiled(value: Any, *, refuses: bool = True) -> Any:
     """A function that numba compiles on its first call, and with it the plain Python functions
     that it calls by name; anything but a Python function is returned as it is.
 
@@ -45,38 +95,7 @@ def compiled(function: Any, *, refuses: bool = True) -> Any:
     returns floats, or a tuple of floats, can; it calls the functions of ``vector_maths`` in place
     of those of ``math``.
     """
-    if not isinstance(function, types.FunctionType):
-        return function
-    made = (_refusing if refuses else _unrefused).get(function)
-    return _compile(function, refuses) if made is None else made
-
-
-def _compile(function: types.FunctionType, refuses: bool) -> Any:
-    form: types.FunctionType = _forms.get(function, function)
-    names = dict(form.__globals__)
-    outer = form.__closure__ or ()
-    cells = tuple(types.CellType() for _ in outer)
-    copied = types.FunctionType(form.__code__, names, form.__name__, form.__defaults__, cells)
-    # known before its helpers are looked at, which may call it in turn
-    if refuses:
-        made = _refusing[function] = numba.njit(copied)
-    else:
-        made = _unrefused[function] = unrefused(copied)
-    for name in form.__code__.co_names:
-        if name in names:
-            names[name] = _named(names[name], refuses)
-    for cell, original in zip(cells, outer, strict=True):
-        cell.cell_contents = _named(original.cell_contents, refuses)
-    return made
-
-
-def _named(value: Any, refuses: bool) -> Any:
-    """What a kernel's name stands for in compiled code."""
-    if not refuses and value is math:
-        return _vectorised()
-    if not refuses and isinstance(value, types.BuiltinFunctionType):
-        value = VECTORISED.get(value, value)
-    return compiled(value, refuses=refuses)
+    return (_refusing if refuses else _unrefused)(value)
 
 
 @functools.cache
@@ -85,5 +104,5 @@ def _vectorised() -> types.ModuleType:
     module = types.ModuleType("math")
     vars(module).update(vars(math))
     for function, form in VECTORISED.items():
-        setattr(module, function.__name__, compiled(form, refuses=False))
+        setattr(module, function.__name__, _unrefused(form))
     return module

@@ -16,7 +16,15 @@ from inversion.emitting.elementwise import ELEMENTWISE
 from inversion.emitting.loops import LOOPS
 from inversion.emitting.moved import MOVED
 from inversion.emitting.system import SYSTEM
-from inversion.emitting.writing import Body, Module, PartWriter, Row, Source, tuple_of
+from inversion.emitting.writing import (
+    Body,
+    Module,
+    PartWriter,
+    Row,
+    Source,
+    conditions,
+    tuple_of,
+)
 from inversion.loops import Loop
 from inversion.plan import Plan, Step, solved_by, statement_of
 from inversion.program import Constant, Statement, Variable
@@ -48,15 +56,19 @@ def emit(
     rtol: float,
     atol: float,
     domains: Mapping[str, Domain],
+    *,
+    with_forward: bool = False,
 ) -> Source:
     """The source for a plan.
 
     axes: the function's, as trees of the plan's. known: those of them that are known. domains:
-    declared for axes of the plan; answers outside are refused.
+    declared for axes of the plan; answers outside are refused. with_forward: whether ``forward``
+    is written too, as the program is; else that name is left for the function itself.
     """
     module = Module(WRITERS)
     writer = Entry(module, plan, axes, known)
-    rows = writer.inverse(rtol, atol, domains)
+    rows = writer.forward() if with_forward else []
+    rows += writer.inverse(rtol, atol, domains)
     rows += writer.recover()
     return module.source(rows)
 
@@ -101,6 +113,18 @@ class Entry:
                 body.refuse(body.shown(plan.operand(axis)), domains[axis], error, None)
         self.check(body, rtol, atol)
         body.row(f"return {tuple_of([self.answer(body, axis) for axis in self.unknown])}")
+        return [*body.rows, Row("")]
+
+    def forward(self) -> list[Row]:
+        plan, body = self.plan, self.body()
+        arguments, first = self.arguments(body, self.inputs)
+        body.row(f"def forward({', '.join(arguments)}):", depth=0)
+        body.row(f'"""What {plan.program.name} gives."""')
+        for text in first:
+            body.row(text)
+        body.forward(plan.program.statements)
+        conditions(body, plan.program.holds)
+        body.row(f"return {self.answer(body, RETURN)}")
         return [*body.rows, Row("")]
 
     def recover(self) -> list[Row]:

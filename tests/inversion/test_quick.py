@@ -93,3 +93,11 @@ def test_an_array_that_must_not_be_written_to_is_taken_as_it_is():
     np.testing.assert_allclose(found, (values - 3) / 2)
     (every_other,) = invert(line).batch(values[::2])
     np.testing.assert_array_equal(every_other, found[::2])
+
+
+def test_rows_that_are_all_answered_need_no_other_code():
+    inverse = invert(softplus)
+    inverse.batch(np.linspace(1, 2, 5))
+    assert "rows" not in vars(inverse._code)  # compiled when it is asked for
+    inverse.batch(np.array([1.0, -1.0]), on_error="nan")
+    assert "rows" in vars(inverse._code)
