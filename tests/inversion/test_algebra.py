@@ -12,10 +12,10 @@ from inversion.invert import PIPELINE
 from inversion.joins import joins
 from inversion.lifting import lift
 from inversion.plan import Root
-from inversion.program import Variable
 from primitives.fractions import fraction
 
 small = st.integers(-9, 9).map(float)
+three = st.lists(small, min_size=3, max_size=3)
 F = float
 
 
@@ -51,7 +51,7 @@ def quadratic(x, a, b, c):
 
 
 @pytest.mark.parametrize("f", [moebius, sum_of_fractions, quadratic], ids=lambda f: f.__name__)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(x=small, others=st.lists(small, min_size=4, max_size=4))
 def test_each_root_is_found_whatever_the_coefficients_are(f, x, others):
     count = f.__code__.co_argcount - 1
@@ -83,9 +83,8 @@ def test_an_answer_is_refused_only_where_there_is_none(p, q, r, s, z):
 
 def test_coefficients_may_be_parameters():
     inverse = closed(lambda x, a: (a * x + 1) / (x - a), [F, F])
-    assert next(p.name for p in inverse.parameters) == "a"
-    x, a = inverse(3.0, inverse.recover(5.0, 2.0))
-    assert (x, a) == (5.0, 2.0)
+    assert len({"a", "x"}.intersection(inverse.parameters.names)) == 1
+    assert inverse(11 / 3, inverse.recover(5.0, 2.0)) == pytest.approx((5.0, 2.0))
 
 
 def test_a_leading_coefficient_of_0_leaves_a_line():
@@ -121,11 +120,7 @@ def test_integers_are_exact_or_left_to_others():
 
 
 @settings(max_examples=60)
-@given(
-    x=small,
-    top=st.lists(small, min_size=3, max_size=3),
-    bottom=st.lists(small, min_size=3, max_size=3),
-)
+@given(x=small, top=three, bottom=three)
 def test_the_relation_of_a_fraction_is_complete(x, top, bottom):
     rule = fraction(quadratic=True, free=True)
     try:
@@ -135,9 +130,8 @@ def test_the_relation_of_a_fraction_is_complete(x, top, bottom):
     axes = dict(zip(rule.axes, (x, *top, *bottom), strict=True)) | {"return": value}
     mode = rule.mode(["x"])
     chosen = mode.recover(*(axes[name] for name in mode.recovers))
-    found = mode.solver(
-        *({**axes, **dict(zip(mode.coordinates, chosen, strict=True))}[n] for n in mode.takes)
-    )
+    axes.update(zip(mode.coordinates, chosen, strict=True))
+    found = mode.solver(*(axes[name] for name in mode.takes))
     assert rule(found, *top, *bottom) == pytest.approx(value, rel=1e-6, abs=1e-6)
 
 
@@ -153,20 +147,18 @@ def core_of(f, *names):
 
 def test_the_uses_of_a_variable_meet_in_one_statement():
     program = core_of(lambda x, y: math.exp(x * y + x) + y, "x", "y")
-    found = {
-        v.name: str(program.statements[at]) for at, v in joins(program.statements, program.inputs)
-    }
-    assert found["x"] == "v2 = v1 + x"
-    assert set(found) == {"x"}  # y is used after it in what gives the result
+    unknown = [v for v in program.variables if v != program.result]
+    found = {v.name: str(program.statements[at]) for at, v in joins(program.statements, unknown)}
+    assert found == {"x": "v2 = v1 + x", "y": "v4 = v3 + y"}
 
 
 def test_equations_fall_into_blocks_in_the_order_in_which_they_are_solved():
     program = core_of(lambda x, y: (x * math.exp(x), y * math.exp(y) + x), "x", "y")
-    given_ones = set(program.results.values())
-    unknown = [v for v in program.variables if v not in given_ones]
-    found = blocks(program.statements, unknown)
-    assert [{v.name for v in block.unknown} & {"x", "y"} for block in found] == [{"x"}, {"y"}]
-    assert [len(block.statements) - len(block.unknown) for block in found] == [0, 0]
+    results = set(program.results.values())
+    found = blocks(program.statements, [v for v in program.variables if v not in results])
+    assert [v.name for block in found for v in block.unknown if v in program.inputs] == ["x", "y"]
+    assert all(len(block.statements) == len(block.unknown) for block in found)
+    assert max(len(block.statements) for block in found) == 2
 
 
 def test_each_block_has_a_guess_of_its_own():
@@ -183,5 +175,6 @@ def test_unknowns_that_are_too_many_and_equations_that_are_too_many_stay_togethe
     program = core_of(lambda x, y: x * math.exp(y) + y, "x", "y")
     (block,) = blocks(program.statements, [v for v in program.variables if v != program.result])
     assert len(block.unknown) == len(block.statements) + 1
-    over = blocks(program.statements, [Variable("x", F)])
-    assert [len(block.statements) for block in over] == [1]
+    twice = core_of(lambda x: (x + 1, x * x), "x")
+    (over,) = blocks(twice.statements, twice.inputs)
+    assert (len(over.statements), len(over.unknown)) == (2, 1)
