@@ -30,6 +30,7 @@ NOT_CHECKED = (
     "primitives.exponential",
     "primitives.extremes",
     "primitives.floats",
+    "primitives.fractions",
     "primitives.gamma",
     "primitives.hyperbolic",
     "primitives.modular",

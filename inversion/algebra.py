@@ -1,46 +1,97 @@
 """Closing loops by algebra: a variable that is used several times is collected.
 
-Where a statement's result is a polynomial of degree one or two in a variable, it is written
-with this variable standing once: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) * x``, and
-``x * x + x`` as a square, completed.
+Where the uses of a variable meet again in one statement, and all on the way are sums, products and
+quotients, this statement is a fraction of two polynomials in the variable. Up to degree two it is
+written with the variable standing once: ``a + a`` as ``2 * a``, ``x * y + x`` as ``(y + 1) * x``,
+``x * x + x`` as a square, completed, ``(x + 1) / (x - 2)`` as a relation of its own.
 """
 
 from __future__ import annotations
 
 import functools
+import heapq
+import itertools
+import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from inversion.joins import joins
 from inversion.passes import fold, prune
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from overlay import Context
 from primitives import Relation, relation_of, relations
 from primitives.arithmetic import squared
 from primitives.arrays.domain import is_array
+from primitives.fractions import fraction
 
 __all__ = ["collected"]
 
-Polynomial = tuple[Operand, Operand, Operand]
+MOST_TERMS = 3  # of a polynomial
+Polynomial = tuple[Operand, ...]
+"""The coefficients, that of the highest power last, which is not known to be 0."""
 
 
-Lookup = Callable[..., Relation | None]
+@dataclass(frozen=True)
+class Fraction:
+    """One polynomial divided by another."""
+
+    top: Polynomial
+    bottom: Polynomial
+
+
+@dataclass
+class Rewritten:
+    """In place of a statement: others, the last of which may give its result; else what this
+    is equal to."""
+
+    made: list[Statement] = field(default_factory=list[Statement])
+    equal: Operand | None = None
 
 
 def collected(
-    program: Program, core: Iterable[Statement], unknown: Iterable[Variable]
-) -> Iterator[Program]:
-    """The programs with one statement of the core rewritten so that one of these unknowns
-    stands in it once."""
-    unknown = tuple(v for v in unknown if not is_array(v.kind))
+    program: Program, core: Sequence[Statement], unknown: Iterable[Variable]
+) -> Program | None:
+    """The program with statements of the core rewritten, so that unknowns whose uses meet stand
+    once; None where there are none."""
+    floats = [v for v in unknown if not is_array(v.kind)]
+    names = {v.name for v in program.variables}
     lookup = functools.cache(_relation)
-    for statement in core:
-        if not isinstance(statement.relation, Relation) or len(statement.results) > 1:
-            continue
-        for variable in unknown:
-            algebra = _Algebra(program, statement, variable, lookup)
-            if algebra.uses(statement.result) > 1 and algebra.rewrite():
-                yield prune(fold(algebra.program()))
+    users = _users(core)
+    changed: dict[tuple[Variable, ...], Rewritten] = {}
+    for at, variable in joins(core, floats):
+        results = core[at].results
+        if results not in changed:
+            algebra = _Algebra(core, users, names, lookup, variable)
+            found = algebra.rewritten(at)
+            if found is not None:
+                changed[results] = found
+    return _applied(program, changed) if changed else None
+
+
+def _users(core: Sequence[Statement]) -> Mapping[Operand, list[int]]:
+    users: dict[Operand, list[int]] = {}
+    for i, statement in enumerate(core):
+        for argument in statement.arguments:
+            users.setdefault(argument, []).append(i)
+    return users
+
+
+def _applied(program: Program, changed: Mapping[tuple[Variable, ...], Rewritten]) -> Program:
+    """The program with some statements replaced."""
+    statements: list[Statement] = []
+    for statement in program.statements:
+        new = changed.get(statement.results)
+        statements += [statement] if new is None else new.made
+        if new is not None and new.equal is not None:
+            statements.append(statement)  # a placeholder for what it is equal to
+
+    def change(statement: Statement) -> Statement | Sequence[Operand]:
+        new = changed.get(statement.results)
+        return statement if new is None or new.equal is None else (new.equal,)
+
+    return prune(fold(program.replace(statements=tuple(statements)).rewritten(change)))
 
 
 def _relation(target: Callable[..., Any], *kinds: Any) -> Relation | None:
@@ -48,107 +99,149 @@ def _relation(target: Callable[..., Any], *kinds: Any) -> Relation | None:
     return None if method is None else method.function(*kinds)
 
 
+Lookup = Callable[..., Relation | None]
+
+
 class _Algebra:
-    """Rewrites one statement as a polynomial in one variable."""
+    """Writes what follows from one variable as fractions of polynomials in it.
+
+    Raises ArithmeticError inside where a coefficient cannot be computed.
+    """
 
     def __init__(
-        self, program: Program, statement: Statement, variable: Variable, lookup: Lookup
+        self,
+        core: Sequence[Statement],
+        users: Mapping[Operand, list[int]],
+        names: set[str],
+        lookup: Lookup,
+        variable: Variable,
     ) -> None:
+        self.core = core
+        self.users = users
+        self.names = names
         self.lookup = lookup
-        self.old = program
-        self.statement = statement
         self.variable = variable
         self.kind = variable.kind
-        self.made: list[Statement] = []
-        self.names = {v.name for v in program.variables}
-        self.definitions = {v: s for s in program.statements for v in s.results}
-        self.counts: dict[Operand, int] = {variable: 1}
-        self.known: dict[Operand, Polynomial] = {}
-        self.equal: Operand | None = None  # what the result is, where no statement is needed
+        self.zero, self.one = Constant(self.kind(0)), Constant(self.kind(1))
+        self.known: dict[Operand, Fraction] = {
+            variable: Fraction((self.zero, self.one), (self.one,))
+        }
+        self.new = Rewritten()
+        self.where = ""
+        self.stem = ""
 
-    def program(self) -> Program:
-        """The program with the statement rewritten."""
-        at = self.old.statements.index(self.statement)
-        before, after = self.old.statements[:at], self.old.statements[at:]
-        new = self.old.replace(statements=(*before, *self.made, *after))
-        return new.rewritten(self._replaced)
-
-    def _replaced(self, statement: Statement) -> Statement | Sequence[Operand]:
-        if statement.results != self.statement.results or statement in self.made:
-            return statement
-        return statement.results if self.equal is None else (self.equal,)
-
-    def uses(self, operand: Operand) -> int:
-        """How often an operand, written out in full, uses the variable."""
-        if operand not in self.counts:
-            defined = self.definitions.get(operand) if isinstance(operand, Variable) else None
-            arguments = defined.arguments if defined else ()
-            self.counts[operand] = sum(map(self.uses, arguments))
-        return self.counts[operand]
+    def rewritten(self, at: int) -> Rewritten | None:
+        """The statement of this number with the variable standing once, if that can be."""
+        self.where, self.stem = self.core[at].where, f"{self.core[at].results[0]}_part"
+        try:
+            found = self.reached(at)
+            done = found is not None and self.write(found, self.core[at].results[0])
+        except ArithmeticError:
+            return None
+        return self.new if done else None
 
     # ---- reading ----
 
-    def polynomial(self, operand: Operand) -> Polynomial:
-        """The coefficients of an operand in the variable. What is no polynomial, such as its
-        sine, is a coefficient of its own."""
-        if operand not in self.known:
-            zero, one = Constant(self.kind(0)), Constant(self.kind(1))
-            found = (zero, one, zero) if operand == self.variable else self._combined(operand)
-            self.known[operand] = (operand, zero, zero) if found is None else found
-        return self.known[operand]
-
-    def _combined(self, operand: Operand) -> Polynomial | None:
-        if not self.uses(operand) or not isinstance(operand, Variable):
-            return None
-        defined = self.definitions[operand]
-        kinds = [argument.kind for argument in defined.arguments]
-        for target, combine in self.rules().items():
-            if defined.relation is self.lookup(target, *kinds):
-                return combine(*map(self.polynomial, defined.arguments))
+    def reached(self, at: int) -> Fraction | None:
+        """What a statement gives, going through all that lies between; None where that is no
+        fraction of polynomials, or not short."""
+        waiting = sorted(set(self.users[self.variable]))
+        seen = set(waiting)
+        while waiting:
+            i = heapq.heappop(waiting)
+            found = self.combined(self.core[i])
+            if found is None or max(len(found.top), len(found.bottom)) > MOST_TERMS:
+                return None
+            if i == at:
+                return found
+            (result,) = self.core[i].results
+            self.known[result] = found
+            for j in self.users.get(result, ()):
+                if j not in seen:
+                    seen.add(j)
+                    heapq.heappush(waiting, j)
         return None
 
-    def rules(self) -> dict[Callable[..., Any], Callable[..., Polynomial | None]]:
-        """What a function of polynomials is as a polynomial."""
+    def combined(self, statement: Statement) -> Fraction | None:
+        """What a statement gives, of fractions."""
+        rule = statement.relation
+        if not isinstance(rule, Relation) or len(statement.results) > 1:
+            return None
+        kinds = [argument.kind for argument in statement.arguments]
+        combine = self.rules().get(rule.target)
+        if combine is None or rule is not self.lookup(rule.target, *kinds):
+            return None
+        return combine(*map(self.fraction, statement.arguments))
+
+    def fraction(self, operand: Operand) -> Fraction:
+        """An operand; one that does not depend on the variable is a constant."""
+        return self.known.get(operand) or Fraction(self.trimmed((operand,)), (self.one,))
+
+    def rules(self) -> dict[Callable[..., Any], Callable[..., Fraction | None]]:
+        """What a function of fractions is as a fraction."""
         return {
-            operator.add: functools.partial(self.each, operator.add),
-            operator.sub: functools.partial(self.each, operator.sub),
+            operator.add: functools.partial(self.sum, operator.add),
+            operator.sub: functools.partial(self.sum, operator.sub),
             operator.neg: self.negated,
             operator.mul: self.product,
             operator.truediv: self.quotient,
-            squared: lambda *p: self.product(*p, *p),
+            operator.pow: self.power,
+            squared: self.squared,
         }
 
-    def negated(self, p: Polynomial) -> Polynomial:
-        a, b, c = (self.apply(operator.neg, x) for x in p)
-        return a, b, c
+    def negated(self, p: Fraction) -> Fraction:
+        return Fraction(tuple(self.apply(operator.neg, x) for x in p.top), p.bottom)
+
+    def sum(self, target: Callable[..., Any], p: Fraction, q: Fraction) -> Fraction | None:
+        if p.bottom == q.bottom:
+            return Fraction(self.each(target, p.top, q.top), p.bottom)
+        left, right = self.times(p.top, q.bottom), self.times(q.top, p.bottom)
+        return Fraction(self.each(target, left, right), self.times(p.bottom, q.bottom))
+
+    def product(self, p: Fraction, q: Fraction) -> Fraction | None:
+        return Fraction(self.times(p.top, q.top), self.times(p.bottom, q.bottom))
+
+    def squared(self, p: Fraction) -> Fraction | None:
+        return self.product(p, p)
+
+    def quotient(self, p: Fraction, q: Fraction) -> Fraction | None:
+        if len(q.top) == 1 and len(p.bottom) == len(q.bottom) == 1:  # by what is known
+            top = (x if _zero(x) else self.apply(operator.truediv, x, q.top[0]) for x in p.top)
+            return Fraction(tuple(top), (self.one,)) if p.bottom == q.bottom else None
+        return Fraction(self.times(p.top, q.bottom), self.times(p.bottom, q.top))
+
+    def power(self, p: Fraction, q: Fraction) -> Fraction | None:
+        (exponent, *others) = q.top
+        if others or not isinstance(exponent, Constant) or exponent.value not in (1, 2):
+            return None
+        return p if exponent.value == 1 else self.product(p, p)
 
     def each(self, target: Callable[..., Any], p: Polynomial, q: Polynomial) -> Polynomial:
-        a, b, c = (self.apply(target, x, y) for x, y in zip(p, q, strict=True))
-        return a, b, c
+        """Term by term."""
+        size = max(len(p), len(q))
+        pairs = zip(self.padded(p, size), self.padded(q, size), strict=True)
+        return self.trimmed(tuple(self.apply(target, a, b) for a, b in pairs))
 
-    def product(self, p: Polynomial, q: Polynomial) -> Polynomial | None:
-        def term(i: int, j: int) -> Operand:
-            return self.apply(operator.mul, p[i], q[j])
+    def times(self, p: Polynomial, q: Polynomial) -> Polynomial:
+        """The product of two polynomials."""
+        if len(p) + len(q) - 1 > MOST_TERMS:
+            raise ArithmeticError
+        terms: list[Operand] = [self.zero] * (len(p) + len(q) - 1)
+        for i, a in enumerate(p):
+            for j, b in enumerate(q):
+                term = self.apply(operator.mul, a, b)
+                terms[i + j] = self.apply(operator.add, terms[i + j], term)
+        return self.trimmed(tuple(terms))
 
-        def total(*terms: Operand) -> Operand:
-            first, *others = terms
-            for other in others:
-                first = self.apply(operator.add, first, other)
-            return first
+    def padded(self, p: Polynomial, size: int) -> Polynomial:
+        return (*p, *[self.zero] * (size - len(p)))
 
-        if not all(_zero(term(i, j)) for i, j in ((1, 2), (2, 1), (2, 2))):
-            return None
-        return (
-            term(0, 0),
-            total(term(0, 1), term(1, 0)),
-            total(term(0, 2), term(1, 1), term(2, 0)),
-        )
+    def trimmed(self, p: Polynomial) -> Polynomial:
+        while len(p) > 1 and _zero(p[-1]):
+            p = p[:-1]
+        return p
 
-    def quotient(self, p: Polynomial, q: Polynomial) -> Polynomial | None:
-        if not (_zero(q[1]) and _zero(q[2])):
-            return None
-        a, b, c = (x if _zero(x) else self.apply(operator.truediv, x, q[0]) for x in p)
-        return a, b, c
+    # ---- writing ----
 
     def apply(self, target: Callable[..., Any], *operands: Operand) -> Operand:
         """The operand for a function of others, simplified where one of them is 0 or 1."""
@@ -168,41 +261,47 @@ class _Algebra:
         if len(known) == len(operands) and result is None:
             return Constant(found(*known))
         if result is None:
-            result = Variable(
-                renumbered(f"{self.statement.result}_part", self.names), found.returns
-            )
+            result = Variable(renumbered(self.stem, self.names), found.returns)
             self.names.add(result.name)
-        self.made.append(Statement(found, (result,), operands, self.statement.where))
+        self.new.made.append(Statement(found, (result,), operands, self.where))
         return result
 
-    # ---- writing ----
-
-    def rewrite(self) -> bool:
-        """Write the statement's result with the variable standing once; whether that is done."""
-        try:
-            found = self.polynomial(self.statement.result)
-            if found[0] == self.statement.result:
-                return False
-            return self.affine(*found[:2]) if _zero(found[2]) else self.quadratic(*found)
-        except ArithmeticError:
+    def write(self, found: Fraction, result: Variable) -> bool:
+        """Write a fraction with the variable standing once; whether that is done."""
+        if len(found.bottom) == 1 and found.bottom != (self.one,):
             return False
+        if len(found.bottom) == 1 and len(found.top) <= 2:
+            constant, slope = self.padded(found.top, 2)
+            self.affine(constant, slope, result)
+            return True
+        if len(found.bottom) == 1 and isinstance(found.top[2], Constant):
+            constant, slope, lead = found.top
+            assert isinstance(lead, Constant)
+            return self.square(constant, slope, lead, result)
+        if self.kind is not float:
+            return False
+        top, bottom = (self.padded(p, MOST_TERMS)[::-1] for p in (found.top, found.bottom))
+        rule = fraction(
+            quadratic=max(len(found.top), len(found.bottom)) > 2, free=_may_cancel(found)
+        )
+        self.new.made.append(Statement(rule, (result,), (self.variable, *top, *bottom), self.where))
+        return True
 
-    def affine(self, constant: Operand, slope: Operand) -> bool:
-        result = self.statement.result
+    def affine(self, constant: Operand, slope: Operand, result: Variable) -> None:
+        """``slope * variable + constant``"""
         if _zero(slope):
-            self.equal = constant
+            self.new.equal = constant
         elif not _zero(constant):
             scaled = self.apply(operator.mul, slope, self.variable)
             self.state(operator.add, scaled, constant, result=result)
         elif _is(slope, 1):
-            self.equal = self.variable
+            self.new.equal = self.variable
         else:
             self.state(operator.mul, slope, self.variable, result=result)
-        return True
 
-    def quadratic(self, constant: Operand, slope: Operand, lead: Operand) -> bool:
+    def square(self, constant: Operand, slope: Operand, lead: Constant, result: Variable) -> bool:
         """``lead * (variable + shift)**2 + constant - lead * shift**2``"""
-        if not isinstance(lead, Constant) or (self.kind is not float and not _zero(slope)):
+        if self.kind is not float and not _zero(slope):
             return False
         base: Operand = self.variable
         if not _zero(slope):
@@ -210,7 +309,6 @@ class _Algebra:
             lost = self.apply(operator.mul, lead, self.apply(squared, shift))
             constant = self.apply(operator.sub, constant, lost)
             base = self.apply(operator.add, base, shift)
-        result = self.statement.result
         steps: list[tuple[Callable[..., Any], tuple[Operand, ...]]] = [(squared, ())]
         steps += [] if _is(lead, 1) else [(operator.mul, (lead,))]
         steps += [] if _zero(constant) else [(operator.add, (constant,))]
@@ -218,6 +316,22 @@ class _Algebra:
             last = result if i == len(steps) - 1 else None
             base = self.state(target, base, *others, result=last)
         return True
+
+
+def _may_cancel(found: Fraction) -> bool:
+    """Whether the fraction may have one value everywhere, as far as constants tell."""
+    size = max(len(found.top), len(found.bottom))
+    top, bottom = (
+        [x.value if isinstance(x, Constant) else math.nan for x in p] + [0.0] * (size - len(p))
+        for p in (found.top, found.bottom)
+    )
+    pairs = list(zip(top, bottom, strict=True))
+    if any(abs(a) > 0 and b == 0 for a, b in pairs):
+        return False  # a power that is left whatever the value is
+    # what is not known may be equal
+    return not any(
+        a * d < b * c or a * d > b * c for (a, b), (c, d) in itertools.combinations(pairs, 2)
+    )
 
 
 def _is(operand: Operand, value: int) -> bool:

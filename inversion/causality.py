@@ -67,6 +67,7 @@ class _Causality:
         given = set(known)
         self.inputs = set(program.inputs)
         self.unknowns = [v for v in dict.fromkeys(program.variables) if v not in given]
+        self.rank = {v: i for i, v in enumerate(self.unknowns)}
         # equations that remain, by number, each with its unknowns
         self.left: dict[int, set[Variable]] = {}
         self.users: dict[Variable, set[int]] = {v: set() for v in self.unknowns}
@@ -90,7 +91,7 @@ class _Causality:
             tuple(
                 (statements[i], variable)
                 for i, unknown in self.left.items()
-                for variable in sorted(unknown, key=self.unknowns.index)
+                for variable in sorted(unknown, key=self.rank.__getitem__)
                 if len(self.users[variable]) == 1
             ),
         )
@@ -98,27 +99,42 @@ class _Causality:
     # ---- forwards from what is known ----
 
     def propagated(self) -> Iterator[Solved]:
-        """Solve equations that leave no choice; those without unknowns are only checks."""
-        ready = [i for i in self.left if self.is_ready(i)]
-        heapq.heapify(ready)
+        """Solve equations that have one unknown left; those without unknowns are only checks. What
+        needs a coordinate comes last: another equation may tell the same without a choice."""
+        ready: list[tuple[bool, int]] = []
+        for i in self.left:
+            self.offer_ready(ready, i)
         while ready:
-            i = heapq.heappop(ready)
+            chosen, i = heapq.heappop(ready)
             if i not in self.left or not self.is_ready(i):
                 continue
             if not self.left[i]:
                 del self.left[i]
                 continue
-            unknown = sorted(self.left[i], key=self.unknowns.index)
-            step = None if self.is_condition(i) else self.solved(i, tuple(unknown))
-            if step is None or (len(unknown) > 1 and not step.mode.settled):
+            step = self.ready(i)
+            if step is None:
+                continue
+            if not chosen and not step.mode.settled:
+                heapq.heappush(ready, (True, i))
                 continue
             yield step
             del self.left[i]
-            for variable in unknown:
-                for other in self.users.pop(variable):
+            for variable in step.unknown:
+                for other in sorted(self.users.pop(variable)):
                     if other in self.left:
                         self.left[other].discard(variable)
-                        heapq.heappush(ready, other)
+                        self.offer_ready(ready, other)
+
+    def offer_ready(self, heap: list[tuple[bool, int]], i: int) -> None:
+        """Add equation i, where it may leave no choice."""
+        if self.is_ready(i):
+            heapq.heappush(heap, (False, i))
+
+    def ready(self, i: int) -> Solved | None:
+        """Equation i solved for all that is unknown in it, where that leaves little choice."""
+        unknown = tuple(sorted(self.left[i], key=self.rank.__getitem__))
+        step = None if self.is_condition(i) else self.solved(i, unknown)
+        return None if step is None or (len(unknown) > 1 and not step.mode.settled) else step
 
     def is_ready(self, i: int) -> bool:
         """Whether equation i may leave no choice: it has one unknown, or is solved as a whole."""
@@ -183,7 +199,7 @@ class _Causality:
                 continue
             if len(unknown) == 1 or self.joins(step):
                 # of equal choices the last in the program is solved, the first stays free
-                rank = self.unknowns.index(unknown[-1])
+                rank = self.rank[unknown[-1]]
                 heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
 
     def joins(self, step: Solved) -> bool:

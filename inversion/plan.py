@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inversion.algebra import collected
@@ -152,12 +153,13 @@ def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
     """The program, with as many loops closed by algebra as can be, and its order."""
     order = _order(program, known)
     while order.core:
-        for candidate, better in _rewritten(program, known, order):
-            if len(better.core) < len(order.core):
-                program, order = candidate, better
-                break
-        else:
+        candidate = collected(program, order.core, order.open)
+        if candidate is None:
             break
+        better = _order(candidate, known)
+        if len(better.core) >= len(order.core):
+            break
+        program, order = candidate, better
     return program, order
 
 
@@ -223,17 +225,6 @@ def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
     return [operand for operand in operands if isinstance(operand, Variable)]
 
 
-def _rewritten(
-    program: Program, known: Sequence[str], order: Order
-) -> Iterator[tuple[Program, Order]]:
-    given = set(given_variables(program, known))
-    unknown = dict.fromkeys(v for s in order.core for v in s.variables if v not in given)
-    inputs = [v for v in program.inputs if v in unknown]
-    others = [v for v in unknown if v not in inputs]
-    for candidate in collected(program, order.core, (*inputs, *others)):
-        yield candidate, _order(candidate, known)
-
-
 class _Space:
     """Names the parameters of a plan, in order."""
 
@@ -242,6 +233,17 @@ class _Space:
         self.domains = domains
         self.names = {v.name for v in program.variables}
         self.made: dict[int, Step | Root] = {}
+
+    @functools.cached_property
+    def allowed(self) -> Mapping[Operand, Sequence[Domain]]:
+        """For what is used, where the statements that use it allow it to lie."""
+        found: dict[Operand, list[Domain]] = {}
+        for statement in self.program.statements:
+            domains = statement.relation.domain
+            for axis, operand in statement.bindings() if domains else ():
+                if axis in domains and not domains[axis].total:
+                    found.setdefault(operand, []).append(domains[axis])
+        return found
 
     def free(self, variable: Variable) -> Parameter:
         """The parameter that chooses a variable, from where the statements that use it allow."""
@@ -252,10 +254,8 @@ class _Space:
                 where=self.program.where,
                 help=f"pass {variable} as known",
             )
-        for statement in self.program.statements:
-            for axis, allowed in statement.relation.domain.items():
-                if axis in statement.axes_of(variable) and not allowed.total:
-                    domain = domain.meet(allowed)
+        for allowed in self.allowed.get(variable, ()):
+            domain = domain.meet(allowed)
         return Parameter(variable.name, domain, self.program.where)
 
     def item(self, item: Solved | Guess) -> Step | Root:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -31,6 +32,9 @@ class Variable:
 
     name: str
     kind: Any
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __str__(self) -> str:
         return self.name
@@ -97,7 +101,7 @@ class Statement:
         """The axes on which a variable stands."""
         return tuple(axis for axis, operand in self.bindings() if operand == variable)
 
-    @property
+    @functools.cached_property
     def variables(self) -> tuple[Variable, ...]:
         """Its variables, each once."""
         operands = (operand for _, operand in self.bindings())
@@ -254,12 +258,11 @@ def listed(
     return rows + [f"  {value} is {is_true}" for value, is_true in holds]
 
 
-def renumbered(wanted: str, taken: Mapping[str, Any] | Iterable[str]) -> str:
+def renumbered(wanted: str, taken: Container[str]) -> str:
     """``wanted``, with a number where it is taken."""
-    names = set(taken)
-    if wanted not in names:
+    if wanted not in taken:
         return wanted
     count = 2
-    while f"{wanted}_{count}" in names:
+    while f"{wanted}_{count}" in taken:
         count += 1
     return f"{wanted}_{count}"

@@ -22,6 +22,8 @@ class Resolver:
             self.tables = tuple(reversed(context.tables))
         for table in self.tables:
             table.settle()
+        # what was asked for before, with the function, which keeps its identity
+        self.asked: dict[tuple[Any, ...], tuple[Any, Relation | None]] = {}
 
     def overlaid(
         self, target: Any, kinds: Sequence[Any], names: Sequence[str]
@@ -48,9 +50,12 @@ class Resolver:
 
     def relation(self, target: Any, kinds: Sequence[Any], *, base: bool) -> Relation | None:
         """The relation of a function for these types. base: leave out the context's tables."""
-        tables = (relations,) if base else (*self.tables, relations)
-        found = _found(tables, target, kinds)
-        return None if found is None else _made(found, kinds)
+        key = id(target), tuple(kinds), base
+        if key not in self.asked:
+            tables = (relations,) if base else (*self.tables, relations)
+            found = _found(tables, target, kinds)
+            self.asked[key] = target, None if found is None else _made(found, kinds)
+        return self.asked[key][1]
 
 
 def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> Method | None:

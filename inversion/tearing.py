@@ -6,9 +6,11 @@ equations in object-oriented modeling, European Simulation Multiconference 1994.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inversion.blocks import blocks
 from inversion.causality import Order, Solved, causalise
 from inversion.program import Program, Statement, Variable
 
@@ -16,6 +18,8 @@ __all__ = ["Guess", "Torn", "torn"]
 
 MOST_GUESSES = 2  # one inside the other
 MOST_TRIED = 24  # unknowns that are tried as a guess
+FEWEST_TRIED = 2
+EFFORT = 10_000  # statements that are put in order to compare choices
 
 
 @dataclass(frozen=True)
@@ -60,25 +64,105 @@ def needed_by(item: Solved | Guess) -> set[Variable]:
 def torn(program: Program, order: Order, depth: int = MOST_GUESSES) -> Torn | None:
     """The loop that an order leaves, closed by guessing as few unknowns as can be; or None.
 
-    Where the loop has more unknowns than equations some of them are free.
+    It is closed block by block. Where a block has more unknowns than equations some of them are
+    free.
     """
-    free, loop = _freed(_part(program, order), order)
-    if not loop.core:
-        return Torn((*free, *loop.free), loop.solved)
-    for guesses in range(1, depth + 1):
-        found = _torn(_part(program, loop), loop, guesses)
-        if found is not None:
-            items = (*loop.first, *found.items, *loop.last) if loop is not order else found.items
-            chosen = loop.free if loop is not order else ()
-            return Torn((*free, *chosen, *found.free), items)
-    return None
+    return _Tearing(program, depth).closed(order)
+
+
+class _Tearing:
+    """Closes loops. depth: how many guesses may stand one inside the other. effort: how many
+    statements may be put in order to compare choices; then the first that is possible is taken."""
+
+    def __init__(self, program: Program, depth: int) -> None:
+        self.program = program
+        self.depth = depth
+        self.effort = EFFORT
+
+    def closed(self, order: Order) -> Torn | None:
+        """What an order leaves, closed."""
+        free, items = list[Variable](), list[Solved | Guess]()
+        for block in blocks(order.core, order.open):
+            loop = Order((), (), (), block.statements, block.unknown, ())
+            found = self.block(loop)
+            if found is None:
+                return None
+            free += found.free
+            items += found.items
+        return Torn(tuple(free), tuple(items))
+
+    def block(self, loop: Order) -> Torn | None:
+        """One block, closed: a free unknown is chosen, as long as there are too many of them."""
+        if len(loop.open) > len(loop.core):
+            found = self.freed(loop)
+            if found is not None:
+                left, variable = found
+                rest = self.closed(left)
+                if rest is None:
+                    return None
+                items = (*left.first, *rest.items, *left.last)
+                return Torn((variable, *left.free, *rest.free), items)
+        part = _part(self.program, loop)
+        if not (order := self.order(part, loop, ())).core:
+            return Torn(order.free, order.solved)
+        for guesses in range(1, self.depth + 1):
+            found = self.guessed(part, loop, guesses)
+            if found is not None:
+                return found
+        return None
+
+    def order(self, part: Program, loop: Order, more: Sequence[Variable]) -> Order:
+        """The order of a part in which these unknowns are known, too."""
+        self.effort -= len(part.statements)
+        return causalise(part, [*_known(loop), *more])
+
+    def freed(self, loop: Order) -> tuple[Order, Variable] | None:
+        """An unknown to choose, of those after which least is left of a loop, and what is left."""
+        part = _part(self.program, loop)
+        best: tuple[Order, Variable] | None = None
+        for variable in (*_not_guessed(part, loop), *_candidates(part, loop)):
+            order = self.order(part, loop, [variable])
+            if _checks(loop, order, ()):  # it makes an equation a mere check
+                continue
+            if best is None or len(order.core) < len(best[0].core):
+                best = order, variable
+            if self.effort < 0 or not order.core:
+                break
+        return best
+
+    def guessed(self, part: Program, loop: Order, guesses: int) -> Torn | None:
+        """A loop closed with so many guesses, if a check is left over for each."""
+        for variable in _candidates(part, loop)[: None if self.effort > 0 else FEWEST_TRIED]:
+            found = self.guess(loop, variable, guesses)
+            if found is not None:
+                return found
+        return None
+
+    def guess(self, loop: Order, variable: Variable, guesses: int) -> Torn | None:
+        """The loop closed with a guess of this variable, if a check is then left over."""
+        part = _part(self.program, loop)
+        order = self.order(part, loop, [variable])
+        inner: Torn | None = None
+        if order.core:
+            inner = None if guesses == 1 else self.guessed(part, order, guesses - 1)
+            if inner is None:
+                return None
+        items = [*order.first, *(inner.items if inner else ()), *order.last]
+        checks = _checks(loop, order, items)
+        if not checks:
+            return None
+        before, after = _apart(items, variable)
+        guess = Guess(variable, checks[0], tuple(_slice(after, set(checks[0].variables))))
+        free = (*order.free, *(inner.free if inner else ()))
+        return Torn(free, (*before, guess, *after))
 
 
 def _part(program: Program, loop: Order) -> Program:
     """A loop as a program of its own; what it needs from outside is known."""
     results = {v for s in loop.core for v in s.results}
-    inputs = [v for v in program.inputs if v in loop.open]
-    inputs += [v for v in loop.open if v not in results and v not in inputs]
+    unknown = set(loop.open)
+    inputs = dict.fromkeys(v for v in program.inputs if v in unknown)
+    inputs.update(dict.fromkeys(v for v in loop.open if v not in results))
     return program.replace(statements=loop.core, inputs=tuple(inputs), results={}, holds=())
 
 
@@ -86,64 +170,19 @@ def _known(loop: Order) -> set[Variable]:
     return {v for s in loop.core for v in s.variables} - set(loop.open)
 
 
-def _freed(part: Program, loop: Order) -> tuple[tuple[Variable, ...], Order]:
-    """The unknowns that a loop leaves open, and what is left of it once they are chosen."""
-    known, free, left = _known(loop), list[Variable](), loop
-    for _ in range(len(loop.open) - len(loop.core)):
-        orders = [
-            (causalise(part, [*known, *free, variable]), variable)
-            for variable in (*_not_guessed(part, loop), *_candidates(part, loop))
-            if variable not in free
-        ]
-        # none that makes an equation a mere check
-        orders = [pair for pair in orders if not _checks(loop, pair[0], ())]
-        if not orders:
-            break
-        left, variable = min(orders, key=lambda pair: len(pair[0].core))
-        free.append(variable)
-        if not left.core:
-            break
-    return tuple(free), left
-
-
-def _torn(program: Program, order: Order, guesses: int) -> Torn | None:
-    for variable in _candidates(program, order):
-        found = _guessed(program, order, variable, guesses)
-        if found is not None:
-            return found
-    return None
-
-
 def _candidates(program: Program, order: Order) -> list[Variable]:
     """Unknowns that may be guessed: inputs first, then what stands in most statements."""
     floats = [v for v in order.open if v.kind is float]
-    uses = {v: sum(v in s.variables for s in order.core) for v in floats}
-    floats.sort(key=lambda v: (v not in program.inputs, -uses[v]))
+    uses = Counter(v for s in order.core for v in s.variables)
+    inputs = set(program.inputs)
+    floats.sort(key=lambda v: (v not in inputs, -uses[v]))
     return floats[:MOST_TRIED]
 
 
 def _not_guessed(program: Program, order: Order) -> list[Variable]:
     """Inputs that can be chosen, but not guessed: numbers of another type."""
-    return [v for v in order.open if v.kind is not float and v in program.inputs]
-
-
-def _guessed(program: Program, loop: Order, variable: Variable, guesses: int) -> Torn | None:
-    """The loop closed with a guess of this variable, if a check is then left over."""
-    part = _part(program, loop)
-    order = causalise(part, [*_known(loop), variable])
-    inner: Torn | None = None
-    if order.core:
-        inner = None if guesses == 1 else _torn(part, order, guesses - 1)
-        if inner is None:
-            return None
-    items = [*order.first, *(inner.items if inner else ()), *order.last]
-    checks = _checks(loop, order, items)
-    if not checks:
-        return None
-    before, after = _apart(items, variable)
-    guess = Guess(variable, checks[0], tuple(_slice(after, set(checks[0].variables))))
-    free = (*order.free, *(inner.free if inner else ()))
-    return Torn(free, (*before, guess, *after))
+    inputs = set(program.inputs)
+    return [v for v in order.open if v.kind is not float and v in inputs]
 
 
 def _checks(loop: Order, order: Order, items: Sequence[Solved | Guess]) -> list[Statement]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -79,6 +79,16 @@ class PartWriter(NamedTuple):
     recover: Callable[[Module, Any, Any, str], list[Row]]
 
 
+class _Either:
+    """What is in one of two sets."""
+
+    def __init__(self, one: Container[str], other: Container[str]) -> None:
+        self.both = one, other
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and any(name in names for names in self.both)
+
+
 class Module:
     """Generated functions, and the objects that their global names stand for."""
 
@@ -105,7 +115,7 @@ class Module:
 
     def fresh(self, wanted: str) -> str:
         """A name that nothing else has."""
-        name = renumbered(wanted, self.taken | self.local)
+        name = renumbered(wanted, _Either(self.taken, self.local))
         self.taken.add(name)
         return name
 
@@ -168,6 +178,9 @@ class Body:
     local: dict[str, str] = field(default_factory=dict[str, str])
     depth: int = 1
 
+    def __post_init__(self) -> None:
+        self.here = set(self.local.values())
+
     def row(self, text: str, statement: Statement | None = None, depth: int | None = None) -> None:
         """Add a line."""
         text = "    " * (self.depth if depth is None else depth) + text
@@ -178,8 +191,9 @@ class Body:
     def name(self, wanted: str) -> str:
         """The name of a variable or parameter in this function."""
         if wanted not in self.local:
-            taken = {*self.module.taken, *self.local.values()}
+            taken = _Either(self.module.taken, self.here)
             self.local[wanted] = renumbered(wanted, taken)
+            self.here.add(self.local[wanted])
             self.module.local.add(self.local[wanted])
         return self.local[wanted]
 
