@@ -41,6 +41,8 @@ def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
     if target is isinstance and len(args) == 2:
         return _is_instance(*args)
     numbers = all(isinstance(arg, (Variable, Constant)) for arg in args)
+    if target in (operator.is_, operator.is_not) and any(map(_is_none, args)) and len(args) == 2:
+        return Constant(all(map(_is_none, args)) is (target is operator.is_))
     known = not any(map(_is_open, args))
     if _is_hashable(target) and target in COMPARISONS and known and not numbers:
         return value_of(target(*map(plain, args)))
@@ -49,6 +51,10 @@ def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
 
 def _is_hashable(target: Any) -> bool:
     return type(target).__hash__ is not None
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Object) and value.value is None
 
 
 def _is_open(value: Value) -> bool:
