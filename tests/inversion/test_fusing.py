@@ -5,7 +5,7 @@ import operator
 import numpy as np
 import pytest
 
-from inversion import NoSolution, NotInvertible, choose, invert
+from inversion import NotInvertible, choose, invert
 from overlay import Context, MethodTable
 from primitives import relation, relation_of
 
