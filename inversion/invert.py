@@ -117,6 +117,10 @@ def choose(
     >>> divisor(4.0, 2.0, divisor.parameters.default())
     (0.5,)
     """
+    if not callable(f):
+        raise WrongArguments(
+            f"{f!r} is no function", where=caller(), help="give the function that is to be inverted"
+        )
     inputs, domains = _inputs(f, types)
     names = [name for name, _ in inputs]
     kinds = {at: kind for name, tree in inputs for at, kind in _numbers(name, tree)}
@@ -141,7 +145,9 @@ def choose(
         if axis not in (*names, RETURN):
             raise _unknown_axis(f, axis, [*names, RETURN], "known")
     if len(set(known)) < len(known):
-        raise WrongArguments(f"known names an axis twice: {known!r}", where=caller())
+        raise WrongArguments(
+            f"known names an axis twice: {known!r}", where=caller(), help="name each axis once"
+        )
     try:
         lifted = lift(f, inputs, context, numeric=numeric, max_trips=max_trips)
         program, made, stated = _planned(lifted, known, domains, numeric=numeric)

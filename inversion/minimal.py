@@ -91,12 +91,18 @@ for _target, (_left, _right) in TWO.items():
 
 
 def run_backwards(
-    function: Callable[..., Any], value: float, theta: Sequence[Any] = (), *, inputs: int = 1
+    function: Callable[..., Any],
+    value: float,
+    theta: Sequence[Any] = (),
+    *,
+    inputs: int = 1,
+    context: Context = CONTEXT,
 ) -> tuple[float, ...]:
     """The arguments for which a function of ``inputs`` numbers gives this value.
 
     theta: the choices, in the order in which the value meets them on its way back: the right
-    operand where both are unknown, the number of the branch of sin and cos.
+    operand where both are unknown, the number of the branch of sin and cos. context: whose tables
+    say how unknowns are solved for.
     Raises NotInvertible, NoSolution, and WrongArguments where theta is too short.
     """
     found: dict[int, float] = {}
@@ -107,7 +113,7 @@ def run_backwards(
 
     unknowns = [Unknown(lambda z, _, i=i: keep(i, z)) for i in range(inputs)]
     try:
-        result = CONTEXT(function, *unknowns)
+        result = context(function, *unknowns)
     except TypeError as error:
         raise NotInvertible(f"a statement has no rule here: {error}") from error
     if not isinstance(result, Unknown):
@@ -120,6 +126,8 @@ def run_backwards(
         raise NoSolution(f"{value!r} has no solution here: {error}") from error
     except StopIteration as error:
         raise WrongArguments(f"θ = {theta!r} is too short") from error
+    except TypeError as error:
+        raise WrongArguments(f"θ = {theta!r} holds a choice of another type: {error}") from error
     if not math.isclose(again, value, rel_tol=1e-9, abs_tol=1e-12):
         raise NoSolution(f"{value!r} is not given back by {answer!r}: lost digits")
     return answer

@@ -27,6 +27,7 @@ try:
     from numba.core.compiler import run_frontend
     from numba.core.ir_utils import remove_dels
     from numba.core.registry import cpu_target
+    from numba.core.unsafe import eh
 except ImportError as error:
     raise NotCompilable(
         f"cannot read programs with numba {numba.__version__}, whose internals are not known here",
@@ -351,12 +352,30 @@ def _op(name: str, value: Any, where: str) -> Op:
     if isinstance(value, ir.Arg):
         return Argument(name, where, value.index)
     if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
-        return Literal(name, where, value.value)
+        what = _without_meaning(value)
+        return Literal(name, where, value.value) if what is None else Unknown(name, where, what)
     if isinstance(value, ir.Expr):
         make = _EXPRESSIONS.get(value.op)
         if make is not None:
             return make(name, where, value)
-    return Unknown(name, where, getattr(value, "op", str(value)).replace("_", " "))
+    what = getattr(value, "op", str(value))
+    return Unknown(name, where, _IN_WORDS.get(what, what.replace("_", " ")))
+
+
+def _without_meaning(value: Any) -> str | None:
+    """What a name is that stands for nothing that programs are made of; None for others."""
+    if value.value is ir.UNDEFINED:
+        return f"the name {value.name}, which is not defined"
+    if getattr(getattr(value.value, "_defn", None), "__module__", None) == eh.__name__:
+        return "try, an exception that is caught"
+    return None
+
+
+_IN_WORDS = {
+    "make_function": "a function or comprehension that is made within it",
+    "build_map": "a dict",
+    "build_set": "a set",
+}
 
 
 def _call(name: str, where: str, value: Any) -> Op:

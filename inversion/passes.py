@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from inversion.fusing import fuse
 from inversion.program import Constant, Operand, Program, Statement, Variable
 from inversion.structured import Narrowed, Structured
 from primitives import NoSolution, Relation
@@ -127,5 +128,5 @@ def prune(program: Program) -> Program:
     return program.replace(statements=tuple(reversed(kept)))
 
 
-SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, pair, narrow, prune)
+SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, fuse, pair, narrow, prune)
 """What every program goes through before it is planned."""

@@ -72,7 +72,7 @@ class System(Whole):
             return Solution(order, generated, known, {})
         found = tuple(v for v in self.read if v.name in unknown)
         given = tuple(v for v in self.results if v.name in known)
-        if not given or not self.linear.issuperset(found):
+        if not given or not found or not self.linear.issuperset(found):
             return None
         near = {v.name: "near" if len(found) == 1 else f"near_{v.name}" for v in found}
         coordinates: dict[str, Domain] = {

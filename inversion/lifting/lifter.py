@@ -24,6 +24,7 @@ from inversion.lifting.functions import (
     promotions,
     python_code,
 )
+from inversion.lifting.known import known_call
 from inversion.lifting.recursion import Active, entered, through
 from inversion.lifting.values import (
     Again,
@@ -211,6 +212,9 @@ class Lifter:
 
     def _base(self, site: Site, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
         """A call that no overlay method takes: its relation, its body, or a refusal."""
+        known = known_call(targets[-1], args, kwargs)
+        if known is not None:
+            return known
         of_arrays = array_call(self, site, targets, args, kwargs)
         if of_arrays is not None:
             return of_arrays

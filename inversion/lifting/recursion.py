@@ -17,7 +17,7 @@ from inversion.errors import NotInvertible
 from inversion.lifting.ends import At, End, Found, Nowhere, Place, Returned, Several, Way
 from inversion.lifting.functions import forward_only
 from inversion.lifting.repeating import Repeating, Turn
-from inversion.lifting.values import Again, Object, Site, Tupled, Value, Values
+from inversion.lifting.values import Again, Object, Site, Tupled, Value, Values, variables_in
 from inversion.lifting.ways import Walk
 from inversion.numba_ir import Code
 from inversion.program import Constant, Operand, Variable
@@ -70,8 +70,8 @@ class Active:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The types of its arguments; constants themselves."""
-        return tuple(a if isinstance(a, (Constant, Object)) else a.kind for a in self.given)
+        """The types of its arguments; what is known of them itself."""
+        return tuple(a.kind if variables_in(a) else a for a in self.given)
 
 
 def entered(

@@ -127,7 +127,7 @@ UNROLLED = 16
 
 
 def value_of(value: Any) -> Value:
-    if isinstance(value, (Variable, Constant, Object, Tupled, Again)):
+    if isinstance(value, (Variable, Constant, Object, Tupled, Range, Iterating, Again)):
         return value
     if isinstance(value, tuple):
         return Tupled(type(value), tuple(map(value_of, value)))
@@ -283,15 +283,27 @@ def range_of(site: Site, args: Values) -> Range:
     return Range(start, stop, numbers[2] if len(numbers) == 3 else Constant(1))
 
 
+def items_in_turn(value: Value) -> tuple[Value, ...] | None:
+    """The items that a loop over a value has, where these are written out: those of a tuple, of a
+    short range of constants."""
+    if isinstance(value, Tupled):
+        return value.items
+    if isinstance(value, Iterating):
+        return value.items if value.over is None else None
+    if not isinstance(value, Range):
+        return None
+    ends = [e.value for e in (value.start, value.stop, value.step) if isinstance(e, Constant)]
+    if len(ends) < 3 or len(range(*ends)) > UNROLLED:
+        return None
+    return tuple(map(Constant, range(*ends)))
+
+
 def iterator_over(op: Op, value: Value) -> Iterating:
     """An iterator over a tuple or a range; a short range of constants is written out."""
-    if isinstance(value, Tupled):
-        return Iterating(None, value.items)
+    items = items_in_turn(value)
+    if items is not None:
+        return Iterating(None, items)
     if isinstance(value, Range):
-        ends = [end.value for end in (value.start, value.stop, value.step)
-                if isinstance(end, Constant)]  # fmt: skip
-        if len(ends) == 3 and len(range(*ends)) <= UNROLLED:
-            return Iterating(None, tuple(map(Constant, range(*ends))))
         return Iterating(value)
     raise refused(f"loop over a {shown_kind(value)}", op.where)
 

@@ -5,10 +5,11 @@ import operator
 
 import numpy as np
 import pytest
+import scipy.special
 
 from inversion import NoSolution, NotInvertible, choose, invert
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
-from primitives import NonZero, Positive, parametric, relation, relation_of
+from primitives import Integer, Integers, NonZero, Positive, parametric, relation, relation_of
 
 F = float
 coarse = MethodTable("coarse")
@@ -163,6 +164,85 @@ def test_a_function_with_a_relation_is_not_entered():
     assert inverse.recover(41, 99) == ()
     assert "encrypt(v1, key)" in str(inverse)
     assert "encrypt" not in str(choose(f, int, int, known=("return", "key")))
+
+
+CODES = (3, 1, 4, 0, 2)  # what each of five symbols is written as
+
+
+def symbol(place):
+    return CODES[place]
+
+
+@quirks.generated(relation_of(symbol))
+def symbol_backwards(place: int):
+    return relation(
+        symbol, int, "return = symbol(place)", domain=Integers(0, 4), codomain=Integers(0, 4),
+        place=lambda ret: CODES.index(ret),
+    )  # fmt: skip
+
+
+def test_a_lookup_table_is_inverted_by_a_rule_for_it():
+    inverse = invert(lambda n: symbol(symbol(n)) + 10, int, context=Context(quirks))
+    for n in range(5):
+        assert inverse(symbol(symbol(n)) + 10) == (n,)
+    with pytest.raises(NoSolution):
+        inverse(15)
+
+
+def test_a_function_written_in_c_is_inverted_by_a_rule_for_it():
+    table = MethodTable("special functions")
+
+    @table.generated(relation_of(scipy.special.exp10))
+    def exp10_backwards(x: float):
+        return relation(
+            scipy.special.exp10, float, "return = exp10(x)", codomain=Positive,
+            x=lambda ret: math.log10(ret),
+        )  # fmt: skip
+
+    def decibels(x):
+        return scipy.special.exp10(x / 10) * 2
+
+    inverse = invert(decibels, F, context=Context(table))
+    assert inverse(200.0) == pytest.approx((20.0,))
+    with pytest.raises(NoSolution):
+        inverse(-1.0)
+    with pytest.raises(NotInvertible, match="exp10"):
+        invert(decibels, F)
+
+
+def test_rules_for_a_function_are_chosen_by_type():
+    entered = []
+
+    def scrambled(value):
+        entered.append(value)
+        return -value
+
+    table = MethodTable("by type")
+
+    @table.generated(relation_of(scrambled))
+    def of_float(value: float):
+        return relation(
+            scrambled, float, "return = scrambled(value)", value=lambda ret: -ret
+        )  # fmt: skip
+
+    @table.generated(relation_of(scrambled))
+    def of_int(value: int):
+        return relation(
+            scrambled, int, "return = scrambled(value)",
+            value=parametric(
+                lambda ret, lift: -ret + 0 * lift, lift=Integer, recover=lambda value: (value,)
+            ),
+        )  # fmt: skip
+
+    of_table = Context(table)
+    floats = invert(scrambled, F, context=of_table)
+    integers = invert(scrambled, int, context=of_table)
+    assert not entered  # a relation says all: the body is not read
+    assert not len(floats.parameters)
+    assert [p.domain for p in integers.parameters] == [Integer]
+    assert floats(2.5) == (-2.5,)
+    assert integers(2, (7,)) == (-2,)
+    assert entered == [-2.5, -2]  # by the check of the answers alone
 
 
 def test_a_mode_that_a_relation_lacks_is_named():

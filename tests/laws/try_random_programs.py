@@ -1,7 +1,7 @@
 """Inverts many random programs, and counts what is answered, what is refused and what is wrong.
 
     python tests/laws/try_random_programs.py --count 1000 --processes 2 --json figures.json
-    python tests/laws/try_random_programs.py --kind "branches and loops" --first 41 --count 1 --show
+    python tests/laws/try_random_programs.py --kind integers --first 41 --count 1 --show --compiled
 
 Each answer is checked by running the program itself, in plain Python. A program's kind and seed
 make it again. The exit code is 1 where an inverse was wrong, or raised what it should not.
@@ -22,7 +22,7 @@ from pathlib import Path
 from trying import KINDS, Outcome, made, tried
 
 CHUNK = 250
-LIMIT = 30
+LIMIT = 60
 """Seconds for one program; one that needs more is counted as too slow."""
 
 
@@ -33,12 +33,12 @@ class TooSlow(BaseException):
 def main():
     asked = parsed()
     chunks = [
-        (kind, first, min(CHUNK, asked.first + asked.count - first))
+        (kind, first, min(CHUNK, asked.first + asked.count - first), asked.compiled)
         for first in range(asked.first, asked.first + asked.count, CHUNK)
         for kind in asked.kind or KINDS
     ]
     if asked.show:
-        for kind, first, count in chunks:
+        for kind, first, count, _ in chunks:
             for seed in range(first, first + count):
                 trial = made(kind, seed)
                 print(f"# {kind}, seed {seed}, at {trial.args}\n{trial.source}")
@@ -64,6 +64,7 @@ def parsed():
     parser.add_argument("--count", type=int, default=200, help="programs of each kind")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for the figures")
+    parser.add_argument("--compiled", action="store_true", help="also inverses that are compiled")
     parser.add_argument("--show", action="store_true", help="print the programs, too")
     return parser.parse_args()
 
@@ -86,30 +87,34 @@ def in_process(chunk):
     try:
         return here.recv()
     except EOFError:
-        kind, first, count = chunk
+        kind, first, count, _ = chunk
         died = f"the process died in one of the seeds {first} to {first + count - 1}"
         return [Outcome(kind, first, end="crashed", defects=[died])]
     finally:
         process.join()
 
 
-def chunk_sent(there, kind, first, count):
-    there.send(chunk_tried(kind, first, count))
+def chunk_sent(there, *chunk):
+    there.send(chunk_tried(*chunk))
 
 
-def chunk_tried(kind, first, count):
+def chunk_tried(kind, first, count, compiled):
     """The outcomes of some programs of one kind."""
     signal.signal(signal.SIGALRM, too_slow)
     warnings.simplefilter("ignore")
     found = []
     for seed in range(first, first + count):
         signal.alarm(LIMIT)
+        outcome = Outcome(kind, seed, end="endless program")
         try:
-            found.append(tried(kind, seed))
+            trial = made(kind, seed)
+            outcome.end = "too slow"
+            outcome = tried(kind, seed, trial, compiled=compiled)
         except TooSlow:
-            found.append(Outcome(kind, seed, end="too slow"))
+            pass
         finally:
             signal.alarm(0)
+        found.append(outcome)
     return found
 
 
@@ -122,7 +127,7 @@ def figures_of(outcomes):
     ends = Counter(outcome.end for outcome in outcomes)
     inverted = [outcome for outcome in outcomes if outcome.end == "inverted"]
     thetas = sum((outcome.thetas for outcome in inverted), Counter())
-    with_value = len(outcomes) - ends["no value"]
+    with_value = len(outcomes) - ends["no value"] - ends["endless program"]
     answered = sum(o.thetas["answered"] > 0 or o.recovered == "back" for o in inverted)
     times = sorted(1e3 * outcome.seconds for outcome in inverted)
     defects = [defect for outcome in outcomes for defect in outcome.defects]
@@ -136,6 +141,8 @@ def figures_of(outcomes):
         "recovered": dict(Counter(o.recovered for o in inverted)),
         "θ tried": thetas["tried"],
         "θ answered": thetas["answered"],
+        "θ answered by compiled code": thetas["answered compiled"],
+        "not compiled": thetas["not compiled"],
         "ms to invert: median, 99 %, longest": spread(times),
         "refusals": most_common(o.reason for o in outcomes if o.end == "refused"),
         "not recovered": most_common(o.reason for o in inverted if o.recovered != "back"),

@@ -14,6 +14,7 @@ from integer_programs import integer_program
 from straight_line import function, numbers_of, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, invert
+from overlay import NotCompilable
 
 RTOL, ATOL = 1e-9, 1e-12  # what invert promises by default
 ROUNDING = 1 + 1e-6  # of the comparison itself
@@ -115,9 +116,10 @@ def made(kind, seed):
     return KINDS[kind](random.Random(f"{kind} {seed}"))
 
 
-def tried(kind, seed):
-    """Try one program; what is wrong with the inverse stands in ``defects``."""
-    outcome, trial = Outcome(kind, seed), made(kind, seed)
+def tried(kind, seed, trial, *, compiled=False):
+    """Try one program; what is wrong with the inverse stands in ``defects``. compiled: also what
+    ``compile`` gives."""
+    outcome = Outcome(kind, seed)
     if trial.value is None:
         return outcome
     f, value = function(trial.source), trial.value
@@ -133,12 +135,15 @@ def tried(kind, seed):
         outcome.seconds = time.perf_counter() - begin
     outcome.end = "inverted"
     found = recover(outcome, f, inverse, trial.args, value)
+    fast = compiled_form(outcome, inverse) if compiled else None
     for theta in thetas_of(inverse, seed, found):
         outcome.thetas["tried"] += 1
         answer = answered(outcome, inverse, value, theta)
         if answer is not None:
             outcome.thetas["answered"] += 1
             check(outcome, f, answer, value, theta)
+        if fast is not None:
+            check_compiled(outcome, f, fast, value, theta)
     return outcome
 
 
@@ -173,6 +178,27 @@ def answered(outcome, inverse, value, theta):
     except Exception as error:
         crashed(outcome, "call", error)
         return None
+
+
+def compiled_form(outcome, inverse):
+    """The inverse compiled; None where numba cannot."""
+    try:
+        return inverse.compile()
+    except NotCompilable:
+        outcome.thetas["not compiled"] += 1
+    except Exception as error:
+        crashed(outcome, "compile", error)
+    return None
+
+
+def check_compiled(outcome, f, fast, value, theta):
+    """What compiled code answers is right; what it refuses is left to the interpreter."""
+    try:
+        answer = fast(value, *([] if theta is None else [theta]))
+    except Exception:
+        return
+    outcome.thetas["answered compiled"] += 1
+    check(outcome, f, answer, value, theta)
 
 
 def crashed(outcome, where, error):
@@ -213,11 +239,12 @@ def check(outcome, f, answer, value, theta):
 
 
 def close(found, wanted):
-    """Whether values agree as ``invert`` promises: integers exactly."""
+    """Whether values agree as ``invert`` promises: integers exactly, where they are not floats on
+    other ways through the program."""
     pairs = list(zip(numbers_of(found), numbers_of(wanted), strict=True))
     return all(
         np.array_equal(a, b)
-        if isinstance(b, int)
+        if isinstance(a, int) and isinstance(b, int)
         else np.all(np.abs(np.subtract(a, b)) <= ROUNDING * (ATOL + RTOL * np.abs(b)))
         for a, b in pairs
     ) and all(math.isfinite(a) for a, _ in pairs if isinstance(a, float))

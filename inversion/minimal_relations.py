@@ -1,0 +1,91 @@
+"""Inversion by overlays and the table of relations: as ``inversion.minimal``, with all primitives.
+
+Each relation of floats in ``primitives.relations`` makes an overlay of its function, for unknowns
+in the place of any of its arguments; the relation's mode for these sends a value backwards. Nothing
+is lifted and nothing is planned here either.
+
+>>> import math
+>>> from inversion.minimal_relations import run_backwards
+>>> run_backwards(lambda x: math.tanh(x) / 2, 0.25, (0.0,))
+(0.5493061443340548,)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from inversion import minimal
+from inversion.minimal import Choices, Number, Unknown
+from overlay import Context, MethodTable
+from primitives import Relation
+from primitives.relation import RETURN, Mode
+from primitives.table import RELATIONS
+
+__all__ = ["CONTEXT", "run_backwards"]
+
+backwards = MethodTable("backwards through relations")
+CONTEXT = Context(backwards)
+
+
+def _overlay(relation: Relation) -> None:
+    """Overlay a function for each set of arguments that its relation solves for."""
+    count = len(relation.axes)
+    for size in range(1, count + 1):
+        for places in itertools.combinations(range(count), size):
+            mode = relation.mode(relation.axes[place] for place in places)
+            if mode is not None:
+                backwards.overlay(relation.target)(_method(relation, places, mode))
+
+
+def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[..., Unknown]:
+    """The method for unknowns at these places."""
+
+    def method(*args: Unknown | Number) -> Unknown:
+        given: dict[str, Any] = dict(zip(relation.axes, args, strict=True))
+
+        def send(z: float, choices: Choices) -> None:
+            known = {**given, RETURN: z}
+            known.update(_chosen(mode, known, choices))
+            answers = mode.solver(*(_number(known[name]) for name in mode.takes))
+            several = answers if len(mode.unknown) > 1 else (answers,)
+            for axis, answer in zip(mode.unknown, several, strict=True):
+                given[axis].send(answer, choices)
+
+        return Unknown(send)
+
+    parameters = [
+        inspect.Parameter(
+            axis,
+            inspect.Parameter.POSITIONAL_ONLY,
+            annotation=Unknown if place in places else Number,
+        )
+        for place, axis in enumerate(relation.axes)
+    ]
+    method.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+    return method
+
+
+def _chosen(mode: Mode, known: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+    """The coordinates of a mode; defaults where what is known leaves no choice."""
+    unless = mode.unless
+    if unless is not None and unless(*(_number(known[name]) for name in mode.spared)):
+        return {name: domain.default for name, domain in mode.coordinates.items()}
+    return {name: next(choices) for name in mode.coordinates}
+
+
+def _number(value: Any) -> Any:
+    """A number as relations of floats take it."""
+    return float(value) if type(value) is int else value
+
+
+for _relation in RELATIONS:
+    if set(_relation.types) == {float} and _relation.returns is float:
+        _overlay(_relation)
+
+
+run_backwards = functools.partial(minimal.run_backwards, context=CONTEXT)
+"""As ``inversion.minimal.run_backwards``, through relations; theta holds their coordinates."""

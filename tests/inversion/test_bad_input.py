@@ -1,0 +1,174 @@
+"""What cannot be: each kind is named, with its line and what to do about it."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+import typeguard
+
+from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
+from overlay import OverlayError
+from primitives import Interval, Positive, Shape
+
+F = float
+Z = np.zeros
+
+
+def catching(x):
+    try:
+        return 1 / x
+    except ZeroDivisionError:
+        return 0.0
+
+
+def managed(x):
+    with open("file") as file:
+        return x * file.fileno()
+
+
+def appended(x):
+    numbers = [x]
+    numbers.append(3.0)
+    return numbers[0]
+
+
+def comprehended(x):
+    return [x * i for i in range(3)][1]
+
+
+def with_inner(x):
+    def inner(y):
+        return y * 2
+
+    return inner(x)
+
+
+def changed(x):
+    x[0] = 1.0
+    return x
+
+
+def undefined(x):
+    return unknown_function(x)  # noqa: F821
+
+
+def read_by_variable(x, i):
+    return x[i]
+
+
+STATEMENTS = {
+    "try": (catching, (F,), "try, an exception that is caught"),
+    "with": (managed, (F,), "with"),
+    "a list that grows": (appended, (F,), "'append' of a list"),
+    "a comprehension": (comprehended, (F,), "made within it"),
+    "an inner function": (with_inner, (F,), "made within it"),
+    "a lambda inside": (lambda x: (lambda y: y + x)(x), (F,), "made within it"),
+    "a dict": (lambda x: {"a": x}["a"], (F,), "a dict"),
+    "a set": (lambda x: {x}, (F,), "a set"),
+    "a string": (lambda x: f"{x}", (F,), r"str\(float\)"),
+    "a name that is not defined": (undefined, (F,), "unknown_function, which is not defined"),
+    "output": (lambda x: print(x), (F,), r"print\(float\)"),
+    "what is in a tuple": (lambda x: x in (1.0, 2.0), (F,), r"contains\(tuple, float\)"),
+    "assignment to an element": (changed, (Z(3),), "assignment to an item"),
+    "a mask": (lambda x: x[x > 0], (Z(3),), r"getitem\(float64\[3\], bool\[3\]\)"),
+    "an index that varies": (read_by_variable, (Z(3), int), r"getitem\(float64\[3\], int\)"),
+    "a function without relation": (lambda x: np.linalg.eigvals(x), (Z((2, 2)),), "eigvals"),
+    "shapes that do not fit": (lambda x, y: x + y, (Z(3), Z(2)), "broadcast|shape"),
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_a_statement_that_cannot_be_solved_is_named_with_its_line(name):
+    f, types, message = STATEMENTS[name]
+    with pytest.raises(NotInvertible, match=message) as caught:
+        invert(f, *types)
+    assert "test_bad_input.py:" in caught.value.where or name == "a function without relation"
+    assert caught.value.help
+
+
+TYPES = {
+    "no function": (5, (F,), "5 is no function"),
+    "a string for a function": ("sin", (F,), "'sin' is no function"),
+    "too many types": (lambda x: x, (F, F), "2 types were given"),
+    "no type": (lambda x: x, (), "type of x"),
+    "a string": (lambda x: x, ("float",), "no plain type: 'float'"),
+    "None": (lambda x: x, (None,), "no plain type: None"),
+    "a tuple of any length": (lambda x: x[0], (tuple[float, ...],), "no plain type"),
+    "a dict": (lambda x: x, (dict[str, float],), "no plain type"),
+    "narrow floats": (lambda x: x, (np.zeros(3, np.float32),), "arrays of float32"),
+    "an array of strings": (lambda x: x, (np.array(["a"]),), "arrays of <U1"),
+    "an empty array": (lambda x: x, (Z(0),), "no elements"),
+    "any argument": (lambda *xs: xs[0], (F,), "parameters|any number of arguments"),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_type_that_cannot_be_is_named(name):
+    f, types, message = TYPES[name]
+    with typeguard.suppress_type_checks(), pytest.raises(OverlayError, match=message) as caught:
+        invert(f, *types)
+    assert "test_bad_input.py:" in caught.value.where
+    assert caught.value.help
+
+
+line = invert(lambda x, y: 2 * x + y, F, F)
+product = choose(lambda x, y: x * y, F, F, known=("return", "x"))
+whole = invert(lambda x: np.exp(x) * 2, Z(3))
+bounded = invert(lambda x: x * 2, F, domain={"x": Interval(0, 1)})
+
+CALLS = {
+    "NaN": (lambda: line(math.nan, (1.0,)), NoSolution, "nan"),
+    "an infinite value": (lambda: line(math.inf, (1.0,)), NoSolution, "inf"),
+    "a value that is too large": (lambda: line(10**400, (1.0,)), NoSolution, "too large"),
+    "NaN in θ": (lambda: line(1.0, (math.nan,)), OutsideDomain, "x|y"),
+    "an infinite coordinate": (lambda: line(1.0, (math.inf,)), OutsideDomain, "outside Real"),
+    "no θ": (lambda: line(1.0), WrongArguments, "coordinates"),
+    "too long a θ": (lambda: line(1.0, (1.0, 2.0)), WrongArguments, "coordinates"),
+    "θ that is no tuple": (lambda: line(1.0, 1.0), WrongArguments, "θ"),
+    "a string for a float": (lambda: line("1", (1.0,)), WrongArguments, "'1'"),
+    "a string in θ": (lambda: line(1.0, ("1",)), OverlayError, "1"),
+    "too few known values": (lambda: product(1.0), WrongArguments, "takes return, x"),
+    "a tuple for a number": (lambda: line((1.0, 2.0), (1.0,)), WrongArguments, "return"),
+    "NaN in an array": (lambda: whole(np.array([1.0, math.nan, 1.0])), NoSolution, "1"),
+    "another shape": (lambda: whole(Z(4)), WrongArguments, r"shape"),
+    "an empty array": (lambda: whole(Z(0)), WrongArguments, r"shape"),
+    "an element without solution": (lambda: whole(np.array([1.0, -1.0, 1.0])), NoSolution, "1"),
+    "an answer outside its domain": (lambda: bounded(3.0), NoSolution, "outside Interval"),
+    "recover with too few": (lambda: line.recover(1.0), WrongArguments, "2 inputs"),
+    "batches that do not fit": (lambda: product.batch(Z(3), Z(2), theta=(0.0,)),
+                                WrongArguments, "broadcast|shape"),
+    "a batch without θ": (lambda: line.batch(Z(3)), WrongArguments, "theta"),
+    "an axis that does not exist": (lambda: choose(math.sin, F, known=("z",)),
+                                    WrongArguments, "no axis 'z'"),
+    "a domain of what does not exist": (lambda: invert(math.sin, F, domain={"z": Positive}),
+                                        WrongArguments, "no axis 'z'"),
+    "an axis that is known twice": (lambda: choose(math.sin, F, known=("x", "x")),
+                                    WrongArguments, "twice"),
+    "an empty domain": (lambda: Interval(1, 0), OverlayError, "empty"),
+    "an empty shape": (lambda: Shape(0), OverlayError, "0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_cannot_be_answered_says_why(name):
+    call, error, message = CALLS[name]
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert caught.value.help or isinstance(caught.value, (NoSolution, OutsideDomain))
+
+
+def test_a_function_of_chance_is_not_answered_wrongly():
+    inverse = invert(lambda x: x + random.random(), F)
+    with pytest.raises(NoSolution, match="lost digits"):
+        inverse(3.0)
+
+
+def test_an_argument_that_is_none_by_default_takes_its_way():
+    def scaled(x, factor=None):
+        if factor is None:
+            return x * 3
+        return x * factor
+
+    assert invert(scaled, F)(6.0) == (2.0,)
+    assert choose(scaled, F, F, known=("return", "factor"))(6.0, 2.0, (0.0,)) == (3.0,)
