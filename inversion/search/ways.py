@@ -9,82 +9,46 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from inversion.branches import THEN_FIRST, Branch, Ranked
 from inversion.candidates import (
     MOST_MEMBERS,
     PERIODIC,
-    RANGES,
     fairly,
     is_discrete,
     members,
     periods,
 )
-from inversion.causality import Solved
-from inversion.contraction import Box, Nothing, Values, contracted, every, point
+from inversion.contraction import Nothing, Values, contracted, every, point
 from inversion.contraction.programs import arms_of, inner_box
-from inversion.contraction.table import CONTRACTORS
-from inversion.contraction.values import around, values
-from inversion.emitting.entry import WRITERS
-from inversion.emitting.writing import Module
-from inversion.errors import NoSolution, OutsideDomain
+from inversion.contraction.values import values
 from inversion.isolation import roots_of
 from inversion.parameters import Parameter
 from inversion.plan import Plan, Root, Step, choices_of
-from inversion.program import Constant, Operand, Program, Statement, Variable
-from primitives import Domain, Interval, Relation
-from primitives.arithmetic import clipped
-from primitives.relation import RETURN, Mode
+from inversion.program import Variable
+from inversion.search.solving import REFUSALS, Solver
+from inversion.search.state import (
+    EFFORT,
+    Frame,
+    State,
+    boxed,
+    is_narrow,
+    keeping,
+    known_axes,
+    known_for,
+    part_within,
+    value_of,
+)
+from primitives import Interval, Relation
+from primitives.relation import RETURN
 
-__all__ = ["Frame", "Search", "State"]
+__all__ = ["Search"]
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
-NARROW = 1e-3  # relative: a set of solutions so narrow is one
-NOTHING_BESIDE_ZERO = 1e-100
-INF = math.inf
-EFFORT = 1_500  # in contracting sets after each choice
 TRIED_AT_ONCE = 100
-COMPUTED = 1e-12  # relative: how far off a number is that was solved for
 Item = tuple[Variable, Parameter] | Step | Root
-
-
-@dataclass(frozen=True)
-class State:
-    """What is chosen and known so far.
-
-    values: of variables that are numbers by now. box: where all variables lie. theta: coordinates
-    that are chosen. kept: those that stay open, with their domains. searched: whether a root was
-    looked for.
-    """
-
-    values: Mapping[Variable, Any]
-    box: Box
-    theta: Mapping[str, Any]
-    kept: Mapping[str, Domain]
-    searched: bool = False
-
-    def having(self, **changes: Any) -> State:
-        """A changed copy."""
-        return replace(self, **changes)
-
-    def choosing(self, **theta: Any) -> State:
-        """With more coordinates chosen."""
-        return replace(self, theta={**self.theta, **theta})
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A plan, the program for its sets, and what its parameters are called in θ."""
-
-    plan: Plan
-    program: Program
-    names: Mapping[str, Parameter]
 
 
 class Search:
@@ -92,7 +56,7 @@ class Search:
 
     def __init__(self, starts: Mapping[str, Any]) -> None:
         self.starts = starts
-        self.made: dict[int, Callable[..., Any]] = {}
+        self.solver = Solver()
 
     def run(self, frame: Frame, state: State) -> Iterator[State | None]:
         """The states at the end of a plan; None for each step that has found nothing."""
@@ -142,7 +106,7 @@ class Search:
             name = frame.names[parameter.name].name
             found = state.box.get(variable)
             if name in kept and found and isinstance(kept[name], Interval):
-                kept[name] = _within(kept[name], found)
+                kept[name] = part_within(kept[name], found)
         return state.having(kept=kept)
 
     # ---- free variables ----
@@ -167,27 +131,12 @@ class Search:
         name = frame.names[parameter.name].name
         start = self.starts.get(name, parameter.domain.default)
         for value in members(parameter.domain, start, state.box.get(variable)):
-            box = None if value is None else self.boxed(frame, state, {variable: point(value)})
+            box = None if value is None else boxed(frame, state, {variable: point(value)})
             if box is None:
                 yield None
                 continue
             known = {**state.values, variable: value}
             yield state.having(values=known, box=box).choosing(**{name: value})
-
-    def boxed(
-        self, frame: Frame, state: State, sets: Mapping[Variable, Values | None]
-    ) -> Box | None:
-        """The box where variables are in these sets; None where nothing is left."""
-        box = dict(state.box)
-        for variable, found in sets.items():
-            if variable in box and found is not None:
-                box[variable] = box[variable].meet(found)
-                if not box[variable]:
-                    return None
-        try:
-            return contracted(frame.program, box, EFFORT)
-        except Nothing:
-            return None
 
     # ---- statements ----
 
@@ -202,10 +151,10 @@ class Search:
         missing = {
             c: p for c, p in names.items() if p.name not in state.theta and p.name not in state.kept
         }
-        known = _known(state, statement, mode.takes)
+        known = known_for(state, statement, mode.takes)
         if not missing:
             is_open = known is None or any(p.name in state.kept for p in names.values())
-            return state if is_open else self.solved(state, step, names, known or {})
+            return state if is_open else self.solver.solved(state, step, names, known or {})
         return self.chosen(frame, state, step, names, missing, known)
 
     def chosen(
@@ -273,7 +222,7 @@ class Search:
                 fits, given = False, ()
             sets_of = {v: point(n) for v, n in zip(unknown, typed, strict=True)}
             tried += 1
-            box = self.boxed(frame, state, sets_of) if fits else None
+            box = boxed(frame, state, sets_of) if fits else None
             if box is None:
                 if tried % TRIED_AT_ONCE == 0:
                     yield None
@@ -295,7 +244,7 @@ class Search:
             yield state
             return
         (coordinate, parameter), *rest = coordinates
-        allowed = self.range_of(state, step, coordinate, known)
+        allowed = self.solver.range_of(state, step, coordinate, known)
         start = self.starts.get(parameter.name, parameter.domain.default)
 
         def each() -> Iterator[State | None]:
@@ -303,20 +252,6 @@ class Search:
                 yield None if value is None else state.choosing(**{parameter.name: value})
 
         yield from fairly(each(), lambda s: self.discretely(s, step, rest, known))
-
-    def range_of(
-        self, state: State, step: Step, coordinate: str, known: Mapping[str, Any] | None
-    ) -> Values | None:
-        """Where a coordinate lies that numbers the solutions in a bounded set."""
-        rule: Any = step.solved.statement.relation
-        found = state.box.get(step.solved.unknown[0])
-        ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
-        if ranges is None or coordinate != "k" or not found:
-            return None
-        if not (abs(found.low) < 1e15 and abs(found.high) < 1e15):
-            return None
-        bounds = ranges(known or {}, found)
-        return None if bounds is None else values([bounds], whole=True)
 
     def continued(
         self,
@@ -330,113 +265,27 @@ class Search:
         """The states for continuous coordinates: one for each isolated solution, else open."""
         if known is None or not others:
             if known is None:
-                yield _keeping(state, others.values())
+                yield keeping(state, others.values())
             else:
-                yield self.solved(state, step, names, known)
+                yield self.solver.solved(state, step, names, known)
             return
         rule: Any = step.solved.statement.relation
         (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
-        allowed = None if more else self.solutions(state, step, known, axis)
+        allowed = None if more else self.solver.solutions(state, step, known, axis)
         if allowed is None:
-            yield _keeping(state, others.values())
+            yield keeping(state, others.values())
             return
         if rule in PERIODIC and axis == "a":
             start = self.starts.get(next(iter(others.values())).name, 0.0)
             reached: Iterator[float] = periods(rule, known, allowed, start)
-        elif all(_is_narrow(low, high) for low, high in allowed.pieces):
+        elif all(is_narrow(low, high) for low, high in allowed.pieces):
             reached = ((low + high) / 2 for low, high in allowed.pieces)
         else:
-            box = self.boxed(frame, state, {variable: allowed})
-            yield None if box is None else _keeping(state.having(box=box), others.values())
+            box = boxed(frame, state, {variable: allowed})
+            yield None if box is None else keeping(state.having(box=box), others.values())
             return
         for value in reached:
-            yield self.reaching(state, step, names, others, known, value)
-
-    def solutions(
-        self, state: State, step: Step, known: Mapping[str, Any], axis: str
-    ) -> Values | None:
-        """The set of solutions for one unknown; None where no contractor tells it."""
-        rule: Any = step.solved.statement.relation
-        contractor = CONTRACTORS.get(rule) if isinstance(rule, Relation) else None
-        (variable,) = step.solved.unknown
-        now = state.box.get(variable, every(variable.kind))
-        if contractor is None or now is None:
-            return None
-        sets = {axis: now}
-        for other, value in known.items():
-            found = around(value, COMPUTED, 0.0) if isinstance(value, float) else point(value)
-            if found is None:
-                return None
-            sets[other] = found
-        _, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
-        return args[rule.axes.index(axis)].numbers()
-
-    def reaching(
-        self,
-        state: State,
-        step: Step,
-        names: Mapping[str, Parameter],
-        others: Mapping[str, Parameter],
-        known: Mapping[str, Any],
-        value: float,
-    ) -> State | None:
-        """The state where continuous coordinates are such that they lead to a value."""
-        mode = step.solved.mode
-        axes = {**known, mode.unknown[0]: value}
-        try:
-            given = mode.recover(*(axes[axis] for axis in mode.recovers)) if mode.recover else ()
-        except REFUSALS:
-            return None
-        theta = dict(zip(mode.coordinates, given, strict=True))
-        chosen = {p.name: theta[c] for c, p in others.items()}
-        return self.solved(state.choosing(**chosen), step, names, known)
-
-    def solved(
-        self,
-        state: State,
-        step: Step,
-        names: Mapping[str, Parameter],
-        known: Mapping[str, Any],
-    ) -> State | None:
-        """The state after a statement is solved; None where it has no solution."""
-        mode, rule = step.solved.mode, step.solved.statement.relation
-        given: list[Any] = []
-        for name in mode.takes:
-            if name in known:
-                given.append(known[name])
-            elif name in names:
-                given.append(state.theta[names[name].name])
-            else:
-                given.append(mode.coordinates[name].default)
-        try:
-            if RETURN in known:
-                at = mode.takes.index(RETURN)
-                given[at] = _in_codomain(given[at], rule.codomain)
-            with np.errstate(all="ignore"):
-                answer = self.solver(step)(*given)
-        except REFUSALS:
-            return None
-        answers = answer if len(step.solved.unknown) > 1 else (answer,)
-        found = dict(zip(step.solved.unknown, answers, strict=True))
-        for variable, value in found.items():
-            allowed = state.box.get(variable)
-            if allowed is not None and allowed.whole and not allowed.contains(value):
-                return None
-        return state.having(values={**state.values, **found})
-
-    def solver(self, step: Step) -> Callable[..., Any]:
-        """The function that solves a statement: generated, where the program has parts in it."""
-        mode, rule = step.solved.mode, step.solved.statement.relation
-        if isinstance(rule, Relation):
-            return mode.solver
-        if id(mode) not in self.made:
-            module = Module(WRITERS)
-            name = module.solver(rule, mode)
-            source = module.source([])
-            namespace = dict(source.names)
-            exec(compile(source.text, "<a part of an inverse>", "exec"), namespace)
-            self.made[id(mode)] = namespace[name]
-        return self.made[id(mode)]
+            yield self.solver.reaching(state, step, names, others, known, value)
 
     # ---- branches ----
 
@@ -471,7 +320,7 @@ class Search:
         }
         known = {
             operand: value
-            for axis, value in _known_all(state, statement).items()
+            for axis, value in known_axes(state, statement).items()
             if axis in plan.known and isinstance(operand := plan.operand(axis), Variable)
         }
         names = {c: frame.names[p.name] for c, p in step.chosen.items()}
@@ -492,12 +341,12 @@ class Search:
         sets: dict[Variable, Values | None] = {}
         for axis, variable in zip(mode.unknown, step.solved.unknown, strict=True):
             operand = plan.operand(axis)
-            value = _value(inner, operand)
+            value = value_of(inner, operand)
             if value is not None:
                 found[variable] = value
             elif isinstance(operand, Variable):
                 sets[variable] = inner.box.get(operand)
-        box = self.boxed(frame, state, sets) if sets else state.box
+        box = boxed(frame, state, sets) if sets else state.box
         return None if box is None else replace(inner, values=found, box=box)
 
     # ---- roots ----
@@ -512,7 +361,7 @@ class Search:
         nested = any(isinstance(step, Root) for step in root.steps)
         known = all(v in state.values for v in root.needs)
         if nested or not known or not all(is_discrete(p.domain) for p in inner):
-            return _keeping(state, [guess, *(p for p in inner if p.name not in state.kept)])
+            return keeping(state, [guess, *(p for p in inner if p.name not in state.kept)])
 
         def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
             if not left:
@@ -528,10 +377,10 @@ class Search:
         self, frame: Frame, state: State, root: Root, guess: Parameter
     ) -> Iterator[State | None]:
         def equation(x: float) -> tuple[float, float]:
-            return self.sides(frame, state, root, x)
+            return self.solver.sides(frame, state, root, x)
 
         def prune(found: Values) -> Values | None:
-            box = self.boxed(frame, state, {root.variable: found})
+            box = boxed(frame, state, {root.variable: found})
             return None if box is None else box.get(root.variable, found).meet(found)
 
         allowed = state.box.get(root.variable, every(float))
@@ -542,9 +391,9 @@ class Search:
         start = float(self.starts.get(guess.name, domain.default))
         for x in roots_of(equation, prune, allowed, start):
             if isinstance(x, tuple):
-                kept = _keeping(state, [guess])
+                kept = keeping(state, [guess])
                 yield kept.having(
-                    kept={**kept.kept, guess.name: _within(guess.domain, values([x]))}
+                    kept={**kept.kept, guess.name: part_within(guess.domain, values([x]))}
                 )
                 continue
             if x is None:
@@ -553,82 +402,5 @@ class Search:
             found = {**state.values, root.variable: x}
             yield state.having(values=found, searched=True).choosing(**{guess.name: x})
 
-    def sides(self, frame: Frame, state: State, root: Root, x: float) -> tuple[float, float]:
-        """Both sides of an equation at a guess. Raises NoSolution where there are none."""
-        there = state.having(values={**state.values, root.variable: x})
-        for step in root.steps:
-            assert isinstance(step, Step)
-            names = {c: frame.names[p.name] for c, p in step.chosen.items()}
-            known = _known(there, step.solved.statement, step.solved.mode.takes)
-            found = None if known is None else self.solved(there, step, names, known)
-            if found is None:
-                raise NoSolution("there is no value")
-            there = found
-        check = root.check
-        mode = check.relation.mode(check.relation.outputs)
-        assert mode is not None
-        known = _known(there, check, mode.takes)
-        assert known is not None
-        forward = self.solver(Step(_forward(check, mode), {}))
-        answer = forward(*(known[name] for name in mode.takes))
-        answers = answer if len(check.results) > 1 else (answer,)
-        at = next(i for i, v in enumerate(check.results) if v.kind is float)
-        return float(answers[at]), float(there.values[check.results[at]])
-
 
 # ---- parts --------------------------------------------------------------------------------
-
-
-def _forward(statement: Statement, mode: Mode) -> Solved:
-    return Solved(statement, mode, statement.results)
-
-
-def _value(state: State, operand: Operand) -> Any:
-    return operand.value if isinstance(operand, Constant) else state.values.get(operand)
-
-
-def _known_all(state: State, statement: Statement) -> dict[str, Any]:
-    """The axes of a statement that are numbers by now."""
-    found = {axis: _value(state, operand) for axis, operand in statement.bindings()}
-    return {axis: value for axis, value in found.items() if value is not None}
-
-
-def _known(state: State, statement: Statement, takes: Sequence[str]) -> dict[str, Any] | None:
-    """The axes that a mode takes; None where one of them is still open."""
-    axes = [axis for axis, _ in statement.bindings() if axis in takes]
-    found = _known_all(state, statement)
-    return {a: found[a] for a in axes} if all(a in found for a in axes) else None
-
-
-def _keeping(state: State, parameters: Any) -> State:
-    """The state with these coordinates left open."""
-    return state.having(kept={**state.kept, **{p.name: p.domain for p in parameters}})
-
-
-def _is_narrow(low: float, high: float) -> bool:
-    limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
-    return math.isfinite(limit) and high - low <= limit
-
-
-def _within(domain: Domain, found: Values) -> Domain:
-    """The part of an interval that a set covers."""
-    if not isinstance(domain, Interval):
-        return domain
-    low, high = max(domain.low, float(found.low)), min(domain.high, float(found.high))
-    if not low < high or (low == domain.low and high == domain.high):
-        return domain
-    return domain.meet(Interval(low, high))
-
-
-def _in_codomain(value: Any, codomain: Domain | None) -> Any:
-    """A known result, moved into what the function gives where rounding has put it outside.
-
-    Raises NoSolution where it is not near.
-    """
-    if codomain is None or codomain.contains(value):
-        return value
-    if isinstance(codomain, Interval) and isinstance(value, float):
-        found = clipped(value, codomain.low, codomain.high)
-        if codomain.contains(found):
-            return found
-    raise NoSolution("the function never gives this result")
