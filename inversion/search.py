@@ -50,6 +50,7 @@ NOTHING_BESIDE_ZERO = 1e-100
 INF = math.inf
 EFFORT = 1_500  # in contracting sets after each choice
 TRIED_AT_ONCE = 100
+GOLDEN = 0.6180339887498949  # its multiples spread over the unit interval
 COMPUTED = 1e-12  # relative: how far off a number is that was solved for
 Item = tuple[Variable, Parameter] | Step | Root
 
@@ -336,6 +337,9 @@ class Search:
             return
         rule: Any = step.solved.statement.relation
         (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
+        if step.solved.mode.either:
+            yield self.either(state, step, names, others, known)
+            return
         allowed = None if more else self.solutions(state, step, known, axis)
         if allowed is None:
             yield _keeping(state, others.values())
@@ -351,6 +355,32 @@ class Search:
             return
         for value in reached:
             yield self.reaching(state, step, names, others, known, value)
+
+    def either(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> State | None:
+        """The state after a statement whose coordinates may count for nothing; None where it has
+        no solution."""
+        trials = (
+            {p.name: p.domain.default for p in others.values()},
+            # all elsewhere, and each at another place
+            {
+                p.name: p.domain.from_unit((i + 1) * GOLDEN % 1)
+                for i, p in enumerate(others.values())
+            },
+        )
+        first, second = (self.solved(state.choosing(**one), step, names, known) for one in trials)
+        if first is None or second is None:
+            return first if second is None else second
+        answers = [(first.values[v], second.values[v]) for v in step.solved.unknown]
+        if all(abs(a - b) <= COMPUTED * max(abs(a), abs(b)) for a, b in answers):
+            return first
+        return _keeping(state, others.values())
 
     def solutions(
         self, state: State, step: Step, known: Mapping[str, Any], axis: str
