@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from inversion.program import Statement, Variable
+from inversion.program import Operand, Program, Statement, Variable
 
-__all__ = ["Block", "blocks"]
+__all__ = ["Block", "blocks", "split"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,32 @@ def blocks(statements: Sequence[Statement], unknown: Iterable[Variable]) -> list
     """The blocks of some equations between these unknowns, in an order in which all that a block
     mentions besides its unknowns is known."""
     return _Blocks(statements, unknown).found()
+
+
+def split(
+    program: Program, core: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement], list[Statement]]:
+    """The statements before a loop of shared variables, those in it and between, those after."""
+    chosen = {id(s) for s in core}
+    needs: set[Operand] = {a for s in core for a in s.arguments}
+    used = set[int]()  # what the loop needs
+    for s in reversed(program.statements):
+        if not needs.isdisjoint(s.results):
+            used.add(id(s))
+            needs.update(s.arguments)
+    made: set[Operand] = {v for s in core for v in s.results}
+    before, inside, after = list[Statement](), list[Statement](), list[Statement]()
+    for s in program.statements:
+        follows = not made.isdisjoint(s.arguments)
+        if id(s) in chosen or (follows and id(s) in used):
+            inside.append(s)
+            made.update(s.results)
+        elif follows:
+            after.append(s)
+            made.update(s.results)
+        else:
+            before.append(s)
+    return before, inside, after
 
 
 class _Blocks:

@@ -13,14 +13,14 @@ and where that leaves a loop it is only checked.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inversion.program import Program, Rule, Statement, Variable
 from primitives.arrays.domain import element_of
 from primitives.relation import Mode
 
-__all__ = ["Order", "Solved", "causalise"]
+__all__ = ["Order", "Solved", "causalise", "given_variables"]
 
 FORWARD, JOINTLY, INNER, INPUT, PARTLY, LAST_RESORT = range(6)
 
@@ -59,6 +59,12 @@ class Order:
 def causalise(program: Program, known: Iterable[Variable]) -> Order:
     """The order in which a program is solved where these variables are known."""
     return _Causality(program, known).order()
+
+
+def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
+    """The variables that are known: those of the known axes, and the conditions that hold."""
+    operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
+    return [operand for operand in operands if isinstance(operand, Variable)]
 
 
 class _Causality:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.fusion import fuse_elementwise, fuse_moved
-from inversion.arrays.system import with_systems
+from inversion.arrays.linear_loops import with_systems
 from inversion.branches import absorb
 from inversion.code import Cache
 from inversion.congruences import reduced

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inversion.algebra import collected
-from inversion.causality import Order, Solved, causalise
+from inversion.blocks import split
+from inversion.causality import Order, Solved, causalise, given_variables
 from inversion.errors import NotInvertible
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
@@ -15,7 +16,7 @@ from inversion.tearing import Guess, torn
 from primitives import Domain
 from primitives.domains import domain_of
 
-__all__ = ["Plan", "Root", "Step", "given_variables", "plan", "split", "statement_of"]
+__all__ = ["Plan", "Root", "Step", "plan", "statement_of"]
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def plan(
     program, order = _closed(program, known)
     if order.core:
         program, order = _gathered(program, known, order)
-    loop = torn(program, order) if order.core and numeric else None
+    loop = torn(program, order, numeric=numeric) if order.core else None
     if order.core and loop is None:
         raise _not_invertible(program, known, order, numeric=numeric)
     space = _Space(program, domains)
@@ -189,40 +190,8 @@ def _around(program: Program, core: Sequence[Statement], at: Statement) -> Progr
     return None if made is None else program.replace(statements=(*before, made, *after))
 
 
-def split(
-    program: Program, core: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement], list[Statement]]:
-    """The statements before a loop of shared variables, those in it and between, those after."""
-    chosen = {id(s) for s in core}
-    needs: set[Operand] = {a for s in core for a in s.arguments}
-    used = set[int]()  # what the loop needs
-    for s in reversed(program.statements):
-        if not needs.isdisjoint(s.results):
-            used.add(id(s))
-            needs.update(s.arguments)
-    made: set[Operand] = {v for s in core for v in s.results}
-    before, inside, after = list[Statement](), list[Statement](), list[Statement]()
-    for s in program.statements:
-        follows = not made.isdisjoint(s.arguments)
-        if id(s) in chosen or (follows and id(s) in used):
-            inside.append(s)
-            made.update(s.results)
-        elif follows:
-            after.append(s)
-            made.update(s.results)
-        else:
-            before.append(s)
-    return before, inside, after
-
-
 def _order(program: Program, known: Sequence[str]) -> Order:
     return causalise(program, given_variables(program, known))
-
-
-def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
-    """The variables that are known: those of the known axes, and the conditions that hold."""
-    operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
-    return [operand for operand in operands if isinstance(operand, Variable)]
 
 
 class _Space:
@@ -282,9 +251,9 @@ class _Space:
         """A step with a parameter for each coordinate, unless constants leave no choice."""
         mode, chosen = solved.mode, dict[str, Parameter]()
         if not _spared(solved):
-            label = "_".join(v.name for v in solved.unknown)
+            unknown = [v.name for v in solved.unknown]
             for coordinate, domain in mode.coordinates.items():
-                name = renumbered(f"{coordinate}_{label}", self.names)
+                name = renumbered(mode.parameter(coordinate, unknown), self.names)
                 self.names.add(name)
                 where = mode.lines.get(coordinate, solved.statement.where)
                 chosen[coordinate] = Parameter(name, domain, where, mode.spare)

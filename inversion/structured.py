@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,10 @@ class Structured(ABC):
     @property
     def weak(self) -> bool:
         """Whether its results say little of its inputs."""
+        return False
+
+    def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
+        """Whether its results are linear in those of its arguments that vary."""
         return False
 
     @property

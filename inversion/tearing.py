@@ -7,12 +7,14 @@ equations in object-oriented modeling, European Simulation Multiconference 1994.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from inversion.arrays.system import system
 from inversion.blocks import blocks
 from inversion.causality import Order, Solved, causalise
-from inversion.program import Program, Statement, Variable
+from inversion.program import Operand, Program, Statement, Variable
+from primitives.relation import Mode
 
 __all__ = ["Guess", "Torn", "torn"]
 
@@ -61,13 +63,13 @@ def needed_by(item: Solved | Guess) -> set[Variable]:
     return set(item.statement.variables) - set(item.unknown)
 
 
-def torn(program: Program, order: Order, depth: int = MOST_GUESSES) -> Torn | None:
+def torn(program: Program, order: Order, *, numeric: bool = True) -> Torn | None:
     """The loop that an order leaves, closed by guessing as few unknowns as can be; or None.
 
-    It is closed block by block. Where a block has more unknowns than equations some of them are
-    free.
+    It is closed block by block: linear equations as a system, others by a guess, unless not
+    ``numeric``. Where a block has more unknowns than equations some of them are free.
     """
-    return _Tearing(program, depth).closed(order)
+    return _Tearing(program, MOST_GUESSES if numeric else 0).closed(order)
 
 
 class _Tearing:
@@ -105,6 +107,9 @@ class _Tearing:
         part = _part(self.program, loop)
         if not (order := self.order(part, loop, ())).core:
             return Torn(order.free, order.solved)
+        linear = system(loop.core, loop.open)
+        if linear is not None:
+            return Torn((), (_solved_together(linear, loop.open),))
         for guesses in range(1, self.depth + 1):
             found = self.guessed(part, loop, guesses)
             if found is not None:
@@ -155,6 +160,23 @@ class _Tearing:
         guess = Guess(variable, checks[0], tuple(_slice(after, set(checks[0].variables))))
         free = (*order.free, *(inner.free if inner else ()))
         return Torn(free, (*before, guess, *after))
+
+
+def _solved_together(statement: Statement, unknown: Sequence[Variable]) -> Solved:
+    """A system of equations, solved for its unknowns."""
+    wanted = set(unknown)
+    axes = {axis: v for axis, v in statement.bindings() if v in wanted}
+    mode = statement.relation.mode(axes)
+    assert mode is not None
+    return Solved(statement, mode, tuple(_answered(axes, mode)))
+
+
+def _answered(axes: Mapping[str, Operand], mode: Mode) -> Iterator[Variable]:
+    """The variables that a mode answers, in its order."""
+    for axis in mode.unknown:
+        variable = axes[axis]
+        assert isinstance(variable, Variable)
+        yield variable
 
 
 def _part(program: Program, loop: Order) -> Program:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,7 @@ class Parametric:
     coordinates: Mapping[str, Domain]
     unless: Solver | None
     spare: bool
+    either: bool
 
 
 def parametric(
@@ -51,6 +52,7 @@ def parametric(
     recover: Solver,
     unless: Solver | None = None,
     spare: bool = False,
+    either: bool = False,
     **coordinates: Domain,
 ) -> Parametric:
     """A mode that needs a choice: one coordinate, with its domain, for each keyword.
@@ -62,12 +64,14 @@ def parametric(
     spare: the coordinates count only where rounding has made several arguments one result, as
     beyond the ends of a function that saturates; an inverse without other parameters is called
     with or without them.
+    either: each continuous coordinate counts for all its values, or, where the known axes are such,
+    for none, as what is chosen for an unknown that cancels out.
 
     >>> from primitives import Real, parametric
     >>> parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a, b: (b,)).coordinates
     {'v': Real}
     """
-    return Parametric(solver, recover, coordinates, unless, spare)
+    return Parametric(solver, recover, coordinates, unless, spare, either)
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class Mode:
     surplus: whether the known axes say more than it needs, and have to agree, as where one of
         several results is found from all arguments.
     last_resort: whether a planner takes it only where nothing else is left.
+    either: whether its continuous coordinates count for all their values, or for none.
     """
 
     unknown: tuple[str, ...]
@@ -98,11 +103,16 @@ class Mode:
     spare: bool = False
     surplus: bool = False
     last_resort: bool = False
+    either: bool = False
 
     @property
     def settled(self) -> bool:
         """Whether it leaves no choice."""
         return self.spare or not self.coordinates
+
+    def parameter(self, coordinate: str, unknown: Sequence[str]) -> str:
+        """What the parameter of a coordinate is called, where it is solved for these variables."""
+        return f"{coordinate}_{'_'.join(unknown)}"
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans that it consists of, each with what it is for: none."""
@@ -450,6 +460,7 @@ class _Builder:
             self.reason(label, unknown),
             spare=given.spare,
             surplus=surplus,
+            either=given.either,
         )
 
     def reason(self, label: str, unknown: tuple[str, ...]) -> str | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from inversion.branches import absorb
 from inversion.errors import NotInvertible
+from inversion.linearity import is_linear
 from inversion.passes import SIMPLIFY
 from inversion.plan import Plan, plan
 from inversion.program import Operand, Program, Statement, Variable, listed
@@ -67,6 +68,17 @@ class Elementwise(Whole):
         results: dict[str, Operand] = {v.name: v for v in self.results}
         made = Program(self.name, self.inputs, self.statements, results, self.where)
         return absorb(functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, made))
+
+    def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
+        inner: set[Operand] = {
+            v for v, outer in zip(self.read, arguments, strict=True) if outer in varying
+        }
+        for statement in self.program.statements:
+            if not inner.isdisjoint(statement.arguments):
+                if not is_linear(statement, inner):
+                    return False
+                inner.update(statement.results)
+        return True
 
     def _planned(self, unknown: frozenset[str]) -> Mode | None:
         axes = (*self.outputs, *self.axes)

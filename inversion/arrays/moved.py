@@ -7,7 +7,7 @@ So it is solved for any of its arrays: an element is read off wherever it is kno
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -128,6 +128,9 @@ class Moved(Whole):
             sources=sources, taken=taken, missing=missing,
             surplus=twice and not set(order) <= set(self.outputs),
         )  # fmt: skip
+
+    def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
+        return True
 
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
         inner = dict(zip(statement.results, self.results, strict=True))

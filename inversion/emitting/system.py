@@ -9,9 +9,13 @@ from inversion.arrays.system import Solution, System
 from inversion.emitting.writing import Body, Module, PartWriter, Row, tuple_of
 from inversion.program import Variable
 from primitives.arrays.domain import is_array, shape_of
+from primitives.arrays.elimination import eliminated, put_column
 from primitives.arrays.linear import nearest_solution, square_solution
 
 __all__ = ["SYSTEM"]
+
+MOST_ELIMINATED = 64
+"""So many numbers, which are no arrays, are solved for without a library."""
 
 
 def run(body: Body, rule: System) -> None:
@@ -28,11 +32,16 @@ def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
     known = [body.name(v.name) for v in rule.read if v not in mode.found]
     high, wide = sum(map(size_of, mode.given)), sum(map(size_of, mode.found))
     solver = square_solution if high == wide else nearest_solution
+    if wide <= MOST_ELIMINATED and not any(is_array(v.kind) for v in (*mode.found, *mode.given)):
+        solver = eliminated
     closer = module.named(solver.__name__, solver)
     around = flat(body, mode.found, [body.name(mode.near[v.name]) for v in mode.found])
     wanted = flat(body, mode.given, [body.name(v.name) for v in mode.given])
     point, sides_at = body.name("point"), f"{equations}({', '.join([body.name('point'), *known])})"
     matrix, base, nearby, missing = map(body.name, ("matrix", "base", "nearby", "missing"))
+    column = f"{matrix}[:, i] = {sides_at} - {base}"
+    if solver is eliminated:
+        column = f"{module.named('put_column', put_column)}({matrix}, i, {sides_at}, {base})"
     body.row(f"def {name}({', '.join(takes)}):", depth=0)
     for text in (
         f"{point} = np.zeros({wide})",
@@ -40,7 +49,7 @@ def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
         f"{matrix} = np.empty(({high}, {wide}))",
         f"for i in range({wide}):",
         f"    {point}[i] = 1.0",
-        f"    {matrix}[:, i] = {sides_at} - {base}",
+        f"    {column}",
         f"    {point}[i] = 0.0",
         f"{nearby} = {around}",
         f"{point} = {closer}({matrix}, {wanted} - {base}, {nearby})",
@@ -88,6 +97,8 @@ def apart(body: Body, rule: System, variables: Sequence[Variable], point: str) -
 
 def flat(body: Body, variables: Sequence[Variable], names: Sequence[str]) -> str:
     """One array of the elements of all."""
+    if not any(is_array(v.kind) for v in variables):
+        return f"np.array({tuple_of(names)})"
     parts = [
         f"{name}.ravel()" if is_array(v.kind) else f"np.full(1, {name})"
         for v, name in zip(variables, names, strict=True)

@@ -18,7 +18,7 @@ from inversion.errors import NoSolution, OutsideDomain
 from inversion.parameters import Parameter
 from inversion.plan import Root, Step
 from inversion.program import Statement
-from inversion.search.state import Frame, State, known_for
+from inversion.search.state import Frame, State, keeping, known_for
 from primitives import Domain, Interval, Relation
 from primitives.arithmetic import clipped
 from primitives.relation import RETURN, Mode
@@ -26,6 +26,7 @@ from primitives.relation import RETURN, Mode
 __all__ = ["REFUSALS", "Solver"]
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+GOLDEN = 0.6180339887498949  # its multiples spread over the unit interval
 COMPUTED = 1e-12  # relative: how far off a number is that was solved for
 
 
@@ -101,6 +102,32 @@ class Solver:
         theta = dict(zip(mode.coordinates, given, strict=True))
         chosen = {p.name: theta[c] for c, p in others.items()}
         return self.solved(state.choosing(**chosen), step, names, known)
+
+    def either(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> State | None:
+        """The state after a statement whose coordinates may count for nothing; None where it has
+        no solution."""
+        trials = (
+            {p.name: p.domain.default for p in others.values()},
+            # all elsewhere, and each at another place
+            {
+                p.name: p.domain.from_unit((i + 1) * GOLDEN % 1)
+                for i, p in enumerate(others.values())
+            },
+        )
+        first, second = (self.solved(state.choosing(**one), step, names, known) for one in trials)
+        if first is None or second is None:
+            return first if second is None else second
+        answers = [(first.values[v], second.values[v]) for v in step.solved.unknown]
+        if all(abs(a - b) <= COMPUTED * max(abs(a), abs(b)) for a, b in answers):
+            return first
+        return keeping(state, others.values())
 
     def solutions(
         self, state: State, step: Step, known: Mapping[str, Any], axis: str

@@ -271,6 +271,9 @@ class Search:
             return
         rule: Any = step.solved.statement.relation
         (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
+        if step.solved.mode.either:
+            yield self.solver.either(state, step, names, others, known)
+            return
         allowed = None if more else self.solver.solutions(state, step, known, axis)
         if allowed is None:
             yield keeping(state, others.values())
