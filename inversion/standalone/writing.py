@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from inversion.errors import NotWritable
 from inversion.program import renumbered
 from inversion.standalone.reading import global_names, local_names, node_of
 from inversion.trees import fields_of, is_record
@@ -22,14 +23,10 @@ from overlay import OverlayError
 from overlay.location import location_of, name_of
 from primitives.kernels import form_of
 
-__all__ = ["NotWritable", "Writer", "documented"]
+__all__ = ["Writer", "documented"]
 
 OURS = ("inversion", "overlay", "primitives")
 EVERYWHERE = ("numpy", "scipy")
-
-
-class NotWritable(OverlayError):
-    """Something that code needs cannot be written as Python, nor imported by a name."""
 
 
 class Writer:

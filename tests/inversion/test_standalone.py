@@ -13,8 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from inversion import NoSolution, choose, invert
-from inversion.standalone.writing import NotWritable
+from inversion import NoSolution, NotWritable, choose, invert
 from overlay import Context, MethodTable
 from primitives import relation, relation_of
 from primitives.bits import xorshift_left
