@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import NotWritable
+from inversion.lifting.recursion import Interpreted
 from inversion.program import renumbered
 from inversion.standalone.reading import global_names, local_names, node_of
 from inversion.trees import fields_of, is_record
@@ -70,7 +71,8 @@ class Writer:
             raise
 
     def _written(self, name: str, value: Any) -> None:
-        function = getattr(value, "py_func", value)
+        function = value.function if isinstance(value, Interpreted) else value
+        function = getattr(function, "py_func", function)
         if isinstance(value, ModuleType):
             self._import_module(name, value)
         elif isinstance(function, FunctionType) and not _is_everywhere(function.__module__):
@@ -83,6 +85,8 @@ class Writer:
             self._exception(name, value)
         elif isinstance(value, (type, BuiltinFunctionType, FunctionType, np.ufunc)):
             self._import_by_name(name, value)
+        elif callable(value):
+            raise _unwritable(value)
         else:
             self._constant(name, value)
 
