@@ -71,7 +71,7 @@ class Writer:
             raise
 
     def _written(self, name: str, value: Any) -> None:
-        function = value.function if isinstance(value, Interpreted) else value
+        function: Any = value.function if isinstance(value, Interpreted) else value
         function = getattr(function, "py_func", function)
         if isinstance(value, ModuleType):
             self._import_module(name, value)
