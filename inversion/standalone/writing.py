@@ -71,8 +71,7 @@ class Writer:
             raise
 
     def _written(self, name: str, value: Any) -> None:
-        function: Any = value.function if isinstance(value, Interpreted) else value
-        function = getattr(function, "py_func", function)
+        function = _function_in(value)
         if isinstance(value, ModuleType):
             self._import_module(name, value)
         elif isinstance(function, FunctionType) and not _is_everywhere(function.__module__):
@@ -260,6 +259,13 @@ def _key(value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, complex, str, bytes):
         return type(value), repr(value)
     return id(value)
+
+
+def _function_in(value: Any) -> Any:
+    """The Python function that a compiled one, or one that is never compiled, was made of."""
+    if isinstance(value, Interpreted):
+        return _function_in(value.function)
+    return getattr(value, "py_func", value)
 
 
 def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:
