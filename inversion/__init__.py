@@ -4,6 +4,7 @@ from inversion.errors import (
     MissingPackage,
     NoSolution,
     NotInvertible,
+    NotWritable,
     OutsideDomain,
     WrongArguments,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "MissingPackage",
     "NoSolution",
     "NotInvertible",
+    "NotWritable",
     "OutsideDomain",
     "Parameter",
     "ParameterSpace",

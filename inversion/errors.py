@@ -14,3 +14,7 @@ class NotInvertible(OverlayError):
 
 class MissingPackage(OverlayError, ImportError):
     """A package is not installed that what was asked for needs."""
+
+
+class NotWritable(OverlayError):
+    """Something that an inverse needs cannot be written as Python, nor imported by a name."""

@@ -84,7 +84,7 @@ def _relation(
     solve = _solver(run, names, [axes[name] for name in unknown], near)
     chosen = ", ".join(axes[name] for name in unknown)
     recover = eval(f"lambda {chosen}: ({chosen},)")
-    mode = parametric(solve, recover=recover, unless=None, spare=False, **near)
+    mode = parametric(solve, recover=recover, unless=None, spare=False, either=False, **near)
     return relation(
         function,
         *(kind for _, kind in inputs),

@@ -98,14 +98,14 @@ booleans = (
 
 def truth(kind: Any, nonzero: Domain) -> tuple[Relation, Relation]:
     """The relations of bool() and ``not`` for numbers of this type, those but 0 in ``nonzero``."""
-    zero = kind(0)
+    zero, default = kind(0), nonzero.default
     return (
         relation(
             bool, kind, "return = bool(a)", returns=bool,
             ret=lambda a: a != zero,
             a=parametric(
                 lambda ret, other: other if ret else zero, other=nonzero,
-                recover=lambda a: (a if a else nonzero.default,),
+                recover=lambda a: (a if a else default,),
             ),
         ),
         relation(
@@ -113,7 +113,7 @@ def truth(kind: Any, nonzero: Domain) -> tuple[Relation, Relation]:
             ret=lambda a: a == zero,
             a=parametric(
                 lambda ret, other: zero if ret else other, other=nonzero,
-                recover=lambda a: (a if a else nonzero.default,),
+                recover=lambda a: (a if a else default,),
             ),
         ),
     )  # fmt: skip

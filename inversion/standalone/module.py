@@ -10,7 +10,8 @@ import numpy as np
 from inversion.definition import Definition
 from inversion.emitting import Source, emit
 from inversion.emitting.writing import tuple_of
-from inversion.standalone.writing import NotWritable, Writer, documented
+from inversion.errors import NotWritable
+from inversion.standalone.writing import Writer, documented
 from primitives.relation import RETURN
 
 __all__ = ["standalone"]

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from inversion.errors import NotWritable
+from inversion.lifting.recursion import Interpreted
 from inversion.program import renumbered
 from inversion.standalone.reading import global_names, local_names, node_of
 from inversion.trees import fields_of, is_record
@@ -22,14 +24,10 @@ from overlay import OverlayError
 from overlay.location import location_of, name_of
 from primitives.kernels import form_of
 
-__all__ = ["NotWritable", "Writer", "documented"]
+__all__ = ["Writer", "documented"]
 
 OURS = ("inversion", "overlay", "primitives")
 EVERYWHERE = ("numpy", "scipy")
-
-
-class NotWritable(OverlayError):
-    """Something that code needs cannot be written as Python, nor imported by a name."""
 
 
 class Writer:
@@ -73,7 +71,7 @@ class Writer:
             raise
 
     def _written(self, name: str, value: Any) -> None:
-        function = getattr(value, "py_func", value)
+        function = _function_in(value)
         if isinstance(value, ModuleType):
             self._import_module(name, value)
         elif isinstance(function, FunctionType) and not _is_everywhere(function.__module__):
@@ -86,6 +84,8 @@ class Writer:
             self._exception(name, value)
         elif isinstance(value, (type, BuiltinFunctionType, FunctionType, np.ufunc)):
             self._import_by_name(name, value)
+        elif callable(value):
+            raise _unwritable(value)
         else:
             self._constant(name, value)
 
@@ -259,6 +259,13 @@ def _key(value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, complex, str, bytes):
         return type(value), repr(value)
     return id(value)
+
+
+def _function_in(value: Any) -> Any:
+    """The Python function that a compiled one, or one that is never compiled, was made of."""
+    if isinstance(value, Interpreted):
+        return _function_in(value.function)
+    return getattr(value, "py_func", value)
 
 
 def _looked_up(function: FunctionType, name: str) -> tuple[bool, Any]:

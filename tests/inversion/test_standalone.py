@@ -13,8 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from inversion import NoSolution, choose, invert
-from inversion.standalone.writing import NotWritable
+from inversion import NoSolution, NotWritable, choose, invert
 from overlay import Context, MethodTable
 from primitives import relation, relation_of
 from primitives.bits import xorshift_left
@@ -221,6 +220,21 @@ def rooted(x: float, y: float):
     return x * math.exp(x) + y, y
 
 
+def fibonacci(n: int):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def grown(x: float, n: int):
+    return x * fibonacci(n)
+
+
+class Scaled:
+    factor = 4.0
+
+    def __call__(self, x):
+        return self.factor * x
+
+
 ZEROS = np.zeros(3)
 VALUES = np.array([0.5, 1.5, -1.0])
 WRITTEN = {
@@ -232,6 +246,8 @@ WRITTEN = {
     "lengths": (invert(lengths, ZEROS), lengths, (VALUES,)),
     "weighted": (choose(weighted, ZEROS, F, known=("return", "k")), weighted, (VALUES, 2.0)),
     "rooted": (invert(rooted), rooted, (0.3, 2.0)),
+    "recursive": (choose(grown, known=("return", "n")), grown, (0.3, 7)),
+    "an_object": (invert(Scaled(), F), Scaled(), (0.3,)),
     "a_lambda": (invert(lambda a, b: a / b + a, F, F), lambda a, b: a / b + a, (1.0, 2.0)),
 }
 
