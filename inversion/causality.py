@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inversion.program import Program, Rule, Statement, Variable
+from primitives import Relation
 from primitives.arrays.domain import element_of
 from primitives.relation import Mode
 
@@ -140,11 +141,21 @@ class _Causality:
         """Equation i solved for all that is unknown in it, where that leaves little choice."""
         unknown = tuple(sorted(self.left[i], key=self.rank.__getitem__))
         step = None if self.is_condition(i) else self.solved(i, unknown)
-        return None if step is None or (len(unknown) > 1 and not step.mode.settled) else step
+        if step is None or (len(unknown) > 1 and not step.mode.settled and not self.is_decided(i)):
+            return None
+        return step
 
     def is_ready(self, i: int) -> bool:
         """Whether equation i may leave no choice: it has one unknown, or is solved as a whole."""
         return len(self.left[i]) <= 1 or self.rule(i).whole
+
+    def is_decided(self, i: int) -> bool:
+        """Whether the results that are known say as much as is unknown, apart from which of
+        separate solutions is meant."""
+        rule, results = self.rule(i), self.program.statements[i].results
+        if not isinstance(rule, Relation) or not rule.independent:
+            return False
+        return len(results) >= len(self.left[i]) and self.left[i].isdisjoint(results)
 
     def rule(self, i: int) -> Rule:
         """What equation i says."""

@@ -373,6 +373,7 @@ def _without_meaning(value: Any) -> str | None:
 
 _IN_WORDS = {
     "make_function": "a function or comprehension that is made within it",
+    "undef": "a function or comprehension that is made within it",
     "build_map": "a dict",
     "build_set": "a set",
 }

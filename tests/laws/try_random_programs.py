@@ -48,7 +48,7 @@ def main():
         for outcome in found:
             for defect in outcome.defects:
                 print(f"{kind}, seed {outcome.seed}: {defect}", flush=True)
-        print(f"{sum(map(len, outcomes.values()))} tried", end="\r", file=sys.stderr)
+        print(f"{sum(map(len, outcomes.values()))} tried", end="\r", file=sys.stderr, flush=True)
     figures = {kind: figures_of(found) for kind, found in outcomes.items() if found}
     for kind, figure in figures.items():
         print(f"\n{kind}\n" + "\n".join(f"    {key}: {value}" for key, value in figure.items()))
