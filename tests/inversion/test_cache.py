@@ -18,7 +18,7 @@ from overlay.errors import CacheWarning
 PROGRAM = """
 import json, math, sys
 import numpy as np
-from inversion import NoSolution, choose, invert
+from inversion import invert
 from overlay import Context, MethodTable
 
 table = MethodTable("steps")
@@ -36,18 +36,12 @@ def plain(x: float):
 def growth(t: float):
     return 3 * math.exp(t)
 
-def looped(x: float, n: int):
-    for _ in range(n):
-        x = 2 * x + 1
-    return x
-
 def summed(v):
     return (v * 2).sum()
 
 inverses = {
     "plain": (invert(plain, cache=FOLDER), (0.5,)),
     "context": (invert(growth, context=Context(table), cache=FOLDER), (6.0,)),
-    "loop": (choose(looped, known=("return", "n"), cache=FOLDER), (15.0, 3)),
     "array": (invert(summed, np.zeros(2), cache=FOLDER), (8.0, None)),
 }
 for name, (inverse, args) in inverses.items():
@@ -81,7 +75,8 @@ def test_another_process_loads_what_one_has_compiled(tmp_path):
     assert all(hits == [1, 1] for hits, *_ in again.values())
     assert [rest for _, *rest in again.values()] == [rest for _, *rest in first.values()]
     changed = run(tmp_path, PROGRAM.replace("FACTOR", "6.0").replace("1.0 + x", "2.0 + x"))
-    assert {name for name, (hits, *_) in changed.items() if hits == [0, 0]} == {"plain", "context"}
+    same = {name for name, (hits, *_) in changed.items() if hits == [1, 1]}
+    assert same == {"array"}
     assert changed["plain"][1][0] == pytest.approx(first["plain"][1][0] / 2)
     assert (first["context"][1], changed["context"][1]) == ([1.0], [0.0])
 
