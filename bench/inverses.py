@@ -3,6 +3,7 @@
 import argparse
 import importlib.util
 import math
+import random
 import statistics
 import time
 from pathlib import Path
@@ -241,6 +242,67 @@ class SympyMath:
         return sympy.tanh(x)
 
 
+# ---- planning ----
+
+STATEMENTS = (10, 100, 300, 1000, 3000)
+SHAPES = {  # how many inputs, and from how many of the last variables those used again are drawn
+    "three inputs": (lambda count: 3, None),
+    "an input for ten statements": (lambda count: count // 10, None),
+    "three inputs, used again soon": (lambda count: 3, 5),
+}
+
+
+def long_program(rng, count, inputs, window):
+    """A function of so many statements, three in ten of which use a variable again."""
+    pending = [f"x{i}" for i in range(inputs)]
+    names, lines = list(pending), []
+    while len(pending) > 1 or len(lines) < count:
+        first, second = pending.pop(rng.randrange(len(pending))), repr(rng.randint(2, 9) / 4)
+        if rng.random() < 0.3:
+            second = rng.choice(names[-window:] if window else names)
+            pending = [name for name in pending if name != second]
+        elif pending and rng.random() < 0.5:
+            second = pending.pop(rng.randrange(len(pending)))
+        elif not pending and rng.random() < 0.3:
+            second = ""
+        name = f"t{len(lines)}"
+        lines.append(
+            f"{name} = {first} {rng.choice('+-*/')} {second}"
+            if second
+            else f"{name} = math.{rng.choice(('exp', 'sin', 'atan'))}({first})"
+        )
+        pending.append(name)
+        names.append(name)
+    body = "\n    ".join([*lines, f"return {pending[0]}"])
+    namespace = {"math": math}
+    exec(f"def f({', '.join(names[:inputs])}):\n    {body}\n", namespace)
+    return namespace["f"]
+
+
+def planning(shape, rounds):
+    """Median seconds that invert takes, by the number of statements, and the exponent with which
+    they grow from 100 statements on."""
+    inputs_for, window = SHAPES[shape]
+    found = {}
+    for count in STATEMENTS:
+        inputs = max(inputs_for(count), 2)
+        times = []
+        for seed in range(rounds):
+            f = long_program(random.Random(seed), count, inputs, window)
+            times.append(seconds(lambda f=f, inputs=inputs: invert(f, *[float] * inputs)))
+        found[count] = statistics.median(times)
+    sizes = [count for count in STATEMENTS if count >= 100]
+    exponent, _ = np.polyfit(np.log(sizes), np.log([found[count] for count in sizes]), 1)
+    return {**{str(count): time for count, time in found.items()}, "exponent": float(exponent)}
+
+
+def planning_rows(measured):
+    yield ("program", *(f"{count} statements" for count in STATEMENTS), "exponent")
+    for shape, found in measured.items():
+        times = [duration(found[str(count)]) for count in STATEMENTS]
+        yield (shape, *times, f"{found['exponent']:.2f}")
+
+
 # ---- the report ----
 
 
@@ -292,11 +354,20 @@ def main():
         rows = list(rows_of(measured, ours))
         print(f"\n{title}\n{table(rows)}")
         sections.append(section(title, text, rows))
+    plans = {shape: planning(shape, max(chosen.rounds // 5, 1)) for shape in SHAPES}
+    rows = list(planning_rows(plans))
+    print(f"\nPlanning\n{table(rows)}")
+    text = (
+        "From random programs of so many statements, a third of which use a variable again, to "
+        "inverses: the median, and the exponent of its growth from 100 statements on."
+    )
+    sections.append(section("Planning", text, rows))
     text = (
         "Programs of one float, inverted. The peers are inverses written by hand for numba, Oryx "
         "(on JAX) and sympy, where these are installed and can invert the program."
     )
     figures = {title: measured for title, (_, measured, _) in found.items()}
+    figures["Planning"] = plans
     written({**figures, "page": part("Inverses", text, sections)}, chosen.json)
     print(f"\n{time.perf_counter() - start:.0f} s")
 

@@ -268,8 +268,7 @@ class _Algebra:
 
     def write(self, found: Fraction, result: Variable) -> bool:
         """Write a fraction with the variable standing once; whether that is done."""
-        if len(found.bottom) == 1 and found.bottom != (self.one,):
-            return False
+        found = self.shortened(found)
         if len(found.bottom) == 1 and len(found.top) <= 2:
             constant, slope = self.padded(found.top, 2)
             self.affine(constant, slope, result)
@@ -286,6 +285,16 @@ class _Algebra:
         )
         self.new.made.append(Statement(rule, (result,), (self.variable, *top, *bottom), self.where))
         return True
+
+    def shortened(self, found: Fraction) -> Fraction:
+        """Without powers of the variable that both parts have, and a divisor without it."""
+        top, bottom = found.top, found.bottom
+        while min(len(top), len(bottom)) > 1 and _zero(top[0]) and _zero(bottom[0]):
+            top, bottom = top[1:], bottom[1:]
+        if len(bottom) == 1 and bottom != (self.one,):
+            top = tuple(x if _zero(x) else self.apply(operator.truediv, x, bottom[0]) for x in top)
+            bottom = (self.one,)
+        return Fraction(top, bottom)
 
     def affine(self, constant: Operand, slope: Operand, result: Variable) -> None:
         """``slope * variable + constant``"""

@@ -61,8 +61,16 @@ class _Blocks:
         self.statements = statements
         self.unknown = list(unknown)
         wanted = set(self.unknown)
+        # the equations: one for each result of a statement; those of one statement stay together
+        self.results = [(i, result) for i, s in enumerate(statements) for result in s.results]
+        self.beside: dict[int, list[int]] = {}
+        for number, (i, _) in enumerate(self.results):
+            self.beside.setdefault(i, []).append(number)
         # the unknowns of each equation, and the equations of each unknown, by number
-        self.of = [[v for v in s.variables if v in wanted] for s in statements]
+        self.of = [
+            [v for v in statements[i].variables if v in wanted and self.is_in(v, i, result)]
+            for i, result in self.results
+        ]
         self.users: dict[Variable, list[int]] = {v: [] for v in self.unknown}
         for i, variables in enumerate(self.of):
             for variable in variables:
@@ -70,6 +78,14 @@ class _Blocks:
         self.equation: dict[Variable, int] = {}
         self.variable: dict[int, Variable] = {}
         self.match()
+
+    def is_in(self, variable: Variable, i: int, result: Variable) -> bool:
+        """Whether a variable of a statement stands in the equation for this result."""
+        return variable == result or variable not in self.statements[i].results
+
+    def together(self, equation: int) -> list[int]:
+        """The equations of the same statement."""
+        return self.beside[self.results[equation][0]]
 
     def found(self) -> list[Block]:
         too_many = [i for i in range(len(self.of)) if i not in self.variable]
@@ -86,17 +102,17 @@ class _Blocks:
         mentioned = {v for i in numbers for v in self.of[i]}
         own.update(v for v in free if v in mentioned)
         return Block(
-            tuple(self.statements[i] for i in numbers), tuple(v for v in self.unknown if v in own)
+            tuple(self.statements[i] for i in sorted({self.results[n][0] for n in numbers})),
+            tuple(v for v in self.unknown if v in own),
         )
 
     # ---- a matching ----
 
     def match(self) -> None:
         """Give as many equations as can be an unknown: most get the one that they compute."""
-        for i, statement in enumerate(self.statements):
-            for result in statement.results:
-                if result in self.users and result not in self.equation and i not in self.variable:
-                    self.equation[result], self.variable[i] = i, result
+        for i, (_, result) in enumerate(self.results):
+            if result in self.users and result not in self.equation:
+                self.equation[result], self.variable[i] = i, result
         for i in range(len(self.of)):
             if i not in self.variable:
                 self.augment(i)
@@ -135,6 +151,7 @@ class _Blocks:
             i = waiting.pop()
             if i not in found:
                 found.add(i)
+                waiting += self.together(i)
                 waiting += [self.equation[v] for v in self.of[i] if v in self.equation]
         return found
 
@@ -142,7 +159,7 @@ class _Blocks:
         """The equations that could be solved for others where these unknowns are chosen."""
         found, waiting = set[int](), list(start)
         while waiting:
-            for i in self.users[waiting.pop()]:
+            for i in (j for user in self.users[waiting.pop()] for j in self.together(user)):
                 if i not in found:
                     found.add(i)
                     if i in self.variable:
@@ -158,7 +175,8 @@ class _Blocks:
             left.discard(first)
             part = [first]
             for i in part:
-                near = {j for v in self.of[i] for j in self.users[v]} & left
+                near = {j for v in self.of[i] for j in self.users[v]} | set(self.together(i))
+                near &= left
                 left -= near
                 part += sorted(near)
             yield part
@@ -177,8 +195,8 @@ class _Blocks:
             index[i] = low[i] = len(index)
             stack.append(i)
             held.add(i)
-            needs = (self.equation[v] for v in self.of[i] if v in self.equation)
-            return iter([j for j in needs if j in inside and j != i])
+            needs = [self.equation[v] for v in self.of[i] if v in self.equation]
+            return iter([j for j in (*needs, *self.together(i)) if j in inside and j != i])
 
         for first in equations:
             if first in index:

@@ -95,7 +95,7 @@ class _Tearing:
 
     def block(self, loop: Order) -> Torn | None:
         """One block, closed: a free unknown is chosen, as long as there are too many of them."""
-        if len(loop.open) > len(loop.core):
+        if len(loop.open) > sum(len(s.results) for s in loop.core):
             found = self.freed(loop)
             if found is not None:
                 left, variable = found

@@ -16,7 +16,7 @@ from primitives.relation import Parametric, Relation, Solver, parametric, relati
 __all__ = ["FRACTIONS", "fraction"]
 
 ALMOST_NOTHING = 1e-12
-"""How far below 0 rounding may bring a discriminant, relative to what it is the difference of."""
+"""How far from 0 rounding may bring a difference, relative to what it is the difference of."""
 
 
 def value_of(x: float, c2: float, c1: float, c0: float, d2: float, d1: float, d0: float) -> float:
@@ -39,6 +39,11 @@ def roots_of(c: float, b: float, a: float) -> tuple[float, float]:
     part = -(b + math.copysign(math.sqrt(discriminant), b)) / 2
     one, other = part / a, c / part if part != 0 else 0.0
     return min(one, other), max(one, other)
+
+
+def cancels(difference: float, of: float) -> bool:
+    """Whether a difference is 0, but for rounding."""
+    return abs(difference) <= ALMOST_NOTHING * abs(of)
 
 
 def is_pole(x: float, d0: float, d1: float, d2: float) -> bool:
@@ -69,7 +74,9 @@ def solved(
 ) -> float:
     """Where a fraction has a value: of two places the smaller one, where ``negative`` is true."""
     c, b, a = c0 - ret * d0, c1 - ret * d1, c2 - ret * d2
-    if a == 0:
+    if cancels(c, c0) and cancels(b, c1) and cancels(a, c2):
+        x = free
+    elif a == 0:
         x = single(c, b, free)
     else:
         low, high = roots_of(c, b, a)

@@ -37,23 +37,26 @@ def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
     closer = module.named(solver.__name__, solver)
     around = flat(body, mode.found, [body.name(mode.near[v.name]) for v in mode.found])
     wanted = flat(body, mode.given, [body.name(v.name) for v in mode.given])
-    point, sides_at = body.name("point"), f"{equations}({', '.join([body.name('point'), *known])})"
-    matrix, base, nearby, missing = map(body.name, ("matrix", "base", "nearby", "missing"))
-    column = f"{matrix}[:, i] = {sides_at} - {base}"
+    # names that no variable of the program has
+    point, matrix, base, nearby, missing, at = map(
+        module.fresh, ("point", "matrix", "base", "nearby", "missing", "at")
+    )
+    sides_at = f"{equations}({', '.join([point, *known])})"
+    column = f"{matrix}[:, {at}] = {sides_at} - {base}"
     if solver is eliminated:
-        column = f"{module.named('put_column', put_column)}({matrix}, i, {sides_at}, {base})"
+        column = f"{module.named('put_column', put_column)}({matrix}, {at}, {sides_at}, {base})"
     body.row(f"def {name}({', '.join(takes)}):", depth=0)
     for text in (
         f"{point} = np.zeros({wide})",
         f"{base} = {sides_at}",
         f"{matrix} = np.empty(({high}, {wide}))",
-        f"for i in range({wide}):",
-        f"    {point}[i] = 1.0",
+        f"for {at} in range({wide}):",
+        f"    {point}[{at}] = 1.0",
         f"    {column}",
-        f"    {point}[i] = 0.0",
+        f"    {point}[{at}] = 0.0",
         f"{nearby} = {around}",
         f"{point} = {closer}({matrix}, {wanted} - {base}, {nearby})",
-        "for i in range(2):",  # the matrix has lost digits beside a large base
+        f"for {at} in range(2):",  # the matrix has lost digits beside a large base
         f"    {missing} = {wanted} - {sides_at}",
         f"    {point} = {point} + {closer}({matrix}, {missing}, np.zeros({wide}))",
     ):
@@ -76,7 +79,7 @@ def sides(module: Module, rule: System, mode: Solution) -> str:
     def write(name: str) -> list[Row]:
         body = Body(module)
         known = [body.name(v.name) for v in rule.read if v not in mode.found]
-        point = body.name("point")
+        point = module.fresh("point")
         body.row(f"def {name}({', '.join([point, *known])}):", depth=0)
         apart(body, rule, mode.found, point)
         body.forward(rule.statements)

@@ -106,6 +106,13 @@ def test_a_pole_is_no_root():
     assert answered(inverse, 5.0) == [(4.0,), (4.0,)]
 
 
+def test_what_cancels_out_leaves_any_number():
+    inverse = closed(lambda x: math.cos(x / (3 * x)) + 1, [F])
+    assert inverse(math.cos(1 / 3) + 1, inverse.recover(5.0)) == (5.0,)
+    wider = closed(lambda x, a: math.cos((a * x + 2) / (x + 1)), [F, F], ("return", "a"))
+    assert wider(math.cos(2.0), 2.0, wider.recover(5.0, 2.0)) == (5.0,)
+
+
 def test_it_is_compiled():
     inverse = closed(lambda x: 1 / x + 1 / (x + 1), [F])
     wanted = inverse(1.5, (False,))

@@ -112,3 +112,12 @@ def test_equations_that_are_too_many_are_checked():
     assert inverse((5.0, 1.0, -1.0)) == pytest.approx((1.0, 2.0))
     with pytest.raises(NoSolution):
         inverse((5.0, 1.0, 3.0))
+
+
+def test_variables_may_have_any_names():
+    def f(i, point):
+        base = i + 2 * point
+        matrix = 3 * i - point
+        return base, matrix
+
+    assert invert(f, F, F)((5.0, 1.0)) == pytest.approx((1.0, 2.0))
