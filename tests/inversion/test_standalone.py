@@ -149,6 +149,7 @@ def test_worked_programs_run_by_themselves(tmp_path):
     programs = {
         f.__name__: (invert(f, *[F] * f.__code__.co_argcount), f, examples[0])
         for f, examples in worked_programs().items()
+        if all(type(number) is float for number in examples[0])
     }
     answered = all_answers_agree(tmp_path, programs)
     assert len(answered) >= 16
