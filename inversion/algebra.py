@@ -150,6 +150,8 @@ class _Algebra:
         while waiting:
             i = heapq.heappop(waiting)
             found = self.combined(self.core[i])
+            if found is None and i != at:
+                continue  # a coefficient of its own, beside which the variable may cancel
             if found is None or max(len(found.top), len(found.bottom)) > MOST_TERMS:
                 return None
             if i == at:

@@ -73,7 +73,7 @@ def in_processes(chunks, processes):
     """Each chunk's kind and outcomes, in order."""
     with ThreadPoolExecutor(processes) as threads:
         yield from zip(
-            (kind for kind, _, _ in chunks), threads.map(in_process, chunks), strict=True
+            (kind for kind, *_ in chunks), threads.map(in_process, chunks), strict=True
         )
 
 
