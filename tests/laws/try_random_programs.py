@@ -72,9 +72,7 @@ def parsed():
 def in_processes(chunks, processes):
     """Each chunk's kind and outcomes, in order."""
     with ThreadPoolExecutor(processes) as threads:
-        yield from zip(
-            (kind for kind, *_ in chunks), threads.map(in_process, chunks), strict=True
-        )
+        yield from zip((kind for kind, *_ in chunks), threads.map(in_process, chunks), strict=True)
 
 
 def in_process(chunk):
