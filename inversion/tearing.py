@@ -96,14 +96,9 @@ class _Tearing:
     def block(self, loop: Order) -> Torn | None:
         """One block, closed: a free unknown is chosen, as long as there are too many of them."""
         if len(loop.open) > sum(len(s.results) for s in loop.core):
-            found = self.freed(loop)
+            found = self.chosen(loop)
             if found is not None:
-                left, variable = found
-                rest = self.closed(left)
-                if rest is None:
-                    return None
-                items = (*left.first, *rest.items, *left.last)
-                return Torn((variable, *left.free, *rest.free), items)
+                return found
         part = _part(self.program, loop)
         if not (order := self.order(part, loop, ())).core:
             return Torn(order.free, order.solved)
@@ -114,7 +109,19 @@ class _Tearing:
             found = self.guessed(part, loop, guesses)
             if found is not None:
                 return found
-        return None
+        # of several results of one statement, some are then only checked
+        return self.chosen(loop) if len(loop.open) > len(loop.core) else None
+
+    def chosen(self, loop: Order) -> Torn | None:
+        """A block closed after an unknown is chosen; None where that closes nothing."""
+        found = self.freed(loop)
+        if found is None:
+            return None
+        left, variable = found
+        rest = self.closed(left)
+        if rest is None:
+            return None
+        return Torn((variable, *left.free, *rest.free), (*left.first, *rest.items, *left.last))
 
     def order(self, part: Program, loop: Order, more: Sequence[Variable]) -> Order:
         """The order of a part in which these unknowns are known, too."""
