@@ -1,0 +1,45 @@
+"""What differentiation refuses."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from overlay import OverlayError
+from overlay.location import caller
+from overlay.target import describe
+
+__all__ = ["NotDifferentiable", "refuse_call", "refuse_use", "refuse_write"]
+
+
+class NotDifferentiable(OverlayError):
+    """A call whose derivative is not known, or a program that cannot be differentiated."""
+
+
+def refuse_call(function: Any) -> NoReturn:
+    """Refuse a function that was given an active value and has no rule."""
+    name = describe(function)
+    raise NotDifferentiable(
+        f"no derivative is known of {name}, which was called with an active value",
+        where=caller(),
+        help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
+        "call in inactive(...) where its derivative does not matter",
+    )
+
+
+def refuse_use(what: str) -> NoReturn:
+    """Refuse a use of an active value by code that does not know of derivatives."""
+    raise NotDifferentiable(
+        f"an active value was given to code that cannot be differentiated: {what}",
+        where=caller(),
+        help="wrap the call in inactive(...) where its derivative does not matter, or give the "
+        "function that makes it a rule for partials_of(function)",
+    )
+
+
+def refuse_write() -> NoReturn:
+    """Refuse a write to an array that stands outside the function that is differentiated."""
+    raise NotDifferentiable(
+        "a function that is differentiated writes to an array that it did not make",
+        where=caller(),
+        help="write to a copy that the function makes: np.copy(array), np.zeros(shape)",
+    )
