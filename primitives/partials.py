@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable
-from overlay.interpretations.autodiff import PartialsOf, Rule, partials_of
 from overlay.interpretations.autodiff import RULES as OF_FUNCTIONS
+from overlay.interpretations.autodiff import PartialsOf, Rule, partials_of
 from primitives import arithmetic, polar, powers, several
 from primitives.comparison import where
 from primitives.errors import NoSolution

@@ -224,7 +224,7 @@ def function_in(world: World, function: Type) -> Type:
 def handed_to(world: World, argument: Type) -> Type:
     """The type of an argument that code of ``world`` is given: a function is called there as if
     that code mentioned it."""
-    functions = (CalleeType, types.Dispatcher)
+    functions = (CalleeType, types.Dispatcher, types.Function)
     return function_in(world, argument) if isinstance(argument, functions) else argument
 
 

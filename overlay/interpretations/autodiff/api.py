@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay import MethodTable
+from overlay import MethodTable, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import NotDifferentiable
 from overlay.interpretations.autodiff.forward import differentiation, linearised
@@ -74,7 +74,7 @@ def vjp(
     value, rows = _by_each(f, args, range(len(args)), rules)
 
     def back(cotangent: Any) -> tuple[Any, ...]:
-        found = [[np.sum(cotangent * slope) for slope in slopes] for slopes in rows]
+        found = [[_total(cotangent * slope) for slope in slopes] for slopes in rows]
         return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
 
     return value, back
@@ -96,15 +96,15 @@ def gradient(
     """
 
     def of(*args: Any) -> Any:
-        args, places = _given(f, args, active, constant)
-        value, slopes = _by_each(f, args, places, rules)
+        given, places = _given(f, args, active, constant)
+        value, slopes = _by_each(f, given, places, rules)
         if np.ndim(value):
             raise NotDifferentiable(
                 f"{name_of(f)} gives an array, and a gradient is of a number",
                 where=caller(),
                 help="jacobian(f) is for functions that give arrays",
             )
-        return _one_or_all([_shaped(s, args[i]) for s, i in zip(slopes, places, strict=True)])
+        return _one_or_all([_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
     return of
 
@@ -125,11 +125,9 @@ def jacobian(
     """
 
     def of(*args: Any) -> Any:
-        args, places = _given(f, args, active, constant)
-        _, slopes = _by_each(f, args, places, rules)
-        return _one_or_all(
-            [_both_shapes(s, args[i]) for s, i in zip(slopes, places, strict=True)]
-        )
+        given, places = _given(f, args, active, constant)
+        _, slopes = _by_each(f, given, places, rules)
+        return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
     return of
 
@@ -150,9 +148,7 @@ def hessian(
     def of(*args: Any) -> Any:
         given, places = _given(f, args, active, constant)
         _, slopes = _by_each(first, given, places, rules)
-        return _one_or_all(
-            [_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)]
-        )
+        return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
     return of
 
@@ -201,7 +197,7 @@ def _run(
 ) -> tuple[Any, list[Any]]:
     """What f gives, and the tangents of that in each direction."""
     tables = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
-    enter = differentiation(*tables).wrap(linearised) if tables else linearised
+    enter = nonoverlay(differentiation)(*tables).wrap(linearised) if tables else linearised
     found, level = enter(f, args, seeds)
     return _value(found, level), [_tangent(found, level, k) for k in range(count)]
 
@@ -266,6 +262,10 @@ def _through(found: Any, each: Callable[[Any], Any]) -> Any:
     return type(found)(parts)
 
 
+def _total(product: Any) -> Any:
+    return np.sum(product) if np.ndim(product) else product
+
+
 def _one_or_all(found: list[Any]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -281,9 +281,7 @@ def _both_shapes(slopes: list[Any], x: Any) -> Any:
     """What a result changes by for each number of an argument, as one array."""
     first = slopes[0]
     if isinstance(first, (tuple, list)) and not isinstance(first, Active):
-        return tuple(
-            _both_shapes([slope[i] for slope in slopes], x) for i in range(len(first))
-        )
+        return tuple(_both_shapes([slope[i] for slope in slopes], x) for i in range(len(first)))
     if not isinstance(x, (np.ndarray, ActiveArray)):
         return first
     return np.reshape(np.moveaxis(np.array(slopes), 0, -1), (*np.shape(first), *x.shape))

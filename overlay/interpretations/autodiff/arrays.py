@@ -49,10 +49,16 @@ OTHERS: tuple[tuple[Any, str], ...] = (
     (np.var, "deviation = a - np.mean(a)\nreturn np.mean(deviation * deviation)"),
     (np.std, "return np.sqrt(np.var(a))"),
     (np.linalg.norm, "return np.sqrt(np.sum(a * a))"),
-    (np.linalg.inv, "inverse = np.linalg.inv(a.value)\n"
-     "return array(inverse, <<-(inverse @ (a.tangents[#] @ inverse))>>)"),
-    (np.linalg.det, "value = np.linalg.det(a.value)\nadjugate = value * np.linalg.inv(a.value)\n"
-     "return number(value, <<np.sum(np.transpose(adjugate) * a.tangents[#])>>)"),
+    (
+        np.linalg.inv,
+        "inverse = np.linalg.inv(a.value)\n"
+        "return array(inverse, <<-(inverse @ (a.tangents[#] @ inverse))>>)",
+    ),
+    (
+        np.linalg.det,
+        "value = np.linalg.det(a.value)\nadjugate = value * np.linalg.inv(a.value)\n"
+        "return number(value, <<np.sum(np.transpose(adjugate) * a.tangents[#])>>)",
+    ),
 )
 SOLVE = (
     ("array", "array", "a.value, b.value", "b.tangents[#] - a.tangents[#] @ found"),
@@ -145,7 +151,11 @@ def _declare_made(level: Level) -> None:
 
 # With how many further arguments at most.
 JOINING = (
-    (np.array, 1), (np.asarray, 1), (np.stack, 1), (np.concatenate, 1), (np.vstack, 0),
+    (np.array, 1),
+    (np.asarray, 1),
+    (np.stack, 1),
+    (np.concatenate, 1),
+    (np.vstack, 0),
     (np.hstack, 0),
 )
 

@@ -7,9 +7,8 @@ level around. So two perturbations are never taken for one another, in either en
 from __future__ import annotations
 
 import operator
-from collections import namedtuple
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,7 +103,8 @@ class ActiveArray(Active):
         return len(self.value)
 
     def __iter__(self) -> Any:
-        return (self.context(operator.getitem, self, i) for i in range(len(self.value)))
+        item: Any = operator.getitem
+        return (self.context(item, self, i) for i in range(len(self.value)))
 
 
 def _reflected(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
@@ -137,7 +137,7 @@ for _name, _function in METHODS.items():
 
 
 def _class(name: str, base: type[Active]) -> Any:
-    fields = namedtuple(name, ("value", "tangents"))
+    fields = NamedTuple(name, [("value", Any), ("tangents", Any)])
     return type(name, (base, fields), {"__slots__": (), "__module__": __name__})
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.levels import Level, declare, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
@@ -91,12 +91,13 @@ def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, 
     """What enters the next level."""
 
     def linearise(f: Any, args: Any, seeds: Any) -> Any:
-        count = max((len(seed) for seed in seeds if seed is not None), default=0)
-        level = level_of(depth + 1, count, rules)
+        count = max((len(seed) for seed in seeds if seed is not None), default=1)
+        # the code that fills a table is no part of the program
+        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), rules)
 
         def run(*plain: Any) -> Any:
             given = [
-                x if seed is None else level.pack(x, tuple(seed))
+                x if seed is None else level.pack(x, (*seed, *[seed[0]] * (level.count - count)))
                 for x, seed in zip(plain, seeds, strict=True)
             ]
             return f(*given)
@@ -115,11 +116,11 @@ def _generates_entry(depth: int, count: int, rules: tuple[MethodTable, ...]) -> 
     def generate(*types: Any) -> Any:
         level = level_of(depth, count, rules)
         space = {"context": level.context, "seeded": level.seeded}
-        return written(f"def method(f, {names}): return context(seeded, f, {names})", level, **space)
+        return written(
+            f"def method(f, {names}): return context(seeded, f, {names})", level, **space
+        )
 
-    return written(
-        f"def method(f, {names}): return generate(f, {names})", None, generate=generate
-    )
+    return written(f"def method(f, {names}): return generate(f, {names})", None, generate=generate)
 
 
 def _seeded(level: Level) -> Any:
@@ -159,9 +160,7 @@ def constant_like(c: Any, x: Any) -> Any:
 
 def _like(level: Level) -> Any:
     """``constant_like``, with a method for the duals of a level."""
-    source = (
-        "def method(c, x): return number(like(c, x.value), <<like(0.0, x.tangents[#])>>)"
-    )
+    source = "def method(c, x): return number(like(c, x.value), <<like(0.0, x.tangents[#])>>)"
     method = written(source, level, like=constant_like)
     declare(level.table, constant_like, method, (Any, level.number))
     return constant_like

@@ -191,7 +191,9 @@ def _declare_conversions(level: Level) -> None:
             method = written(f"def method({names}): return {body}", level, math=math)
             declare(level.table, target, method, kinds)
     for exponent in SMALL:
-        powers = f"number(a.value**{exponent}, <<{exponent} * a.value**{exponent - 1} * a.tangents[#]>>)"
+        powers = (
+            f"number(a.value**{exponent}, <<{exponent} * a.value**{exponent - 1} * a.tangents[#]>>)"
+        )
         for target in (operator.pow, pow):
             method = written(f"def method(a, b): return {powers}", level)
             declare(level.table, target, method, (level.number, Literal[exponent]))
@@ -235,6 +237,8 @@ def declare_users(level: Level) -> None:
             function = target.function
             for arity in {len(m.parameters.positional) for m in table.methods(target)}:
                 found = Context(table).method(target, *[float] * arity)
+                if found is None:
+                    continue  # of other types than numbers
                 for active in _activities(arity):
                     method = _of_rule(
                         level, found.function, function, active, whole=None, spread=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -81,7 +82,7 @@ def check_rules(table: MethodTable, *domain: Interval, samples: int = 50, seed: 
 
 def _partials(checked: Rule, values: Sequence[float]) -> Sequence[float]:
     given = (*values, checked.function(*values)) if checked.takes_result else values
-    found = checked.partials(*given)
+    found = [float(each) for each in checked.partials(*given)]
     if len(found) != len(values):
         raise WrongRule(
             f"the rule of {describe(checked.function)} gives {len(found)} partial derivatives",
@@ -100,7 +101,7 @@ def _central(checked: Rule, values: Sequence[float], place: int) -> float:
     f: Callable[..., Any] = checked.function
 
     def slope(h: float) -> float:
-        return (f(*_moved(values, place, h)) - f(*_moved(values, place, -h))) / (2 * h)
+        return float(f(*_moved(values, place, h)) - f(*_moved(values, place, -h))) / (2 * h)
 
     return (4 * slope(step / 2) - slope(step)) / 3
 
@@ -108,12 +109,13 @@ def _central(checked: Rule, values: Sequence[float], place: int) -> float:
 def _complex(checked: Rule, values: Sequence[float], place: int) -> float | None:
     """The difference by a step along the imaginary axis; None where the function has none."""
     try:
-        moved = checked.function(*_moved(values, place, COMPLEX_STEP * 1j))
-    except (TypeError, ValueError):
+        with warnings.catch_warnings(action="error"):
+            moved = checked.function(*_moved(values, place, COMPLEX_STEP * 1j))
+    except (TypeError, ValueError, Warning):
         return None
     if not isinstance(moved, complex):
         return None
-    return moved.imag / COMPLEX_STEP
+    return float(moved.imag) / COMPLEX_STEP
 
 
 def _compare(

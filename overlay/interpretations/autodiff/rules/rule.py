@@ -55,6 +55,5 @@ def rule(
     kink: Callable[..., bool] | None = None,
 ) -> Rule:
     """One line of a table. arrays: left out, a rule is for arrays unless it is of ``math``."""
-    if arrays is None:
-        arrays = getattr(function, "__module__", None) != "math"
-    return Rule(function, partials, domain, also, arrays, kink)
+    elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
+    return Rule(function, partials, domain, also, elementwise, kink)
