@@ -136,9 +136,13 @@ for _name, _function in METHODS.items():
     setattr(ActiveArray, _name, _reflected(_function, swapped=False))
 
 
+class _Fields(NamedTuple):
+    value: Any
+    tangents: Any
+
+
 def _class(name: str, base: type[Active]) -> Any:
-    fields = NamedTuple(name, [("value", Any), ("tangents", Any)])
-    return type(name, (base, fields), {"__slots__": (), "__module__": __name__})
+    return type(name, (base, _Fields), {"__slots__": (), "__module__": __name__})
 
 
 def number_class(depth: int, count: int) -> Any:

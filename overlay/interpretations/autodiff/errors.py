@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from overlay import OverlayError
+from overlay import Method, OverlayError
 from overlay.location import caller
 from overlay.target import describe
 
-__all__ = ["NotDifferentiable", "refuse_call", "refuse_use", "refuse_write"]
+__all__ = ["NotDifferentiable", "refuse_call", "refuse_hidden", "refuse_use", "refuse_write"]
 
 
 class NotDifferentiable(OverlayError):
@@ -23,6 +23,18 @@ def refuse_call(function: Any) -> NoReturn:
         where=caller(),
         help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
         "call in inactive(...) where its derivative does not matter",
+    )
+
+
+def refuse_hidden(method: Method) -> NoReturn:
+    """Refuse a context around a derivative whose method active values would not meet."""
+    name = describe(method.target)
+    raise NotDifferentiable(
+        f"the context around a derivative has a method of {name}, which has a rule: the rule would "
+        "shadow the method",
+        where=caller(),
+        notes=[("method", repr(method))],
+        help="enter the context inside the derivative: derivative(context.wrap(f))",
     )
 
 

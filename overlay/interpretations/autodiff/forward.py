@@ -6,12 +6,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay import Context, MethodTable, call_next, current_context, nonoverlay
 from overlay.interpretations.autodiff.arrays import declare_arrays
-from overlay.interpretations.autodiff.levels import Level, declare, written
+from overlay.interpretations.autodiff.errors import refuse_hidden
+from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
+from overlay.interpretations.autodiff.rules import RULES
 
-__all__ = ["autodiff", "differentiation", "inactive", "level_of", "linearised"]
+__all__ = ["autodiff", "check_around", "differentiation", "inactive", "level_of", "linearised"]
 
 MOST = 12
 """How many arguments ``autodiff`` and ``inactive`` take."""
@@ -62,7 +64,7 @@ def differentiation(*rules: MethodTable) -> Context:
 def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> MethodTable:
     """The table of a place with so many derivatives around it, less one, in which nothing is
     active."""
-    table = MethodTable("derivatives")
+    table = LevelTable("derivatives")
     _declare_entrance(table, depth, rules)
     return table
 
@@ -85,6 +87,19 @@ def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Lev
     """The level at this depth with so many tangents: its table is made when it is first needed,
     and again when one of the user's tables has changed."""
     return _kept(depth, count, rules, tuple(table.version for table in rules))
+
+
+def check_around() -> None:
+    """Refuse to begin where a table of the context in force has a method for a function that has
+    a rule: the derivative would be the rule's, and the value the method's."""
+    context = current_context()
+    if context is None or any(isinstance(table, LevelTable) for table in context.tables):
+        return
+    for table in context.tables:
+        for rule in RULES:
+            for function in rule.spellings:
+                if function in table:
+                    refuse_hidden(table.methods(function)[-1])
 
 
 def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, ...]) -> None:

@@ -12,11 +12,15 @@ import numpy as np
 from overlay import Context, MethodTable
 from overlay.interpretations.autodiff.duals import ActiveArray, array_class, number_class
 
-__all__ = ["Level", "declare", "written"]
+__all__ = ["Level", "LevelTable", "declare", "written"]
 
 
 # what is shown of generated lines: messages about a user's program name the user's own lines
 _FILE = os.path.join(os.path.dirname(__file__), "<derivative>")
+
+
+class LevelTable(MethodTable):
+    """The table of a level, or of the place outside all of them."""
 
 
 class Level:
@@ -31,7 +35,7 @@ class Level:
     def __init__(self, depth: int, count: int, rules: tuple[MethodTable, ...]) -> None:
         self.depth, self.count, self.rules = depth, count, rules
         self.number, self.array = number_class(depth, count), array_class(depth, count)
-        self.table = MethodTable(f"derivative {depth} with {count} tangents")
+        self.table = LevelTable(f"derivative {depth} with {count} tangents")
         self.context = Context(self.table)
         self.number.context = self.array.context = self.context
         self.pack = written("def method(value, tangents): return number(value, tangents)", self)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, call_next, nonoverlay
-from overlay.interpretations.autodiff import autodiff, derivative, inactive, jvp
+from overlay.interpretations.autodiff import NotDifferentiable, autodiff, derivative, inactive, jvp
 
 SMALL = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
 
@@ -180,3 +180,15 @@ def test_what_a_table_puts_in_place_of_a_function_is_differentiated():
 
     doubled = Context(table).wrap(lambda x: math.sin(x) + x)
     assert derivative(doubled)(0.5) == 2 * math.cos(0.5) + 1
+
+
+def test_a_context_around_whose_method_a_rule_would_shadow_is_refused():
+    table = MethodTable("around")
+    table.overlay(math.sin)(lambda x: 3 * x)
+    table.overlay(helper)(lambda x: 5 * x)
+
+    with pytest.raises(NotDifferentiable, match=r"(?s)a method of math\.sin.*help: enter"):
+        Context(table)(derivative(math.cos), 0.5)
+    assert derivative(Context(table).wrap(lambda x: math.sin(x)))(0.5) == 3.0
+    table.remove(math.sin)
+    assert Context(table)(derivative(lambda x: helper(x)), 0.5) == 5.0
