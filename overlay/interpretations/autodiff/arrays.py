@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from typing import Any
 
@@ -82,6 +83,7 @@ def declare_arrays(level: Level) -> None:
     _declare_where(level)
     _declare_made(level)
     _declare_joined(level)
+    _declare_summed(level)
     _declare_writes(level)
 
 
@@ -143,6 +145,10 @@ def _declare_made(level: Level) -> None:
         shaped = function in (np.zeros, np.ones, np.empty)
         for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
             declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
+    typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"
+    for function in (np.zeros, np.ones, np.empty):
+        method = _method(level, "x, dtype", typed, zeroed=zeroed)
+        declare(level.table, function, method, (Any, type[float]))
     for function in (np.zeros_like, np.ones_like, np.empty_like):
         made = f"np.{function.__name__}(a.value)"
         method = _method(level, "a", f"return {made}")
@@ -173,6 +179,11 @@ def _declare_joined(level: Level) -> None:
             for kind in (list, tuple):
                 method = _method(level, f"x{rest}", body, **space)
                 declare(level.table, function, method, (kind, *[Any] * count))
+
+
+def _declare_summed(level: Level) -> None:
+    body = "items = list(x)\nreturn sum(items) if holds_active(items) else call_next(items)"
+    declare(level.table, math.fsum, _method(level, "x", body, **_parts_of(level)), (Any,))
 
 
 def _parts_of(level: Level) -> dict[str, Any]:

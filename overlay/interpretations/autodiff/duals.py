@@ -110,9 +110,9 @@ class ActiveArray(Active):
 def _reflected(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
     """A special method that runs an operator in the context of its class."""
 
-    def method(self: Active, *others: Any) -> Any:
+    def method(self: Active, *others: Any, **named: Any) -> Any:
         args = (*others, self) if swapped else (self, *others)
-        return self.context(function, *args)
+        return self.context(function, *args, **named)
 
     return method
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overlay import Context, nonoverlay
-from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay import Context, call_next, nonoverlay
+from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, written
 from overlay.interpretations.autodiff.partials import PartialsOf
@@ -62,6 +62,8 @@ def declare_numbers(level: Level) -> None:
     for count in range(1, PRINTED + 1):
         _declare_stripped(level, print, [(Any,) * count], through="call_next")
     _declare_conversions(level)
+    for kind in (level.number, level.array):
+        declare(level.table, isinstance, _of_class, (kind, Any))
     _declare_refusals(level)
 
 
@@ -140,8 +142,6 @@ def _declare_stripped(
     through: str = "function",
 ) -> None:
     """A function that sees values alone."""
-    from overlay import call_next
-
     for types in signatures:
         names = [f"a{i}" for i in range(len(types))]
         given = ", ".join(f"strip({name})" for name in names)
@@ -166,6 +166,15 @@ CONVERSIONS = (
 
 # exponents that compiled code knows, and multiplies for
 SMALL = (2, 3, 4)
+
+
+def _of_class(x: Any, classes: Any) -> bool:
+    """Of which class an active value is: of ours, where that is asked, else as its value is."""
+    wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
+    ours = tuple(one for one in wanted if one in (Active, ActiveNumber, ActiveArray, type(x)))
+    return nonoverlay(isinstance)(x, ours) or isinstance(x.value, classes)
+
+
 # by what other functions they are
 BY_OTHERS = (
     (math.log, 2, "math.log(a) / math.log(b)"),

@@ -32,6 +32,12 @@ def differences(f, x, step=1e-6):
     return np.moveaxis(np.array(columns), 0, -1).reshape(*np.shape(columns[0]), *x.shape)
 
 
+def written(out, x):
+    out[0] = x
+    out[1] = out[0] * x
+    return np.sum(out)
+
+
 # fmt: off
 OF_ARRAYS = [
     ("sum",         lambda x: np.sum(np.sin(x) * x), X),
@@ -51,6 +57,9 @@ OF_ARRAYS = [
     ("solve right", lambda x: np.sum(np.linalg.solve(A, x) ** 2), A),
     ("inverse",     lambda x: np.linalg.inv(x).sum() + np.linalg.det(x) + np.linalg.norm(x), A),
     ("cumulative",  lambda x: np.cumsum(x)[1] * np.diff(x)[0], X),
+    ("keywords",    lambda x: x.sum(axis=0)[1] * np.mean(x, axis=1)[0], A),
+    ("dtypes",      lambda x: written(np.zeros(2, dtype=float), x[0]) * math.fsum(x), X),
+    ("masks",       lambda x: x[x > 1].sum() + x[[0, 1]].sum(), X),
     ("trace",       lambda x: np.trace(x @ x.T) + np.sum(np.reshape(x, 4)[1:3]), A),
 ]
 # fmt: on

@@ -192,3 +192,13 @@ def test_a_context_around_whose_method_a_rule_would_shadow_is_refused():
     assert derivative(Context(table).wrap(lambda x: math.sin(x)))(0.5) == 3.0
     table.remove(math.sin)
     assert Context(table)(derivative(lambda x: helper(x)), 0.5) == 5.0
+
+
+def test_an_active_number_is_of_the_class_of_its_value():
+    def f(x):
+        if isinstance(x, (int, tuple)):
+            return 5 * x
+        return x * x if isinstance(x, float) else 7 * x
+
+    assert autodiff(f, 3.0) == 6.0
+    assert derivative(f, order=2)(3.0) == 2.0
