@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from overlay import call_next, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_write
-from overlay.interpretations.autodiff.levels import Level, declare, written
+from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import plain_zeros, primal
 
 __all__ = ["declare_arrays"]
@@ -231,8 +231,7 @@ def _declare_writes(level: Level) -> None:
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:
                 continue  # of whole numbers or truth values
-            refusing = _method(level, "a, i, b", "refuse_write()", refuse_write=refuse_write)
-            declare(level.table, operator.setitem, refusing, (plain, Any, kind))
+            refuse(level.table, operator.setitem, refuse_write, (plain, Any, kind))
     for name in INPLACE:
         _declare_inplace(level, getattr(operator, name), getattr(operator, name[1:]))
 
@@ -242,5 +241,4 @@ def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
         body = "store(a, slice(None), plain(a, b))\nreturn a"
         method = _method(level, "a, b", body, plain=plain, store=store)
         declare(level.table, function, method, (level.array, kind))
-        refusing = _method(level, "a, b", "refuse_write()", refuse_write=refuse_write)
-        declare(level.table, function, refusing, (NDArray[np.float64], kind))
+        refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))

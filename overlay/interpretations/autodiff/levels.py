@@ -12,7 +12,7 @@ import numpy as np
 from overlay import Context, MethodTable
 from overlay.interpretations.autodiff.duals import ActiveArray, array_class, number_class
 
-__all__ = ["Level", "LevelTable", "declare", "written"]
+__all__ = ["Level", "LevelTable", "declare", "refuse", "written"]
 
 
 # what is shown of generated lines: messages about a user's program name the user's own lines
@@ -56,10 +56,23 @@ def declare(
     table: MethodTable, target: Any, method: Callable[..., Any], types: Sequence[Any]
 ) -> None:
     """Add a method for arguments of these types."""
+    _annotate(method, types)
+    table.overlay(target)(method)
+
+
+def refuse(table: MethodTable, target: Any, why: Callable[[], Any], types: Sequence[Any]) -> None:
+    """Have calls with arguments of these types raise what ``why`` raises: when they are made, or
+    where code is compiled then."""
+    names = ", ".join(f"a{i}" for i in range(len(types)))
+    method = written(f"def method({names}): why()", None, why=why)
+    _annotate(method, types)
+    table.generated(target)(method)
+
+
+def _annotate(method: Callable[..., Any], types: Sequence[Any]) -> None:
     code = method.__code__
     names = code.co_varnames[: code.co_argcount]
     method.__annotations__ = dict(zip(names, types, strict=False))
-    table.overlay(target)(method)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import math
@@ -14,7 +15,7 @@ import numpy as np
 from overlay import Context, call_next, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_call
-from overlay.interpretations.autodiff.levels import Level, declare, written
+from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partials import PartialsOf
 from overlay.interpretations.autodiff.rules import RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
@@ -219,7 +220,7 @@ def _declare_refusals(level: Level) -> None:
         count = _arity(function)
         for active in _activities(count):
             kinds = [level.number if one else Any for one in active]
-            declare(level.table, function, _refusing(function, level, count), kinds)
+            refuse(level.table, function, functools.partial(refuse_call, function), kinds)
 
 
 def _arity(function: Any) -> int:
@@ -229,12 +230,6 @@ def _arity(function: Any) -> int:
     except ValueError:
         return 0
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
-
-
-def _refusing(function: Any, level: Level, arity: int) -> Callable[..., Any]:
-    names = ", ".join(f"a{i}" for i in range(arity))
-    source = f"def method({names}): refuse(function)"
-    return written(source, level, refuse=refuse_call, function=function)
 
 
 def declare_users(level: Level) -> None:

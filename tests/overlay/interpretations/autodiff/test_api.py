@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from overlay import Context
 from overlay.interpretations.autodiff import (
     NotDifferentiable,
     autodiff,
@@ -146,6 +147,18 @@ def test_writing_to_an_array_from_outside_is_refused(f):
     with pytest.raises(NotDifferentiable, match=r"did not make   \[.*test_api.py:\d+\]"):
         derivative(f)(1.0)
     assert not captured.any()
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        (lambda x: math.nextafter(x, 1.0), "no derivative is known of math.nextafter"),
+        (writes_active, "writes to an array that it did not make"),
+    ],
+)
+def test_what_is_refused_is_refused_where_it_is_compiled(f, message):
+    with pytest.raises(NotDifferentiable, match=rf"(?s){message}.*test_api.py:\d+"):
+        Context().jit(lambda x: autodiff(f, x))(1.0)
 
 
 @pytest.mark.parametrize(
