@@ -9,7 +9,15 @@ from overlay import Method, OverlayError
 from overlay.location import caller
 from overlay.target import describe
 
-__all__ = ["NotDifferentiable", "refuse_call", "refuse_hidden", "refuse_use", "refuse_write"]
+__all__ = [
+    "NotDifferentiable",
+    "refuse_call",
+    "refuse_count",
+    "refuse_hidden",
+    "refuse_result",
+    "refuse_use",
+    "refuse_write",
+]
 
 
 class NotDifferentiable(OverlayError):
@@ -30,6 +38,24 @@ def refuse_call(function: Any) -> NoReturn:
         where=_place(),
         help=f"give partials_of({name}) a method in a table and pass it as rules=, or wrap the "
         "call in inactive(...) where its derivative does not matter",
+    )
+
+
+def refuse_count() -> NoReturn:
+    """Refuse a number of arguments."""
+    raise NotDifferentiable(
+        "autodiff(f, x, ...) takes from 1 to 12 numbers",
+        where=_place(),
+        help="gradient(f) is for more, and for arrays",
+    )
+
+
+def refuse_result() -> NoReturn:
+    """Refuse a result of several parts."""
+    raise NotDifferentiable(
+        "autodiff(f, x) is of a function that gives one number or array",
+        where=_place(),
+        help="derivative(f) and jacobian(f) are for functions that give tuples",
     )
 
 

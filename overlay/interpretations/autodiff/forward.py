@@ -8,8 +8,9 @@ from typing import Any
 
 from overlay import Context, MethodTable, call_next, current_context, nonoverlay
 from overlay.interpretations.autodiff.arrays import declare_arrays
-from overlay.interpretations.autodiff.errors import refuse_hidden
-from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, written
+from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
+from overlay.interpretations.autodiff.errors import refuse_count, refuse_hidden, refuse_result
+from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.rules import RULES
 
@@ -17,6 +18,8 @@ __all__ = ["autodiff", "check_around", "differentiation", "inactive", "level_of"
 
 MOST = 12
 """How many arguments ``autodiff`` and ``inactive`` take."""
+KEPT = 64
+"""How many levels are kept, with what was compiled for them."""
 
 
 def autodiff(f: Callable[..., Any], *args: Any) -> Any:
@@ -60,7 +63,7 @@ def differentiation(*rules: MethodTable) -> Context:
     return Context(_entrance(-1, rules, tuple(table.version for table in rules)))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=KEPT)
 def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> MethodTable:
     """The table of a place with so many derivatives around it, less one, in which nothing is
     active."""
@@ -69,7 +72,7 @@ def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, .
     return table
 
 
-@functools.cache
+@functools.lru_cache(maxsize=KEPT)
 def _kept(
     depth: int, count: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]
 ) -> Level:
@@ -120,6 +123,9 @@ def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, 
         return level.context(run, *args), level
 
     declare(table, linearised, linearise, (Any, Any, Any))
+    for names in ("", "".join(f"x{i}, " for i in range(MOST + 1)) + "*rest"):
+        source = f"def method(f, {names}): why()"
+        table.generated(autodiff)(written(source, None, why=refuse_count))
     for count in range(1, MOST + 1):
         table.generated(autodiff)(_generates_entry(depth + 1, count, rules))
 
@@ -162,6 +168,11 @@ def _seeded(level: Level) -> Any:
 def _tangents(level: Level) -> Any:
     """The tangents of a result; zeros for one that is not active."""
     take = written("def method(found): return <<0.0>>", level)
+    for kind in (ActiveNumber, ActiveArray):  # of the levels around
+        constant = written("def method(found): return <<0.0>>", level)
+        declare(level.table, take, constant, (kind,))
+    for kind in (tuple, list, dict):
+        refuse(level.table, take, refuse_result, (kind,))
     for kind in (level.number, level.array):
         own = written("def method(found): return found.tangents", level)
         declare(level.table, take, own, (kind,))

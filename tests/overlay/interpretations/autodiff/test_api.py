@@ -177,6 +177,16 @@ def test_a_function_without_a_rule_is_refused_by_name_and_line(f, name):
         derivative(f)(1.0)
 
 
+def test_autodiff_takes_some_numbers_and_is_of_one():
+    with pytest.raises(NotDifferentiable, match="from 1 to 12"):
+        autodiff(lambda: 1.0)
+    with pytest.raises(NotDifferentiable, match="from 1 to 12"):
+        autodiff(lambda *x: sum(x), *[1.0] * 13)
+    with pytest.raises(NotDifferentiable, match="gives one number"):
+        autodiff(lambda x: (x, x), 1.0)
+    assert derivative(lambda x: (x, {"square": x * x}))(3.0) == (1.0, {"square": 6.0})
+
+
 def test_a_gradient_is_of_a_number():
     with pytest.raises(NotDifferentiable, match="gives an array"):
         gradient(lambda x: x * x)(X)
