@@ -9,11 +9,14 @@ from typing import Any
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
+# libraries on the public API, which run in a context like anybody's code
+_LIBRARIES = os.path.join(_HOME, "overlay", "interpretations") + os.sep
 
 
 def is_ours(path: str) -> bool:
-    """Whether a code object's file belongs to this distribution's packages."""
-    return path.startswith(_OURS)
+    """Whether a code object's file belongs to this distribution's packages, less the libraries
+    of ``overlay.interpretations``, which are like anybody's code."""
+    return path.startswith(_OURS) and not path.startswith(_LIBRARIES)
 
 
 def shown(path: str, line: int | None) -> str:
@@ -38,7 +41,7 @@ def location_of(thing: object) -> str:
 def caller() -> str | None:
     """``file:line`` of the innermost frame that is not ours."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_ours(frame.f_code.co_filename):
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return None if frame is None else shown(frame.f_code.co_filename, frame.f_lineno)
 

@@ -54,6 +54,7 @@ class Method:
         self.where = location_of(function)
         self._parameters = Parameters.of(function, self.where)
         self._signatures: dict[Hashable, Any] = {}
+        self._shapes: dict[Hashable, tuple[Any, ...]] = {}
         if not self._parameters.unresolved:
             _ = self.shape
 
@@ -133,11 +134,14 @@ class Method:
     def shape(self) -> tuple[Any, ...]:
         """What makes two methods of one target the same signature."""
         parameters = self.parameters
-        return (
-            tuple((self._translate(p.hint), p.required) for p in parameters.positional),
-            self._translate(parameters.varargs),
-            tuple(parameters.keyword_only),
-        )
+        key = "numpy" in sys.modules, "numba" in sys.modules
+        if key not in self._shapes:
+            self._shapes[key] = (
+                tuple((self._translate(p.hint), p.required) for p in parameters.positional),
+                self._translate(parameters.varargs),
+                tuple(parameters.keyword_only),
+            )
+        return self._shapes[key]
 
     @property
     def depends_on(self) -> str:

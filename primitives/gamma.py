@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from overlay.interpretations.autodiff.rules.special import digamma
 from primitives.domains import Integers
 from primitives.errors import NoSolution
 from primitives.floats import agrees, floor_of
@@ -24,24 +25,6 @@ INTERVALS = 10**6
 """In how many intervals between poles solutions are looked for."""
 STEPS = 2200
 """Bisection of floats, by their exponents and then by their digits, ends earlier."""
-
-
-def digamma(x: float) -> float:
-    """The derivative of lgamma, for x that is not a pole."""
-    if x < 0:
-        return digamma_positive(1 - x) - math.pi / math.tan(math.pi * (x - floor_of(x)))
-    return digamma_positive(x)
-
-
-def digamma_positive(x: float) -> float:
-    """The derivative of lgamma for positive x: its asymptotic series, from 8 on."""
-    shift = 0.0
-    while x < 8:
-        shift -= 1 / x
-        x += 1
-    square = 1 / (x * x)
-    series = square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
-    return shift + math.log(x) - 0.5 / x - series
 
 
 def minimum(n: int) -> float:

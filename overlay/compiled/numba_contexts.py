@@ -105,11 +105,17 @@ class Enters(CalledAtOnce, types.Opaque):
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         """What stands in the other world for the function among the arguments of this call."""
 
+    @abstractmethod
+    def world_inside(self, world: World, args: Sequence[Type]) -> World:
+        """The other world."""
+
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         world: World = context.world
         function = self.entered(world, args)
-        rest = tuple(args[self.dropped :])
-        found = world.typing.resolve_function_type(function, rest, dict(kws))
+        inner = self.world_inside(world, args)
+        rest = tuple(handed_to(inner, a) for a in args[self.dropped :])
+        named = {name: handed_to(inner, a) for name, a in kws.items()}
+        found = world.typing.resolve_function_type(function, rest, named)
         if found is None:
             return None
         return found.replace(args=(*args[: self.dropped], *found.args))
@@ -126,7 +132,7 @@ class ContextType(WeakType, Enters):
     def engine(self) -> CompiledContext:
         return self._get_object()
 
-    def world_inside(self, world: World) -> World:
+    def world_inside(self, world: World, args: Sequence[Type] = ()) -> World:
         """This context entered by code of a world."""
         compiled = frame()
         if compiled is not None:
@@ -165,10 +171,15 @@ class RecursesType(Enters):
             return call_through(context.world, args[0], args, kws, dropped=self.dropped)
         return super().get_call_type(context, args, kws)
 
+    def world_inside(self, world: World, args: Sequence[Type]) -> World:
+        context = args[0]
+        assert isinstance(context, ContextType)
+        return context.world_inside(world)
+
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         if len(args) < 2 or not isinstance(args[0], ContextType):
             raise refused(world, failures.entered_without_function())
-        inner = args[0].world_inside(world)
+        inner = self.world_inside(world, args)
         value = value_of(args[1])
         return args[1] if value is None else inner.callee_of_base(value)._numba_type_
 
@@ -208,6 +219,13 @@ def function_in(world: World, function: Type) -> Type:
     if found is None:
         return Native(value)._numba_type_ if isinstance(function, CalleeType) else function
     return found._numba_type_
+
+
+def handed_to(world: World, argument: Type) -> Type:
+    """The type of an argument that code of ``world`` is given: a function is called there as if
+    that code mentioned it."""
+    functions = (CalleeType, types.Dispatcher, types.Function)
+    return function_in(world, argument) if isinstance(argument, functions) else argument
 
 
 # ---- what a context holds -----------------------------------------------------------------

@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 
 from overlay.compiled.calls import GLUE
 from overlay.compiled.numba_types import Type, numba_typing
+from overlay.target import type_attribute
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -41,6 +42,8 @@ def implementation(
         function = numba_typing()._lookup_global(function)
     if not isinstance(function, types.Function):
         return None
+    if function.typing_key is bool and args and isinstance(args[0], types.BaseNamedTuple):
+        return type_attribute(args[0].instance_class, "__bool__")
     for template in function.templates:
         if not issubclass(template, _OverloadFunctionTemplate):
             if world.enters_numba and _accepts(template, args, kws):

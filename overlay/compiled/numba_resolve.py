@@ -23,6 +23,7 @@ from overlay.compiled.numba_contexts import (
     KnownType,
     MakesBaseType,
     attribute_of,
+    handed_to,
 )
 from overlay.compiled.numba_crossing import Crossing
 from overlay.compiled.numba_dispatchers import InnerDispatcher
@@ -252,16 +253,29 @@ class Resolution:
         function = ty.entered(self.world, self.types_of(expr)[0])
         sig = self.calltypes.pop(expr)
         sig = sig.replace(args=sig.args[ty.dropped :])
-        spread, given = self.spread(assign)
-        args = given[ty.dropped :]
+        inner = ty.world_inside(self.world, self.types_of(expr)[0])
+        before, given = self.spread(assign)
+        args = [self._handed(assign, inner, a, before) for a in given[ty.dropped :]]
+        expr.kws = [(name, self._handed(assign, inner, a, before)) for name, a in expr.kws]
         if isinstance(function, CalleeType):
-            return spread + self._call_of_callee(assign, function, args, sig)
+            return before + self._call_of_callee(assign, function, args, sig)
         value = Typed(function)
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
         called = self._define(assign, ir.Global("overlay", value, assign.loc), function)
         self.become_call(assign, called, args, dict(expr.kws), None, sig)
-        return [*spread, called, assign]
+        return [*before, called, assign]
+
+    def _handed(self, assign: Any, inner: World, argument: Any, before: list[Any]) -> Any:
+        """The variable that stands for an argument in another world. before: what has to be put
+        before the call for it."""
+        ty = self.typemap[argument.name]
+        local = handed_to(inner, ty)
+        if local is ty:
+            return argument
+        value = local.dispatcher if isinstance(local, types.Dispatcher) else Typed(local)
+        before.append(self._define(assign, ir.Global("overlay", value, assign.loc), local))
+        return before[-1].target
 
     def spread(self, assign: Any) -> tuple[list[Any], list[Any]]:
         """The positional arguments of a call, those of ``*arguments`` among them, and what has to

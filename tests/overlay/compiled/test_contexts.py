@@ -79,6 +79,30 @@ def test_a_context_takes_functions_that_are_arguments_and_keywords():
     assert both(outer, program, 1.0) == (1101.0, 1102.0, 1103.0)
 
 
+def test_functions_that_are_handed_to_a_context_are_called_in_it():
+    def apply(function, x, other):
+        return function(x) + other(x)
+
+    def sine(x):
+        return math.sin(x)
+
+    def program(x):
+        function = sine
+        return (
+            inner(apply, function, x, math.sin),
+            inner(apply, math.sin, x, other=function),
+            inner(apply, lambda y: math.cos(y), x, sine),
+            recurse(inner, apply, function, x, sine),
+            apply(function, x, sine),
+        )
+
+    assert both(outer, program, 1.0) == (
+        *(2202.0, 2202.0),
+        math.cos(1.0) + 200.0 + 1101.0,
+        *(2202.0, 202.0),
+    )
+
+
 def test_the_current_context_is_the_one_that_was_entered_last():
     def metadata():
         return current_context().metadata

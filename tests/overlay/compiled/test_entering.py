@@ -3,6 +3,7 @@
 
 import math
 import operator
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -240,3 +241,21 @@ def test_unpacked_results_are_those_of_the_method():
         return first, second, third
 
     assert Context(table).jit(program)(1.0) == Context(table)(program, 1.0) == (1.0, 2.0, 2)
+
+
+class Amount(NamedTuple):
+    value: float
+
+    def __bool__(self):
+        return self.value > 1
+
+
+def test_the_truth_of_a_named_tuple_is_what_its_class_says():
+    def tested(x):
+        amount = Amount(x)
+        if amount:
+            return 1
+        return 2 if not amount else 3
+
+    compiled = context.jit(tested)
+    assert [compiled(2.0), compiled(0.5)] == [tested(2.0), tested(0.5)] == [1, 2]

@@ -1,0 +1,205 @@
+"""Forward derivatives in compiled code against derivatives written by hand, and against JAX.
+
+Each is taken at many points, in one call: by a loop that numba compiles, and by
+``jax.jit(jax.vmap(jax.grad(f)))``. All run in one process, interleaved, by processor time; JAX may
+use threads, which processor time counts. `asked` is the most that ours may cost of the derivative
+by hand.
+"""
+
+import argparse
+import importlib.util
+import math
+from pathlib import Path
+from time import process_time
+
+import numba
+import numpy as np
+from common.numba_compiling import machine_and_numba
+from common.page import part, section, times, written
+from common.rows import Row, shown
+from common.timing import interleaved, ratio
+
+from overlay import Context
+from overlay.interpretations.autodiff import autodiff
+
+LIMIT = 4.0  # seconds for the rounds of one case
+ASKED = 1.05
+
+
+def wave(x):
+    y = math.sin(x) * x * math.exp(x * 0.1) + 2.0 * x
+    if y > 3.0:
+        y = y * y
+    return y / (1.0 + x * x)
+
+
+def wave_by_hand(x):
+    sine, e = math.sin(x), math.exp(x * 0.1)
+    y = sine * x * e + 2.0 * x
+    slope = (math.cos(x) * x + sine + sine * x * 0.1) * e + 2.0
+    if y > 3.0:
+        slope = 2 * y * slope
+        y = y * y
+    q = 1.0 + x * x
+    return (slope - y / q * 2 * x) / q
+
+
+def polynomial(x):
+    y = x
+    for _ in range(20):
+        y = y * x + 1.0
+    return y
+
+
+def polynomial_by_hand(x):
+    y, slope = x, 1.0
+    for _ in range(20):
+        slope = slope * x + y
+        y = y * x + 1.0
+    return slope
+
+
+def swing(x):
+    """A pendulum after some steps, each by the midpoint rule, by where it begins."""
+    v = 0.0 * x
+    for _ in range(10):
+        half_x, half_v = x + 0.05 * v, v - 0.05 * math.sin(x)
+        x, v = x + 0.1 * half_v, v - 0.1 * math.sin(half_x)
+    return x
+
+
+def swing_by_hand(x):
+    v, dx, dv = 0.0, 1.0, 0.0
+    for _ in range(10):
+        half_x, half_v = x + 0.05 * v, v - 0.05 * math.sin(x)
+        half_dx, half_dv = dx + 0.05 * dv, dv - 0.05 * math.cos(x) * dx
+        x, v = x + 0.1 * half_v, v - 0.1 * math.sin(half_x)
+        dx, dv = dx + 0.1 * half_dv, dv - 0.1 * math.cos(half_x) * half_dx
+    return dx
+
+
+def attraction(x):
+    """The potential of a body among eight fixed ones on a line."""
+    total = 0.0 * x
+    for i in range(8):
+        apart = x - i * 10.0
+        total -= 1.0 / math.sqrt(apart * apart + 1.0)
+    return total
+
+
+def attraction_by_hand(x):
+    slope = 0.0
+    for i in range(8):
+        apart = x - i * 10.0
+        inverse = 1.0 / math.sqrt(apart * apart + 1.0)
+        slope += inverse * inverse * inverse * apart
+    return slope
+
+
+CASES = {
+    "a scalar kernel with a branch": (wave, wave_by_hand),
+    "a polynomial, in a loop": (polynomial, polynomial_by_hand),
+    "ten steps of an ODE": (swing, swing_by_hand),
+    "a potential of eight bodies": (attraction, attraction_by_hand),
+}
+
+
+def ours(function):
+    def kernel(xs, out):
+        for i in range(xs.size):
+            out[i] = autodiff(function, xs[i])
+
+    return Context().jit(kernel)
+
+
+def by_hand(slope):
+    compiled = numba.njit(slope)
+
+    def kernel(xs, out):
+        for i in range(xs.size):
+            out[i] = compiled(xs[i])
+
+    return numba.njit(kernel)
+
+
+def by_jax(function):
+    """What gives JAX's derivatives at the points of an array; None without JAX."""
+    if importlib.util.find_spec("jax") is None:
+        return None
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    names = {**vars(jax.numpy)}
+    changed = type(function)(function.__code__, {"math": jax.numpy, "range": range, **names})
+    if function is wave:
+        changed = wave_in_jax(jax.numpy)
+    return jax.jit(jax.vmap(jax.grad(changed)))
+
+
+def wave_in_jax(np):
+    """JAX has no branches on values."""
+
+    def f(x):
+        y = np.sin(x) * x * np.exp(x * 0.1) + 2.0 * x
+        return np.where(y > 3.0, y * y, y) / (1.0 + x * x)
+
+    return f
+
+
+def compared(case, functions, points, rounds):
+    """One case: a row against the derivative by hand, and the ratio of JAX to that."""
+    function, slope = functions
+    xs = np.linspace(0.1, 3.0, points)
+    out = {name: np.empty(points) for name in ("hand", "again", "ours")}
+    made = {"hand": by_hand(slope), "again": by_hand(slope), "ours": ours(function)}
+    jobs = {name: lambda n=name, k=kernel: k(xs, out[n]) for name, kernel in made.items()}
+    jax_kernel = by_jax(function)
+    if jax_kernel is not None:
+        jobs["JAX"] = lambda: jax_kernel(xs).block_until_ready()
+    for name, job in jobs.items():
+        found = job() if name == "JAX" else (job(), out[name])[1]
+        if not np.allclose(found, out["hand"], rtol=1e-9):
+            raise SystemExit(f"{case}: {name} gives other derivatives than those by hand")
+    taken = interleaved(jobs, rounds, LIMIT, process_time)
+    each = [min(taken[name]) for name in ("hand", "ours")]
+    row = Row(case, *each, asked=ASKED, noise=abs(ratio(taken, "again", "hand") - 1))
+    return row, ratio(taken, "JAX", "hand") if "JAX" in taken else None
+
+
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    rows = [("case", "ratio", "noise", "asked", "JAX")]
+    for row, jax in zip(figures["rows"], figures["jax"], strict=True):
+        against = "-" if jax is None else times(jax)
+        rows.append(
+            (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", row["verdict"], against)
+        )
+    text = (
+        "Forward derivatives at many points in compiled code. The peer is a derivative written by "
+        "hand and compiled by numba; the last column is JAX's against the same peer."
+    )
+    return part("Derivatives", text, [section("By one number", "", rows)])
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
+    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
+def main():
+    chosen = options()
+    points = 100 if chosen.smallest else 100_000
+    print(f"{machine_and_numba()}; processor time")
+    found = [compared(case, each, points, chosen.rounds) for case, each in CASES.items()]
+    figures = {"machine": machine_and_numba(), "rows": shown([row for row, _ in found])}
+    figures["jax"] = [jax for _, jax in found]
+    for case, jax in zip(CASES, figures["jax"], strict=True):
+        print(f"JAX, {case}: {'-' if jax is None else times(jax)}")
+    written({**figures, "page": page(figures)}, chosen.json)
+
+
+if __name__ == "__main__":
+    main()

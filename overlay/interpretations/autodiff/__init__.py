@@ -1,0 +1,32 @@
+"""Automatic differentiation: derivatives of programs as they are, interpreted and compiled."""
+
+from overlay.interpretations.autodiff.api import (
+    derivative,
+    gradient,
+    hessian,
+    jacobian,
+    jvp,
+    vjp,
+)
+from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.forward import autodiff, differentiation, inactive
+from overlay.interpretations.autodiff.partials import PartialsOf, partials_of
+from overlay.interpretations.autodiff.rules import RULES, Rule, rule
+
+__all__ = [
+    "RULES",
+    "NotDifferentiable",
+    "PartialsOf",
+    "Rule",
+    "autodiff",
+    "derivative",
+    "differentiation",
+    "gradient",
+    "hessian",
+    "inactive",
+    "jacobian",
+    "jvp",
+    "partials_of",
+    "rule",
+    "vjp",
+]

@@ -1,0 +1,244 @@
+"""What a level does with functions of whole arrays, and with the arrays that a program makes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay import call_next, nonoverlay
+from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.errors import refuse_write
+from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
+from overlay.interpretations.autodiff.numbers import plain_zeros, primal
+
+__all__ = ["declare_arrays"]
+
+# Linear in their first argument; with how many further ones.
+# fmt: off
+LINEAR = (
+    (operator.getitem, 1, 1), (np.sum, 0, 1), (np.mean, 0, 1), (np.cumsum, 0, 1),
+    (np.copy, 0, 0), (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
+    (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
+    (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.ascontiguousarray, 0, 0),
+    (np.asarray, 0, 0), (np.array, 0, 0), (np.atleast_1d, 0, 0), (np.take, 1, 2), (np.triu, 0, 1),
+    (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.ndarray.copy, 0, 0), (np.diagonal, 0, 0),
+    (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
+)
+# fmt: on
+BILINEAR = (operator.matmul, np.matmul, np.dot, np.vdot, np.inner, np.outer, np.kron, np.convolve)
+# What a program makes may become active.
+MADE = (
+    *(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like),
+    *(np.copy, np.ndarray.copy),
+)
+
+# By what other functions they are; `a` is an active array.
+OTHERS: tuple[tuple[Any, str], ...] = (
+    (len, "return len(a.value)"),
+    (sum, "return np.sum(a)"),
+    (np.prod, "total = 1.0\nfor i in range(len(a)):\n    total = a[i] * total\nreturn total"),
+    (np.max, "return np.ravel(a)[np.argmax(primal(a))]"),
+    (np.min, "return np.ravel(a)[np.argmin(primal(a))]"),
+    (max, "return np.max(a)"),
+    (min, "return np.min(a)"),
+    (np.sort, "return a[np.argsort(primal(a))]"),
+    (np.var, "deviation = a - np.mean(a)\nreturn np.mean(deviation * deviation)"),
+    (np.std, "return np.sqrt(np.var(a))"),
+    (np.linalg.norm, "return np.sqrt(np.sum(a * a))"),
+    (
+        np.linalg.inv,
+        "inverse = np.linalg.inv(a.value)\n"
+        "return array(inverse, <<-(inverse @ (a.tangents[#] @ inverse))>>)",
+    ),
+    (
+        np.linalg.det,
+        "value = np.linalg.det(a.value)\nadjugate = value * np.linalg.inv(a.value)\n"
+        "return number(value, <<np.sum(np.transpose(adjugate) * a.tangents[#])>>)",
+    ),
+)
+SOLVE = (
+    ("array", "array", "a.value, b.value", "b.tangents[#] - a.tangents[#] @ found"),
+    ("array", "Any", "a.value, b", "-(a.tangents[#] @ found)"),
+    ("Any", "array", "a, b.value", "b.tangents[#]"),
+)
+INPLACE = ("iadd", "isub", "imul", "itruediv", "ipow", "imatmul", "ifloordiv", "imod")
+
+
+def declare_arrays(level: Level) -> None:
+    """The methods for whole arrays."""
+    for function, fewest, most in LINEAR:
+        for count in range(fewest, most + 1):
+            _declare_linear(level, function, count)
+    for function in BILINEAR:
+        _declare_bilinear(level, function)
+    for function, body in OTHERS:
+        method = _method(level, "a", body)
+        declare(level.table, function, method, (level.array,))
+    _declare_solve(level)
+    _declare_where(level)
+    _declare_made(level)
+    _declare_joined(level)
+    _declare_summed(level)
+    _declare_writes(level)
+
+
+def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    space = {"np": np, "primal": primal, "pack": level.pack, "call_next": call_next, **names}
+    return written(f"def method({parameters}):\n{lines}", level, **space)
+
+
+def _declare_linear(level: Level, function: Any, count: int) -> None:
+    rest = "".join(f", r{i}" for i in range(count))
+    body = f"return pack(function(a.value{rest}), <<function(a.tangents[#]{rest})>>)"
+    method = _method(level, f"a{rest}", body, function=function)
+    declare(level.table, function, method, (level.array, *[Any] * count))
+
+
+def _declare_bilinear(level: Level, function: Any) -> None:
+    body = "return pack(function({0}, {1}), <<{2}>>)"
+    by_a, by_b = "function(a.tangents[#], {1})", "function({0}, b.tangents[#])"
+    for first, second in ((True, True), (True, False), (False, True)):
+        values = ("a.value" if first else "a", "b.value" if second else "b")
+        terms = " + ".join(t for t, on in ((by_a, first), (by_b, second)) if on).format(*values)
+        method = _method(level, "a, b", body.format(*values, terms), function=function)
+        types = (level.array if first else Any, level.array if second else Any)
+        declare(level.table, function, method, types)
+
+
+def _declare_solve(level: Level) -> None:
+    kinds = {"array": level.array, "Any": Any}
+    for first, second, values, right in SOLVE:
+        matrix = values.split(", ")[0]
+        body = (
+            f"found = np.linalg.solve({values})\n"
+            f"return array(found, <<np.linalg.solve({matrix}, {right})>>)"
+        )
+        method = _method(level, "a, b", body)
+        declare(level.table, np.linalg.solve, method, (kinds[first], kinds[second]))
+
+
+def _declare_where(level: Level) -> None:
+    kinds = (level.number, level.array, Any)
+    for types in itertools.product(kinds, repeat=2):
+        on = [kind is not Any for kind in types]
+        if not any(on):
+            continue
+        values = [f"{n}.value" if one else n for n, one in zip("ab", on, strict=True)]
+        tangents = [f"{n}.tangents[#]" if one else "0.0" for n, one in zip("ab", on, strict=True)]
+        body = (
+            f"return pack(np.where(c, {', '.join(values)}), <<np.where(c, {', '.join(tangents)})>>)"
+        )
+        method = _method(level, "c, a, b", body)
+        declare(level.table, np.where, method, (Any, *types))
+
+
+def _declare_made(level: Level) -> None:
+    """Arrays of floats that the program makes can take active numbers."""
+    body = "return array(call_next(x), <<zeroed(call_next(x))>>)"
+    for function in MADE:
+        shaped = function in (np.zeros, np.ones, np.empty)
+        for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
+            declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
+    typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"
+    for function in (np.zeros, np.ones, np.empty):
+        method = _method(level, "x, dtype", typed, zeroed=zeroed)
+        declare(level.table, function, method, (Any, type[float]))
+    for function in (np.zeros_like, np.ones_like, np.empty_like):
+        made = f"np.{function.__name__}(a.value)"
+        method = _method(level, "a", f"return {made}")
+        declare(level.table, function, method, (level.array,))
+
+
+# With how many further arguments at most.
+JOINING = (
+    (np.array, 1),
+    (np.asarray, 1),
+    (np.stack, 1),
+    (np.concatenate, 1),
+    (np.vstack, 0),
+    (np.hstack, 0),
+)
+
+
+def _declare_joined(level: Level) -> None:
+    """Arrays that are made of a list or tuple, with active parts among them."""
+    for function, most in JOINING:
+        for count in range(most + 1):
+            rest = "".join(f", r{i}" for i in range(count))
+            body = (
+                f"if not holds_active(x):\n    return call_next(x{rest})\n"
+                f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
+            )
+            space = _parts_of(level)
+            for kind in (list, tuple):
+                method = _method(level, f"x{rest}", body, **space)
+                declare(level.table, function, method, (kind, *[Any] * count))
+
+
+def _declare_summed(level: Level) -> None:
+    body = "items = list(x)\nreturn sum(items) if holds_active(items) else call_next(items)"
+    declare(level.table, math.fsum, _method(level, "x", body, **_parts_of(level)), (Any,))
+
+
+def _parts_of(level: Level) -> dict[str, Any]:
+    """What takes lists with active numbers and arrays apart."""
+    own = (level.number, level.array)
+
+    def holds_active(x: Any) -> bool:
+        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+            return any(holds_active(part) for part in x)
+        return isinstance(x, own)
+
+    def values(x: Any) -> Any:
+        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+            return [values(part) for part in x]
+        return x.value if isinstance(x, own) else x
+
+    def parts(x: Any, k: int) -> Any:
+        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+            return [parts(part, k) for part in x]
+        return x.tangents[k] if isinstance(x, own) else plain_zeros(x)
+
+    return {"holds_active": holds_active, "values": values, "parts": parts}
+
+
+def store(a: Any, i: Any, b: Any) -> None:
+    """Write into an array, active or not; a target of every level."""
+    nonoverlay(operator.setitem)(a, i, b)
+
+
+def zeroed(a: Any) -> Any:
+    """An array that was just made, filled with zeros."""
+    store(a, slice(None), 0.0)
+    return a
+
+
+def _declare_writes(level: Level) -> None:
+    both, alone = "store(a.value, i, b.value)\n", "store(a.value, i, b)\n"
+    for k in range(level.count):
+        both += f"store(a.tangents[{k}], i, b.tangents[{k}])\n"
+        alone += f"store(a.tangents[{k}], i, 0.0)\n"
+    for kind in (level.number, level.array, Any):
+        writing = _method(level, "a, i, b", alone if kind is Any else both, store=store)
+        for target in (store, operator.setitem):
+            declare(level.table, target, writing, (level.array, Any, kind))
+        for plain in (NDArray[np.float64], np.ndarray):
+            if plain is np.ndarray and kind is Any:
+                continue  # of whole numbers or truth values
+            refuse(level.table, operator.setitem, refuse_write, (plain, Any, kind))
+    for name in INPLACE:
+        _declare_inplace(level, getattr(operator, name), getattr(operator, name[1:]))
+
+
+def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
+    for kind in (level.number, level.array, Any):
+        body = "store(a, slice(None), plain(a, b))\nreturn a"
+        method = _method(level, "a, b", body, plain=plain, store=store)
+        declare(level.table, function, method, (level.array, kind))
+        refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))

@@ -1,0 +1,155 @@
+"""Dual numbers: a value with its tangents, one class for each nesting level.
+
+A derivative inside another has duals of its own, whose values and tangents are those of the
+level around. So two perturbations are never taken for one another, in either engine.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overlay import Context
+from overlay.interpretations.autodiff.errors import refuse_call, refuse_use
+
+__all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
+
+
+class Active:
+    """A value that carries tangents. ``value`` and each of the ``tangents`` are of one form.
+
+    Its operators serve C code, which calls them by itself; code in the context does not need
+    them. Conversions that would lose the tangents are refused.
+    """
+
+    __slots__ = ()
+    value: Any
+    tangents: tuple[Any, ...]
+    context: Context
+    __hash__: Any = None
+
+    def __float__(self) -> float:
+        refuse_use("a C function that takes a float")
+
+    def __complex__(self) -> complex:
+        refuse_use("a C function that takes a complex number")
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        refuse_use("numpy, which makes an array of it")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        refuse_call(ufunc if method == "__call__" else getattr(ufunc, method))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        refuse_call(function)
+
+
+class ActiveNumber(Active):
+    """An active number."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __iter__(self) -> Any:
+        raise TypeError("an active number is not iterable")
+
+    def __len__(self) -> int:
+        raise TypeError("an active number has no length")
+
+    def __round__(self, *digits: int) -> Any:
+        return self.context(round, self, *digits)
+
+
+class ActiveArray(Active):
+    """An active array: an array of values, and one of the same shape for each tangent."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    @property
+    def size(self) -> int:
+        return self.value.size
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def flat(self) -> Any:
+        return iter(self.context(np.ravel, self))
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Any:
+        item: Any = operator.getitem
+        return (self.context(item, self, i) for i in range(len(self.value)))
+
+
+def _reflected(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
+    """A special method that runs an operator in the context of its class."""
+
+    def method(self: Active, *others: Any, **named: Any) -> Any:
+        args = (*others, self) if swapped else (self, *others)
+        return self.context(function, *args, **named)
+
+    return method
+
+
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+METHODS = {
+    **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
+    **{name: getattr(np, name) for name in ("cumsum", "reshape", "transpose", "max", "min")},
+    **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
+    "flatten": np.ravel,
+}
+for _name in (*BINARY, *COMPARISONS, "neg", "pos", "abs"):
+    setattr(Active, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
+for _name in BINARY:
+    setattr(Active, f"__r{_name}__", _reflected(getattr(operator, _name), swapped=True))
+for _name in ("getitem", "setitem"):
+    setattr(ActiveArray, f"__{_name}__", _reflected(getattr(operator, _name), swapped=False))
+ActiveArray.T = property(_reflected(np.transpose, swapped=False))  # type: ignore[attr-defined]
+for _name, _function in METHODS.items():
+    setattr(ActiveArray, _name, _reflected(_function, swapped=False))
+
+
+class _Fields(NamedTuple):
+    value: Any
+    tangents: Any
+
+
+def _class(name: str, base: type[Active]) -> Any:
+    return type(name, (base, _Fields), {"__slots__": (), "__module__": __name__})
+
+
+def number_class(depth: int, count: int) -> Any:
+    """A class of active numbers: of a nesting level, with so many tangents."""
+    return _class(f"Dual{depth}_{count}", ActiveNumber)
+
+
+def array_class(depth: int, count: int) -> Any:
+    """A class of active arrays: of a nesting level, with so many tangents."""
+    return _class(f"DualArray{depth}_{count}", ActiveArray)

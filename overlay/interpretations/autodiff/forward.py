@@ -1,0 +1,204 @@
+"""Forward derivatives: the table of a level, and the functions that enter one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from overlay import Context, MethodTable, call_next, current_context, nonoverlay
+from overlay.interpretations.autodiff.arrays import declare_arrays
+from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
+from overlay.interpretations.autodiff.errors import refuse_count, refuse_hidden, refuse_result
+from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
+from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
+from overlay.interpretations.autodiff.rules import RULES
+
+__all__ = ["autodiff", "check_around", "differentiation", "inactive", "level_of", "linearised"]
+
+MOST = 12
+"""How many arguments ``autodiff`` and ``inactive`` take."""
+KEPT = 64
+"""How many levels are kept, with what was compiled for them."""
+
+
+def autodiff(f: Callable[..., Any], *args: Any) -> Any:
+    """The derivative of f at a number; of several numbers, the tuple of those by each.
+
+    To be called anywhere: also in a function that is itself differentiated, and in compiled
+    code. f gives a number; one that does not depend on the arguments has the derivative 0.
+
+    >>> from overlay import Context
+    >>> from overlay.interpretations.autodiff import autodiff
+    >>> autodiff(lambda x: x**3, 2.0)
+    12.0
+    >>> Context().jit(lambda x: autodiff(lambda y: y * y, x))(3.0)
+    6.0
+    """
+    return _OUTSIDE(autodiff, f, *args)
+
+
+def linearised(f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any]) -> Any:
+    """What f gives, as duals, for arguments with these tangents: for each argument a tuple of
+    as many as there are directions, or None for one that is held constant."""
+    return _OUTSIDE(linearised, f, args, seeds)
+
+
+def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f as a call whose derivative does not matter: it is given plain values, and what it gives
+    is a constant."""
+
+    def constant(*args: Any) -> Any:
+        return _without_tangents(f, *args)
+
+    return constant
+
+
+def _without_tangents(f: Callable[..., Any], *args: Any) -> Any:
+    return f(*args)
+
+
+def differentiation(*rules: MethodTable) -> Context:
+    """The context in which ``autodiff`` uses the rules of these tables of one's own."""
+    return Context(_entrance(-1, rules, tuple(table.version for table in rules)))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> MethodTable:
+    """The table of a place with so many derivatives around it, less one, in which nothing is
+    active."""
+    table = LevelTable("derivatives")
+    _declare_entrance(table, depth, rules)
+    return table
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _kept(
+    depth: int, count: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]
+) -> Level:
+    level = Level(depth, count, rules)
+    declare_numbers(level)
+    declare_arrays(level)
+    declare_users(level)
+    _declare_inactive(level)
+    _declare_entrance(level.table, depth, rules)
+    level.seeded = _seeded(level)
+    return level
+
+
+def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Level:
+    """The level at this depth with so many tangents: its table is made when it is first needed,
+    and again when one of the user's tables has changed."""
+    return _kept(depth, count, rules, tuple(table.version for table in rules))
+
+
+def check_around() -> None:
+    """Refuse to begin where a table of the context in force has a method for a function that has
+    a rule: the derivative would be the rule's, and the value the method's."""
+    context = current_context()
+    if context is None or any(isinstance(table, LevelTable) for table in context.tables):
+        return
+    for table in context.tables:
+        for rule in RULES:
+            for function in rule.spellings:
+                if function in table:
+                    refuse_hidden(table.methods(function)[-1])
+
+
+def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
+    """What enters the next level."""
+
+    def linearise(f: Any, args: Any, seeds: Any) -> Any:
+        count = max((len(seed) for seed in seeds if seed is not None), default=1)
+        # the code that fills a table is no part of the program
+        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), rules)
+
+        def run(*plain: Any) -> Any:
+            given = [
+                x if seed is None else level.pack(x, (*seed, *[seed[0]] * (level.count - count)))
+                for x, seed in zip(plain, seeds, strict=True)
+            ]
+            return f(*given)
+
+        return level.context(run, *args), level
+
+    declare(table, linearised, linearise, (Any, Any, Any))
+    for names in ("", "".join(f"x{i}, " for i in range(MOST + 1)) + "*rest"):
+        source = f"def method(f, {names}): why()"
+        table.generated(autodiff)(written(source, None, why=refuse_count))
+    for count in range(1, MOST + 1):
+        table.generated(autodiff)(_generates_entry(depth + 1, count, rules))
+
+
+def _generates_entry(depth: int, count: int, rules: tuple[MethodTable, ...]) -> Any:
+    """Makes the method of ``autodiff`` for so many arguments."""
+    names = ", ".join(f"x{i}" for i in range(count))
+
+    def generate(*types: Any) -> Any:
+        level = level_of(depth, count, rules)
+        space = {"context": level.context, "seeded": level.seeded}
+        return written(
+            f"def method(f, {names}): return context(seeded, f, {names})", level, **space
+        )
+
+    return written(f"def method(f, {names}): return generate(f, {names})", None, generate=generate)
+
+
+def _seeded(level: Level) -> Any:
+    """The function that gives another one active numbers, and takes the tangents out of what
+    that gives."""
+    count = level.count
+    names = [f"x{i}" for i in range(count)]
+    given = []
+    for i in range(count):
+        seeds = "".join(f"constant({float(i == k)}, float({names[i]})), " for k in range(count))
+        given.append(f"number(float({names[i]}), ({seeds}))")
+    taken = "tangents(found)[0]" if count == 1 else "tangents(found)"
+    constant, tangents = _like(level), _tangents(level)
+    return written(
+        f"def method(f, {', '.join(names)}):\n"
+        f"    found = f({', '.join(given)})\n"
+        f"    return {taken}",
+        level,
+        constant=constant,
+        tangents=tangents,
+    )
+
+
+def _tangents(level: Level) -> Any:
+    """The tangents of a result; zeros for one that is not active."""
+    take = written("def method(found): return <<0.0>>", level)
+    for kind in (ActiveNumber, ActiveArray):  # of the levels around
+        constant = written("def method(found): return <<0.0>>", level)
+        declare(level.table, take, constant, (kind,))
+    for kind in (tuple, list, dict):
+        refuse(level.table, take, refuse_result, (kind,))
+    for kind in (level.number, level.array):
+        own = written("def method(found): return found.tangents", level)
+        declare(level.table, take, own, (kind,))
+    return take
+
+
+def constant_like(c: Any, x: Any) -> Any:
+    """A constant in the form of a number: a dual without tangents where that is one."""
+    return c
+
+
+def _like(level: Level) -> Any:
+    """``constant_like``, with a method for the duals of a level."""
+    source = "def method(c, x): return number(like(c, x.value), <<like(0.0, x.tangents[#])>>)"
+    method = written(source, level, like=constant_like)
+    declare(level.table, constant_like, method, (Any, level.number))
+    return constant_like
+
+
+def _declare_inactive(level: Level) -> None:
+    for count in range(MOST + 1):
+        names = [f"x{i}" for i in range(count)]
+        given = "".join(f", strip({name})" for name in names)
+        source = f"def method({', '.join(['f', *names])}): return call_next(f{given})"
+        method = written(source, level, strip=level.strip, call_next=call_next)
+        declare(level.table, _without_tangents, method, (Any,) * (count + 1))
+
+
+_OUTSIDE = differentiation()

@@ -1,0 +1,39 @@
+"""Rules of powers: of numbers, and of arrays, element by element."""
+
+import math
+import operator
+
+import numpy as np
+
+from overlay.interpretations.autodiff.rules.rule import rule
+
+__all__ = ["POWERS"]
+
+ABOVE_0 = (0.2, 3.0)
+ANY = (-3.0, 3.0)
+
+
+def _power(a, b, ret):
+    by_base = b * a ** (b - 1) if b != 0 else 0.0 * a
+    return by_base, ret * math.log(a) if a > 0 else _by_exponent(a, b)
+
+
+def _by_exponent(a, b):
+    """Of a power whose base is not positive: level at a base of 0, else there is none."""
+    return 0.0 * a if a == 0 and b > 0 else math.nan * a
+
+
+def _powers(a, b, ret):
+    above = np.where(a > 0, a, 1.0)
+    level = np.where(a == 0, 0.0, math.nan)
+    by_exponent = np.where(a > 0, ret * np.log(above), level)
+    return b * a ** np.where(b == 0, 1, b - 1), by_exponent
+
+
+POWERS = (
+    rule(math.pow, _power, ABOVE_0, ANY),
+    rule(operator.pow, _power, ABOVE_0, ANY, also=(pow, np.power, np.float_power), arrays=False),
+)
+ARRAYS_OF_POWERS = (
+    rule(operator.pow, _powers, ABOVE_0, ANY, also=(pow, np.power, np.float_power), arrays=True),
+)

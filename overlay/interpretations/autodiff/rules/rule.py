@@ -1,0 +1,59 @@
+"""What one line of the tables of rules says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Interval", "Rule", "rule", "takes_result"]
+
+Interval = tuple[float, float]
+"""Bounds between which an argument is drawn when a rule is checked."""
+
+
+class Rule(NamedTuple):
+    """The partial derivatives of a function.
+
+    partials: takes the function's arguments, and what it gives where its last parameter is
+    named ``ret``; gives the derivative by each argument. At a kink or a step it gives that of
+    the side whose value the function gives there.
+    domain: for each argument the bounds between which the rule is checked.
+    also: other spellings of the function. arrays: whether the rule holds for each element of
+    arrays. kink: whether the function has no derivative at these arguments.
+    """
+
+    function: Callable[..., Any]
+    partials: Callable[..., tuple[Any, ...]]
+    domain: tuple[Interval, ...]
+    also: tuple[Callable[..., Any], ...]
+    arrays: bool
+    kink: Callable[..., bool] | None
+
+    @property
+    def takes_result(self) -> bool:
+        """Whether the partial derivatives are computed with the result."""
+        return takes_result(self.partials)
+
+    @property
+    def spellings(self) -> tuple[Callable[..., Any], ...]:
+        """The function under all its names."""
+        return (self.function, *self.also)
+
+
+def takes_result(partials: Callable[..., Any]) -> bool:
+    """Whether the last parameter of a rule stands for what its function gives."""
+    return list(inspect.signature(partials).parameters)[-1:] == ["ret"]
+
+
+def rule(
+    function: Callable[..., Any],
+    partials: Callable[..., tuple[Any, ...]],
+    *domain: Interval,
+    also: tuple[Callable[..., Any], ...] = (),
+    arrays: bool | None = None,
+    kink: Callable[..., bool] | None = None,
+) -> Rule:
+    """One line of a table. arrays: left out, a rule is for arrays unless it is of ``math``."""
+    elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
+    return Rule(function, partials, domain, also, elementwise, kink)

@@ -1,0 +1,130 @@
+"""The checker of rules: partial derivatives against differences, public for rules of one's own."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, OverlayError
+from overlay.interpretations.autodiff.partials import PartialsOf
+from overlay.interpretations.autodiff.rules import Rule
+from overlay.interpretations.autodiff.rules.rule import Interval, rule
+from overlay.target import describe
+
+__all__ = ["WrongRule", "check_rule", "check_rules"]
+
+COMPLEX_STEP = 1e-30
+"""Analytic functions lose no digits by so small a step."""
+
+
+class WrongRule(OverlayError, AssertionError):
+    """A rule gives something else than the derivative of its function."""
+
+
+def check_rule(
+    checked: Rule, *, samples: int = 50, seed: int = 0, rtol: float = 1e-5
+) -> tuple[int, int]:
+    """Compare the partial derivatives of a function with differences, at random arguments in its
+    domain: with central ones, within ``rtol``, and where the function is an analytic one of
+    complex numbers with complex steps, within 1e-10.
+
+    Returns how many partial derivatives were compared with either. Raises WrongRule where one is
+    wrong, or where none was compared.
+
+    >>> from overlay.interpretations.autodiff import rule
+    >>> from overlay.interpretations.autodiff.testing import check_rule
+    >>> def cube(x):
+    ...     return x * x * x
+    >>> check_rule(rule(cube, lambda a: (3 * a * a,), (-2.0, 2.0)), samples=10)
+    (10, 10)
+    """
+    rng = np.random.default_rng(seed)
+    central = exact = 0
+    for _ in range(samples):
+        values = [float(rng.uniform(low, high)) for low, high in checked.domain]
+        if checked.kink is not None and checked.kink(*values):
+            continue
+        found = _partials(checked, values)
+        for place in range(len(values)):
+            slope = _central(checked, values, place)
+            _compare(checked, values, place, found[place], slope, rtol)
+            central += 1
+            step = _complex(checked, values, place)
+            if step is not None and math.isclose(step, slope, rel_tol=1e-3, abs_tol=1e-3):
+                _compare(checked, values, place, found[place], step, 1e-10)
+                exact += 1
+    if not central:
+        raise WrongRule(
+            f"no partial derivative of {describe(checked.function)} could be checked",
+            help="give the rule a domain in which the function has derivatives",
+        )
+    return central, exact
+
+
+def check_rules(table: MethodTable, *domain: Interval, samples: int = 50, seed: int = 0) -> int:
+    """Check every method of ``partials_of(f)`` in a table, with arguments between these bounds
+    (left out: between 0.2 and 0.9). Returns how many partial derivatives were compared."""
+    compared = 0
+    for target in table.targets():
+        if isinstance(target, PartialsOf):
+            for method in table.methods(target):
+                arity = len(inspect.signature(method.function).parameters)
+                bounds = domain or ((0.2, 0.9),) * arity
+                made = rule(target.function, method.function, *bounds)
+                compared += check_rule(made, samples=samples, seed=seed)[0]
+    return compared
+
+
+def _partials(checked: Rule, values: Sequence[float]) -> Sequence[float]:
+    given = (*values, checked.function(*values)) if checked.takes_result else values
+    found = [float(each) for each in checked.partials(*given)]
+    if len(found) != len(values):
+        raise WrongRule(
+            f"the rule of {describe(checked.function)} gives {len(found)} partial derivatives",
+            help=f"give one for each of its {len(values)} arguments",
+        )
+    return found
+
+
+def _moved(values: Sequence[float], place: int, step: Any) -> list[Any]:
+    return [value + step if i == place else value for i, value in enumerate(values)]
+
+
+def _central(checked: Rule, values: Sequence[float], place: int) -> float:
+    """Richardson's combination of two central differences."""
+    step = 1e-3 * max(1.0, abs(values[place])) * 0.1
+    f: Callable[..., Any] = checked.function
+
+    def slope(h: float) -> float:
+        return float(f(*_moved(values, place, h)) - f(*_moved(values, place, -h))) / (2 * h)
+
+    return (4 * slope(step / 2) - slope(step)) / 3
+
+
+def _complex(checked: Rule, values: Sequence[float], place: int) -> float | None:
+    """The difference by a step along the imaginary axis; None where the function has none."""
+    try:
+        with warnings.catch_warnings(action="error"):
+            moved = checked.function(*_moved(values, place, COMPLEX_STEP * 1j))
+    except (TypeError, ValueError, Warning):
+        return None
+    if not isinstance(moved, complex):
+        return None
+    return float(moved.imag) / COMPLEX_STEP
+
+
+def _compare(
+    checked: Rule, values: Sequence[float], place: int, found: float, wanted: float, rtol: float
+) -> None:
+    if math.isclose(found, wanted, rel_tol=rtol, abs_tol=rtol * max(1.0, abs(wanted))):
+        return
+    raise WrongRule(
+        f"the rule of {describe(checked.function)} gives {found!r} by argument {place}, and not "
+        f"{wanted!r}, at {tuple(values)!r}",
+        help="correct the rule, or its domain where the function has no derivative there",
+    )
