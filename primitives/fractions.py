@@ -10,13 +10,15 @@ import math
 
 from primitives.domains import Bool, Real
 from primitives.errors import NoSolution
-from primitives.floats import finite
+from primitives.floats import finite, matches
 from primitives.relation import Parametric, Relation, Solver, parametric, relation
 
 __all__ = ["FRACTIONS", "fraction"]
 
 ALMOST_NOTHING = 1e-12
 """How far from 0 rounding may bring a difference, relative to what it is the difference of."""
+BESIDE = 1e-9
+"""How far beside the turning point a value may be, relative to it; the answer is checked."""
 
 
 def value_of(x: float, c2: float, c1: float, c0: float, d2: float, d1: float, d0: float) -> float:
@@ -32,7 +34,7 @@ def roots_of(c: float, b: float, a: float) -> tuple[float, float]:
     product = 4 * a * c
     discriminant = b * b - product
     if discriminant < 0:
-        if discriminant < -ALMOST_NOTHING * max(b * b, abs(product)):
+        if discriminant < -BESIDE * max(b * b, abs(product)):
             raise NoSolution("the quadratic equation has no real root")
         discriminant = 0.0
     # the sum that does not cancel
@@ -61,6 +63,12 @@ def single(c: float, b: float, free: float) -> float:
     return finite(-c / b)
 
 
+def is_smaller(ret: float, x: float, c1: float, c2: float, d1: float, d2: float) -> bool:
+    """Whether it is the smaller one of two places."""
+    a = c2 - ret * d2
+    return a != 0 and x < -(c1 - ret * d1) / (2 * a)
+
+
 def solved(
     ret: float,
     c0: float,
@@ -72,7 +80,12 @@ def solved(
     negative: bool,
     free: float,
 ) -> float:
-    """Where a fraction has a value: of two places the smaller one, where ``negative`` is true."""
+    """Where a fraction has a value: of two places the smaller one, where ``negative`` is true;
+    ``free`` itself, where it is that place to the last digits, or all are."""
+    bottom = d0 + free * (d1 + free * d2)
+    is_there = bottom != 0 and matches((c0 + free * (c1 + free * c2)) / bottom, ret)
+    if is_there and is_smaller(ret, free, c1, c2, d1, d2) == negative:
+        return free
     c, b, a = c0 - ret * d0, c1 - ret * d1, c2 - ret * d2
     if cancels(c, c0) and cancels(b, c1) and cancels(a, c2):
         x = free
@@ -86,12 +99,6 @@ def solved(
     if is_pole(x, d0, d1, d2):
         raise NoSolution("the only root is where the divisor is 0")
     return x
-
-
-def is_smaller(ret: float, x: float, c1: float, c2: float, d1: float, d2: float) -> bool:
-    """Whether it is the smaller one of two places."""
-    a = c2 - ret * d2
-    return a != 0 and x < -(c1 - ret * d1) / (2 * a)
 
 
 def relation_with(mode: Solver | Parametric) -> Relation:
