@@ -149,9 +149,7 @@ def test_what_recover_finds_leads_back(f, data):
 def test_what_a_random_theta_leads_to_is_right(f):
     inverse, answers = MADE[f], 0
     args = {folded: (3.7, 12), gcd: (12, 30), collatz: (6,), bits_set: (5,)}.get(f)
-    args = (
-        (3.7, 0.3) if f is logistic else args or ((1.3, 0.5) if len(PROGRAMS[f]) == 2 else (0.4,))
-    )
+    args = args or ((1.3, 0.5) if len(PROGRAMS[f]) == 2 else (0.4,))
     args = (27, 1.5) if f is evaluated else (900.0, 0.1) if f is depreciated else args
     known = known_values(inverse, f, args)
     thetas = inverse.parameters.sample(np.random.default_rng(0), 40)

@@ -15,9 +15,13 @@ from overlay.interpretations.autodiff import (
     rule,
 )
 from overlay.interpretations.autodiff.testing import WrongRule, check_rule, check_rules
+from overlay.target import describe
 
 SPELLED = [(each, function) for each in RULES for function in each.spellings]
-NAMES = [f"{function!r} {'arrays' if each.arrays else 'numbers'}" for each, function in SPELLED]
+NAMES = [
+    f"{describe(function)} of {'arrays' if each.arrays else 'numbers'}"
+    for each, function in SPELLED
+]
 
 
 def arguments(each, seed=1):
