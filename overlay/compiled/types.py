@@ -58,7 +58,6 @@ CLASSES: Final[tuple[tuple[type[types.Type], Any], ...]] = (
     (types.ListType, TypedList),
     (types.RangeType, range),
     (types.Module, python_types.ModuleType),
-    (types.NumberClass, type),
     (types.NamedTupleClass, type),
     (types.ClassType, type),
     (types.TypeRef, type),
@@ -107,6 +106,9 @@ def hint_of(ty: Any, *, numpy: bool = False, literal: bool = False) -> Any:
         return class_of_instances(ty)
     if isinstance(ty, (types.EnumMember, types.IntEnumMember)):
         return ty.instance_class
+    if isinstance(ty, (types.NumberClass, types.Function)):
+        cls = _class(ty)
+        return Unspellable if cls is None else type[cls]
     return next((cls for kind, cls in CLASSES if isinstance(ty, kind)), Unspellable)
 
 
@@ -119,6 +121,13 @@ def is_method_of_container(function: Any) -> bool:
 def alternatives(ty: types.Type) -> tuple[types.Type, ...]:
     """The types of which a value has one when the program runs."""
     return (ty.type, types.none) if isinstance(ty, types.Optional) else (ty,)
+
+
+def _class(ty: Any) -> type | None:
+    """The class of numbers that is itself the value."""
+    if isinstance(ty, types.NumberClass):
+        return _dtype(ty.instance_type)
+    return ty.typing_key if isinstance(ty.typing_key, type) else None
 
 
 def _dtype(ty: types.Type) -> type | None:

@@ -129,6 +129,27 @@ def test_both_engines_choose_the_same_method_for_every_annotation_and_value():
     assert len(set(chosen.values())) > 10
 
 
+def test_both_engines_choose_the_same_method_for_classes_of_numbers():
+    table = MethodTable("classes")
+
+    @table.overlay(np.zeros)
+    def zeros(n: int, dtype: type[float]):
+        return np.full(n, 7.0)
+
+    @table.overlay(np.ones)
+    def ones(n: int, dtype: type):
+        return np.full(n, 5.0)
+
+    def made():
+        return (
+            np.zeros(1, float)[0], np.zeros(1, dtype=np.float64)[0], np.zeros(1, np.int64)[0],
+            np.ones(1, float)[0], np.ones(1, dtype=np.uint8)[0],
+        )  # fmt: skip
+
+    context = Context(table)
+    assert context.jit(made)() == context(made) == (7.0, 7.0, 0, 5.0, 5.0)
+
+
 @njit
 def maybe(x):
     return None if x < 0 else x
