@@ -42,7 +42,7 @@ CLOSE = 1e-9  # what counts as the same where the end of a range is looked for
 def turns(body: Body, rule: Loop) -> None:
     """The head of a loop that runs forward."""
     if rule.bounds is None:
-        body.row(f"for turn in range({rule.max_trips} + 1):")
+        body.row(f"for {body.own('turn')} in range({rule.max_trips} + 1):")
     else:
         index = body.shown(rule.bounds.index)
         body.row(f"for {index} in range({', '.join(map(body.shown, rule.limits))}):")
@@ -102,13 +102,13 @@ def undone(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
     if mode.each:
         body.row(f"if {trips} > {rule.max_trips}:")
         body.row(f"    {_endless(rule)}")
-    body.row(f"for turn in range({trips} - 1, -1, -1):")
+    body.row(f"for {body.own('turn')} in range({trips} - 1, -1, -1):")
     body.depth += 1
     if rule.bounds is not None:
         start, _, step = map(body.shown, rule.limits)
-        body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+        body.row(f"{body.shown(rule.bounds.index)} = {start} + {body.own('turn')} * {step}")
     for v, kept in past.items():
-        body.row(f"{body.shown(v)} = {kept}[turn]")
+        body.row(f"{body.shown(v)} = {kept}[{body.own('turn')}]")
     choose(body, mode, mode.turn, arguments)
     undo(body, rule, mode, mode.turn)
     body.depth -= 1
@@ -130,7 +130,7 @@ def choose(body: Body, mode: Backwards, turn: Plan, arguments: Mapping[str, str]
     for parameter in turn.parameters:
         if parameter.name in mode.each:
             name = body.name(parameter.name)
-            body.row(f"{name} = {arguments[mode.each[parameter.name]]}[turn]")
+            body.row(f"{name} = {arguments[mode.each[parameter.name]]}[{body.own('turn')}]")
             body.refuse(name, parameter.domain, "OutsideDomain", None)
 
 
@@ -162,11 +162,11 @@ def run_known(
         return
     for v, kept in past.items():
         body.row(f"{kept} = [{body.shown(v)}]")
-    body.row(f"for turn in range({trips}):")
+    body.row(f"for {body.own('turn')} in range({trips}):")
     body.depth += 1
     if rule.bounds is not None:
         start, _, step = map(body.shown, rule.limits)
-        body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+        body.row(f"{body.shown(rule.bounds.index)} = {start} + {body.own('turn')} * {step}")
     body.forward(rule.slice_for(mode.forwards))
     following = dict(zip(rule.state, rule.following, strict=True))
     assign(body, mode.forwards, [following[v] for v in mode.forwards])
@@ -195,22 +195,22 @@ def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
     assert rule.bounds is not None
     body = Body(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
-    best, trips = body.name("best"), body.name(TRIPS)
+    best, turn, trips = body.own("best"), body.own("turn"), body.name(TRIPS)
     start, _, step = map(body.shown, rule.limits)
     body.row(f"{best} = -1")
-    body.row(f"for turn in range({rule.max_trips} + 1):")
+    body.row(f"for {turn} in range({rule.max_trips} + 1):")
     body.depth += 1
-    body.row(f"if {best} >= 0 and abs(turn - {trips}) > abs({best} - {trips}):")
+    body.row(f"if {best} >= 0 and abs({turn} - {trips}) > abs({best} - {trips}):")
     body.row("    break")
-    body.row(f"{body.shown(rule.bounds.index)} = {start} + turn * {step}")
+    body.row(f"{body.shown(rule.bounds.index)} = {start} + {turn} * {step}")
     same = [
         f"abs({body.shown(v)} - {body.name(axis)}) <= {CLOSE} * abs({body.name(axis)}) + {CLOSE}"
         if v.kind in (float, complex) else f"{body.shown(v)} == {body.name(axis)}"
         for v, axis in zip(rule.gives, rule.outputs, strict=True)
     ]  # fmt: skip
     body.row(f"if {' and '.join(same)}:")
-    body.row(f"    {best} = turn")
-    body.row(f"    if turn >= {trips}:")
+    body.row(f"    {best} = {turn}")
+    body.row(f"    if {turn} >= {trips}:")
     body.row("        break")
     again(body, rule)
     body.depth -= 1

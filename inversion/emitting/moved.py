@@ -49,7 +49,7 @@ def recover(module: Module, rule: Moved, mode: Places, name: str) -> list[Row]:
 def joined(body: Body, parts: Sequence[tuple[str, Any]]) -> str:
     """The name of one array of all elements."""
     flat = [f"{name}.ravel()" if is_array(kind) else f"np.full(1, {name})" for name, kind in parts]
-    name = body.name("pool")
+    name = body.own("pool")
     body.row(f"{name} = " + (flat[0] if len(flat) == 1 else f"np.concatenate(({', '.join(flat)}))"))
     return name
 

@@ -190,12 +190,19 @@ class Body:
 
     def name(self, wanted: str) -> str:
         """The name of a variable or parameter in this function."""
-        if wanted not in self.local:
+        return self._named(wanted, wanted)
+
+    def own(self, wanted: str) -> str:
+        """The name of what the function needs besides the program's variables."""
+        return self._named(f"own {wanted}", wanted)
+
+    def _named(self, key: str, wanted: str) -> str:
+        if key not in self.local:
             taken = _Either(self.module.taken, self.here)
-            self.local[wanted] = renumbered(wanted, taken)
-            self.here.add(self.local[wanted])
-            self.module.local.add(self.local[wanted])
-        return self.local[wanted]
+            self.local[key] = renumbered(wanted, taken)
+            self.here.add(self.local[key])
+            self.module.local.add(self.local[key])
+        return self.local[key]
 
     def shown(self, operand: Operand) -> str:
         """An operand as an expression."""

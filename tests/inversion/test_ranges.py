@@ -80,3 +80,14 @@ def test_a_range_is_chosen_first_where_the_state_is_unknown_too():
     x, turns = inverse(40.0, (12,))
     assert turns == 12
     assert grown(x, 12) == pytest.approx(40.0)
+
+
+def test_variables_may_be_called_like_what_the_inverse_counts_with():
+    def doubled(best: float, turn: int):
+        pool = 0.0
+        for _ in range(turn):
+            pool = pool * 2 + best
+        return pool, best
+
+    inverse = invert(doubled)
+    assert inverse(doubled(1.5, 4), inverse.recover(1.5, 4)) == (1.5, 4)
