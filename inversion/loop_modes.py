@@ -12,9 +12,9 @@ from primitives.relation import Mode
 
 __all__ = ["BEYOND", "TRIPS", "Backwards", "Bounds", "Counted", "Counts", "Part"]
 
-TRIPS = "trips"  # the coordinate that says how often a while loop has run
-
-BEYOND = "beyond"  # the coordinate that says how far the end of a range is from its last item
+TRIPS, BEYOND = "trips", "beyond"
+"""What coordinates are called where no variable is: how often a loop has run, and how far the end
+of a range is from its last item."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Backwards(Mode):
     that after it. overwritten: state that a turn gives and does not read. at_end, each: the
     coordinate that each parameter of these plans is, in ``each`` one for every turn. begins: the
     coordinate for what is overwritten, as it is before the first turn. to_the_end: the range that
-    is gone through to its end, where that is known.
+    is gone through to its end, where that is known; else trips is the coordinate that says how
+    often the loop has run.
     """
 
     forwards: tuple[Variable, ...] = ()
@@ -67,6 +68,7 @@ class Backwards(Mode):
     each: Mapping[str, str] = field(default_factory=dict[str, str])
     begins: Mapping[Variable, str] = field(default_factory=dict[Variable, str])
     to_the_end: tuple[Operand, Operand, Operand] | None = None
+    trips: str | None = None
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans for the end, where there is something to solve, and for each turn."""
@@ -77,4 +79,8 @@ class Backwards(Mode):
 @dataclass(frozen=True)
 class Counted(Mode):
     """A loop solved for the end of its range: it is run to see when it gives what is known. Of
-    several numbers of turns it is the one closest to a coordinate."""
+    several numbers of turns it is the one closest to a coordinate, ``trips``. beyond: the one that
+    says how far the end is from the last item."""
+
+    trips: str = TRIPS
+    beyond: str = BEYOND

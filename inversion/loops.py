@@ -14,7 +14,7 @@ from inversion.plan import Plan, plan
 from inversion.program import Constant, Operand, Program, Statement, Variable, listed
 from inversion.repeated import Repeated, size_of
 from inversion.structured import Coordinates, Narrowed, Structured, generated, needed
-from primitives import Domain, Integers
+from primitives import Integers
 from primitives.relation import Mode
 
 __all__ = ["Loop"]
@@ -169,8 +169,9 @@ class Loop(Structured):
             return self._not_planned(f"it begins with a known {names}, and choices change that")
         coordinates = Coordinates(axes)
         to_the_end = self._to_the_end(forwards, last)
+        trips = None
         if to_the_end is None:
-            coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
+            trips = coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
         at_end = coordinates.of(last.parameters)
         begins = {
             v: coordinates.add(p.name, p.domain, p.line)
@@ -188,17 +189,17 @@ class Loop(Structured):
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
             self.axes, lines=coordinates.lines, forwards=tuple(forwards), last=last, turn=turn,
             overwritten=overwritten, at_end=at_end, each=each, begins=begins,
-            to_the_end=to_the_end,
+            to_the_end=to_the_end, trips=trips,
         )  # fmt: skip
 
     def _counted(self, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
         """The mode for the end of its range."""
-        coordinates: dict[str, Domain] = {
-            TRIPS: Integers(0, self.max_trips), BEYOND: Integers(0, None)
-        }  # fmt: skip
+        coordinates = Coordinates((*self.outputs, *self.axes))
+        trips = coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
+        beyond = coordinates.add(BEYOND, Integers(0, None), self.where)
         return Counted(
-            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
-            lines=dict.fromkeys(coordinates, self.where), last_resort=True,
+            order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+            self.axes, lines=coordinates.lines, last_resort=True, trips=trips, beyond=beyond,
         )  # fmt: skip
 
     def _to_the_end(

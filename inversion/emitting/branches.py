@@ -101,7 +101,7 @@ def answers(body: Body, plan: Plan, mode: Ranked) -> list[str]:
 
 def check_arm(body: Body, module: Module, rule: Branch, known: Sequence[str]) -> None:
     """Run the branch on the answer: another arm may be the one that is taken."""
-    again = [body.name(f"again_{v.name}") for v in rule.results]
+    again = [body.own(f"again_{v.name}") for v in rule.results]
     given = ", ".join(map(body.shown, rule.inputs))
     body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
     for name, result in zip(again, rule.results, strict=True):

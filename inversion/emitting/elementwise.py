@@ -123,7 +123,7 @@ def whole(
     key = one, "rows", tuple(kind is not None for _, kind in given)
     rows = module.part(key, f"{one}_rows", lambda name: kernel(name, one, given, outs))
     module.kernels[rows] = Loop(one, len(outs), quick)
-    columns = [body.name(f"{name}_column") for name, _ in outs]
+    columns = [body.own(f"{name}_column") for name, _ in outs]
     for column, (_, kind) in zip(columns, outs, strict=True):
         body.row(f"{column} = np.empty({_size(rule)}, {dtype_name(kind)})")
     flat = [name if kind is None else f"{name}.ravel()" for name, kind in given]

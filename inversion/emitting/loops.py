@@ -78,16 +78,16 @@ def undone(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
     begun = [v for v in rule.state if v.name in mode.takes]
     arguments = {axis: body.name(axis) for axis in mode.takes}
     for axis in mode.coordinates:
-        if axis != TRIPS:  # the plans have names of their own for what is chosen
-            arguments[axis] = body.name(f"{axis}_chosen")
+        # the plans have names of their own for what is chosen
+        arguments[axis] = body.own(TRIPS if axis == mode.trips else f"{axis}_chosen")
     for v in begun:  # what it begins with stays, under a name of its own
         if v not in mode.forwards:
-            arguments[v.name] = body.name(f"{v.name}_begun")
+            arguments[v.name] = body.own(f"{v.name}_begun")
     body.row(f"def {name}({', '.join(arguments.values())}):", depth=0)
-    trips = body.name(TRIPS)
+    trips = body.own(TRIPS)
     if mode.to_the_end is not None:
         body.row(f"{trips} = len(range({', '.join(map(body.shown, mode.to_the_end))}))")
-    past = {v: body.name(f"{v.name}_past") for v in mode.forwards}
+    past = {v: body.own(f"{v.name}_past") for v in mode.forwards}
     run_known(body, rule, mode, past, trips)
     outputs = [r for r in rule.results if r.name in mode.takes]
     given = {v for v in mode.last.program.inputs if v.name in mode.last.known}
@@ -146,7 +146,7 @@ def run_on(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
     """The function that runs a loop for some of what it gives, where the rest is known."""
     body = Body(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
-    again = [body.name(f"again_{axis}") for axis in rule.outputs]
+    again = [body.own(f"again_{axis}") for axis in rule.outputs]
     given = ", ".join(map(body.shown, rule.inputs))
     body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
     found = dict(zip(rule.outputs, again, strict=True))
@@ -194,8 +194,10 @@ def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
     to the number of turns that is chosen."""
     assert rule.bounds is not None
     body = Body(module)
-    body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
-    best, turn, trips = body.own("best"), body.own("turn"), body.name(TRIPS)
+    best, turn, trips, beyond = map(body.own, ("best", "turn", TRIPS, BEYOND))
+    chosen = {mode.trips: trips, mode.beyond: beyond}
+    takes = [chosen.get(axis) or body.name(axis) for axis in mode.takes]
+    body.row(f"def {name}({', '.join(takes)}):", depth=0)
     start, _, step = map(body.shown, rule.limits)
     body.row(f"{best} = -1")
     body.row(f"for {turn} in range({rule.max_trips} + 1):")
@@ -216,7 +218,6 @@ def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
     body.depth -= 1
     body.row(f"if {best} < 0:")
     body.row('    raise NoSolution("no number of turns leads to what is known")')
-    beyond = body.name(BEYOND)
     body.row(f"if {best} > 0:")
     body.row(f"    {beyond} = {beyond} % abs({step})")
     body.row(f"if {step} < 0:")
@@ -246,7 +247,7 @@ def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
     body = Body(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
     start, stop, step = map(body.shown, rule.limits)
-    trips = body.name(TRIPS)
+    trips = body.own(TRIPS)
     body.row(f"{trips} = len(range({start}, {stop}, {step}))")
     body.row(f"return ({trips}, abs({start} + {trips} * {step} - {stop}))")
     return [*body.rows, Row("")]
@@ -258,12 +259,12 @@ def followed(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row
     assert mode.turn is not None
     body = Body(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
-    trips = body.name(TRIPS)
+    trips = body.own(TRIPS)
     body.row(f"{trips} = 0")
-    kept = {p: body.name(f"{coordinate}_kept") for p, coordinate in mode.each.items()}
+    kept = {p: body.own(f"{coordinate}_kept") for p, coordinate in mode.each.items()}
     for values in kept.values():
         body.row(f"{values} = []")
-    begun = {coordinate: body.name(f"{v}_begun") for v, coordinate in mode.begins.items()}
+    begun = {coordinate: body.own(f"{v}_begun") for v, coordinate in mode.begins.items()}
     for v, coordinate in mode.begins.items():
         body.row(f"{begun[coordinate]} = {body.shown(v)}")
     at_end = {coordinate: p for p, coordinate in mode.at_end.items()}
@@ -273,7 +274,7 @@ def followed(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row
         assert mode.last is not None
         found = dict(zip((p.name for p in mode.last.parameters),
                          recovered(body, mode.last, rule.before), strict=True))  # fmt: skip
-        values = {TRIPS: trips, **begun, **each, **{c: found[p] for c, p in at_end.items()}}
+        values = {mode.trips: trips, **begun, **each, **{c: found[p] for c, p in at_end.items()}}
         body.row(f"return {tuple_of([values[name] for name in mode.coordinates])}")
 
     turns(body, rule)

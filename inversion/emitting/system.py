@@ -66,7 +66,9 @@ def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
     others = [axis for axis in mode.unknown if axis in rule.outputs]
     if others:
         given = ", ".join(map(body.shown, rule.read))
-        again = [body.name(f"again_{v}" if v.name not in others else v.name) for v in rule.results]
+        again = [
+            body.name(v.name) if v.name in others else body.own(f"again_{v}") for v in rule.results
+        ]
         body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
         answers.update({axis: body.name(axis) for axis in others})
     body.row(f"return {', '.join(answers[axis] for axis in mode.unknown)}")

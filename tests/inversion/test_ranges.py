@@ -1,5 +1,7 @@
 """What is the same in each turn: rates are looked for, the end of a range is counted to."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,12 +84,39 @@ def test_a_range_is_chosen_first_where_the_state_is_unknown_too():
     assert grown(x, 12) == pytest.approx(40.0)
 
 
-def test_variables_may_be_called_like_what_the_inverse_counts_with():
-    def doubled(best: float, turn: int):
-        pool = 0.0
-        for _ in range(turn):
-            pool = pool * 2 + best
-        return pool, best
+@pytest.mark.parametrize(
+    "names", [("best", "turn", "pool"), ("turn", "best", "trips"), ("trips", "beyond", "x_chosen"),
+              ("again", "trips", "turn")],
+)  # fmt: skip
+def test_variables_may_be_called_like_what_the_inverse_counts_with(tmp_path, names):
+    text = """
+def doubled(A: float, B: int):
+    C = 0.0
+    for _ in range(B):
+        C = C * 2 + A
+    return C, A
 
-    inverse = invert(doubled)
-    assert inverse(doubled(1.5, 4), inverse.recover(1.5, 4)) == (1.5, 4)
+def cubed(A: float, B: int):
+    C = A
+    for i in range(5):
+        C = C**3 + C + i if C > 0 else C - i * A
+    return C, A
+
+def halved(B: int):
+    C = 0
+    while B > 3:
+        B = B // 2
+        C += 1
+    return B, C
+"""
+    for letter, name in zip("ABC", names, strict=True):
+        text = re.sub(rf"\b{letter}\b", name, text)
+    file = tmp_path / "named.py"
+    file.write_text(text)
+    namespace: dict = {}
+    exec(compile(text, str(file), "exec"), namespace)
+    for name, args in (("doubled", (1.5, 4)), ("cubed", (0.7, 2)), ("halved", (37,))):
+        f = namespace[name]
+        inverse = invert(f)
+        theta = inverse.recover(*args)
+        assert inverse(f(*args), *((theta,) if theta else ())) == pytest.approx(args)
