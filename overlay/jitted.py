@@ -10,11 +10,9 @@ from typing import Any
 
 from overlay.errors import NotCompilable, OverlayWarning
 from overlay.location import name_of
+from overlay.target import module_of
 
 __all__ = ["can_compile", "is_dispatcher", "is_kernel", "without_compiling"]
-
-# a class's module, whatever its metaclass has by that name
-_MODULE = type.__dict__["__module__"].__get__
 
 
 def is_dispatcher(value: Any) -> bool:
@@ -62,5 +60,5 @@ def _is_numbas(value: Any) -> bool:
     # by its class: isinstance would run code of the value
     if "numba" not in sys.modules:
         return False
-    modules = map(_MODULE, type(value).__mro__)
+    modules = map(module_of, type(value).__mro__)
     return any(type(module) is str and module.startswith("numba.") for module in modules)

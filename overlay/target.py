@@ -28,6 +28,7 @@ __all__ = [
     "is_below",
     "key_of_target",
     "lookup",
+    "module_of",
     "mro_of",
     "nearest_names",
     "positional_names",
@@ -106,6 +107,7 @@ def generic_state(target: Any) -> Any | None:
 # a metaclass may have attributes of these names
 mro_of: Any = type.__dict__["__mro__"].__get__
 attributes_of: Any = type.__dict__["__dict__"].__get__
+_MODULE: Any = type.__dict__["__module__"].__get__
 
 
 def is_below(kind: Any, base: type) -> bool:
@@ -120,6 +122,15 @@ def type_attribute(kind: type, name: str) -> Any:
         if name in attributes:
             return attributes[name]
     return None
+
+
+def module_of(kind: type) -> Any:
+    """The module of a class, whatever its metaclass has by that name. None where it has none, as
+    a class that is made by ``type(...)`` in a namespace without a name."""
+    try:
+        return _MODULE(kind)
+    except AttributeError:
+        return None
 
 
 def lookup(name: str) -> Any | None:

@@ -40,7 +40,7 @@ from overlay.python.site import Keep
 from overlay.python.twins import Family, copied
 from overlay.python.unseen import unobserved, unseen
 from overlay.table import LOCK
-from overlay.target import BUILTINS, key_of_target, type_attribute
+from overlay.target import BUILTINS, key_of_target, module_of, type_attribute
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
@@ -80,6 +80,7 @@ CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}
 
 
 _ITSELF = object()
+_LENT = "__overlay_kept__"
 
 
 class Found:
@@ -113,6 +114,19 @@ class Passing(NamedTuple):
     def reset(self) -> None:
         """Remove it."""
         self.callees.known.pop(self.key, None)
+
+    def lend(self) -> weakref.ref[Any] | None:
+        """Have the callee itself hold what stands for it, so that garbage is known as such."""
+        found = self.callees.known.pop(self.key, None)
+        callee = None if found is None else found.of()
+        if callee is None:
+            return None
+        vars(callee)[_LENT] = found
+        return found.of
+
+    def take_back(self, callee: Any) -> None:
+        """Hold what stands for the callee again."""
+        self.callees.known[self.key] = vars(callee).pop(_LENT)
 
 
 class Callees:
@@ -453,7 +467,7 @@ def _keep_if(lasting: bool) -> Keep:
 
 def _is_global(cls: type) -> bool:
     """Whether its module holds it."""
-    found: Any = sys.modules.get(type.__dict__["__module__"].__get__(cls))
+    found: Any = sys.modules.get(module_of(cls))
     for name in type.__dict__["__qualname__"].__get__(cls).split("."):
         kind: Any = type(found)
         if kind is ModuleType:

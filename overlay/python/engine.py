@@ -169,6 +169,19 @@ class PythonEngine:
                 for holder in holders:
                     holder.reset()
 
+    def lend(self) -> list[tuple[PythonEngine, Passing, weakref.ref[Any]]]:
+        """Keep nothing of what a run keeps, while garbage is looked for."""
+        self.forget_run(ended=False)
+        passing, self._for_whole_run = self._for_whole_run, []
+        lent = [(self, each, each.lend()) for each in passing]
+        return [(engine, each, callee) for engine, each, callee in lent if callee is not None]
+
+    def take_back(self, passing: Passing, callee: Any) -> None:
+        """Keep again what was no garbage."""
+        passing.take_back(callee)
+        if not self.for_whole_run(passing):
+            passing.reset()
+
     def _forget_dropped(self) -> None:
         """Keep nothing of functions and classes that their modules do not hold any more."""
         self.met = 0
@@ -485,16 +498,24 @@ class PythonEngine:
 
 
 _engines = WeakObjects[PythonEngine]()
+_lent: list[tuple[PythonEngine, Passing, weakref.ref[Any]]] = []
 
 
 @unobserved
 def _before_collection(phase: str, info: dict[str, int]) -> None:
-    """A closure that refers to itself is held by what stands for it: where all garbage is
-    looked for, this must not be kept. Whatever else holds the lock is not waited for."""
-    if phase == "start" and info["generation"] == _OLDEST and LOCK.acquire(blocking=False):
+    """A function that refers to itself is held by what stands for it: where all garbage is
+    looked for, this must not be kept, or for a cache by nothing but the cache that it stands
+    for. Whatever else holds the lock is not waited for."""
+    if phase == "stop":
+        while _lent:
+            engine, passing, reference = _lent.pop()
+            callee = reference()
+            if callee is not None:
+                engine.take_back(passing, callee)
+    elif info["generation"] == _OLDEST and LOCK.acquire(blocking=False):
         try:
             for engine in _engines:
-                engine.forget_run()
+                _lent.extend(engine.lend())
         finally:
             LOCK.release()
 

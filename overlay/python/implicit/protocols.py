@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
-from overlay.target import attributes_of, mro_of
+from overlay.target import attributes_of, module_of, mro_of
 
 if TYPE_CHECKING:
     from overlay.python.callees import Callees
@@ -34,7 +34,6 @@ __all__ = [
 MISSING: Any = object()
 _HEAP_TYPE = 1 << 9
 _name_of: Any = type.__dict__["__name__"].__get__
-_module_of: Any = type.__dict__["__module__"].__get__
 _flags_of: Any = type.__dict__["__flags__"].__get__
 
 # Builtin types, by id, whose special methods all are C functions and stay so.
@@ -138,7 +137,7 @@ def invoke(callees: Callees, attribute: Any, owner: Any, *args: Any) -> Any:
 def shown_type(value: Any) -> str:
     """A type as the interpreter's messages name it."""
     kind: Any = type(value)
-    name, module = _name_of(kind), _module_of(kind)
+    name, module = _name_of(kind), module_of(kind)
     return name if _flags_of(kind) & _HEAP_TYPE or module == "builtins" else f"{module}.{name}"
 
 

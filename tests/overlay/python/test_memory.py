@@ -1,5 +1,6 @@
 """What a program drops is gone, also while the run goes on."""
 
+import functools
 import gc
 import weakref
 
@@ -32,6 +33,36 @@ def test_a_closure_that_refers_to_itself_goes_with_the_next_collection():
     gc.disable()
     try:
         assert Context(overlays)(program) == program() == (True, [None, None], True)
+    finally:
+        gc.enable()
+
+
+def test_a_cache_lasts_through_a_collection_and_goes_when_it_is_dropped():
+    def program():
+        def make():
+            held = Held()
+
+            @functools.lru_cache
+            def ways(n):
+                return [held, ways(n - 1)] if n else [str(n)]
+
+            return ways, weakref.ref(held)
+
+        ways, kept = make()
+        first = ways(2)
+        attributes = dict(vars(ways))
+        gc.collect()
+        results = [ways(2) is first, kept() is not None, vars(ways) == attributes]
+        dropped = make()
+        dropped[0](2)
+        gone = dropped[1]
+        del dropped
+        gc.collect()
+        return [*results, ways(2) is first, gone()]
+
+    gc.disable()
+    try:
+        assert Context(overlays)(program) == program() == [True, True, True, True, None]
     finally:
         gc.enable()
 

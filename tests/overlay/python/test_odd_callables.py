@@ -313,6 +313,19 @@ def test_a_metaclass_may_hide_its_classes_dict():
     assert ctx(lambda: Hidden().value) == S
 
 
+@pytest.mark.parametrize("implicit", [False, True])
+def test_a_class_may_be_of_no_module(implicit):
+    made = eval("type('Made', (), {'half': lambda self, x: halved(x)})", {"halved": math.sqrt})
+
+    def program():
+        return made().half(9.0), [str(made)[:6]]
+
+    table = MethodTable("table")
+    table.overlay(math.sqrt)(lambda x: x / 2)
+    assert not hasattr(made, "__module__")
+    assert Context(table, implicit=implicit)(program)[0] == 4.5
+
+
 def test_what_makes_an_instance_may_be_any_callable():
     class Odd:
         __new__ = type.__or__.__get__(int)
