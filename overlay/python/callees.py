@@ -119,7 +119,7 @@ class Passing(NamedTuple):
         """Have the callee itself hold what stands for it, so that garbage is known as such."""
         found = self.callees.known.pop(self.key, None)
         callee = None if found is None else found.of()
-        if callee is None:
+        if found is None or callee is None:
             return None
         vars(callee)[_LENT] = found
         return found.of
