@@ -15,7 +15,7 @@ from overlay.kept import Kept, copies_key
 from overlay.location import caller
 from overlay.metadata import metadata_key
 from overlay.pickling import home_of_caller, name_at_home, named
-from overlay.plugin import Plugin, composed
+from overlay.plugin import Plugin, composed, refuse_around
 from overlay.stack import Stack, current_stack, entered, key_in_force, stack_in_force
 from overlay.table import Method, MethodTable
 from overlay.target import canonical
@@ -275,6 +275,7 @@ class Context:
         and ``variants``, how many values compiled code finds by itself.
         Raises NotCompilable where numba cannot hold what a method needs.
         """
+        refuse_around(self._plugins, f)
         key = id(f), tuple(sorted((name, repr(value)) for name, value in options.items()))
         return self._jitted.found(key, lambda: self.compiled.jit(f, **options))
 

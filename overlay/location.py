@@ -7,6 +7,8 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
+__all__ = ["caller", "is_ours", "location_of", "name_of", "shown"]
+
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
 # libraries on the public API, which run in a context like anybody's code

@@ -27,9 +27,12 @@ __all__ = [
     "hear_analyses",
     "identity",
     "interpreted",
+    "put_around",
+    "refuse_around",
     "run_stage",
     "stages_of",
     "stored_key",
+    "surrounds",
 ]
 
 # The hooks that take part in compiling a function, in the order in which they run.
@@ -87,6 +90,11 @@ class Plugin:
         """The plugin to go on with in ``callee`` and below: this one, another in its place, or
         None to bail out. types: of the arguments, or None where they are unknown."""
         return self
+
+    def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
+        """What interpreted code calls in place of ``run``, which calls ``callee`` in the context;
+        None: ``run`` itself. Asked when a call meets a callee that is not known there yet."""
+        return None
 
     def before_inference(self, ir: IR) -> Any:
         """The IR of a function of which no types are known: edited, or another; or None."""
@@ -250,6 +258,42 @@ def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
                 plugin, "interpreter", function, lambda p=plugin, c=current: p.interpreter(c)
             )
     return current
+
+
+def surrounds(plugin: Plugin) -> bool:
+    """Whether it has ``around``."""
+    return _has(plugin, "around")
+
+
+def put_around(
+    plugins: Iterable[Plugin], callee: Any, run: Callable[..., Any]
+) -> Callable[..., Any]:
+    """What to call in place of ``run``, which calls ``callee``: each plugin puts its own around
+    what those before it gave."""
+    for plugin in plugins:
+        if not surrounds(plugin):
+            continue
+        found = _ask(plugin, "around", callee, lambda p=plugin, now=run: p.around(callee, now))
+        if found is not None and not callable(found):
+            raise OverlayError(
+                f"{plugin!r} put {found!r} around {name_of(callee)}, which cannot be called",
+                where=location_of(callee),
+                help="around() gives a function that calls run(*args, **kwargs), or None",
+            )
+        run = run if found is None else found
+    return run
+
+
+def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
+    """Raise NotCompilable where a plugin has ``around``, which compiled code would leave out."""
+    for plugin in plugins:
+        if surrounds(plugin):
+            raise NotCompilable(
+                f"cannot compile {name_of(function)} with {plugin!r}, which has around: there is "
+                "nothing to put around calls in compiled code",
+                where=caller(),
+                help="run it interpreted: ctx(f, ...)",
+            )
 
 
 def hear_analyses(plugins: Iterable[Plugin]) -> bool:

@@ -31,6 +31,7 @@ from overlay.context import Context, call_next, current_context, current_stack, 
 from overlay.jitted import is_dispatcher, is_kernel
 from overlay.location import is_ours
 from overlay.python import dynamic_code, plum_functions
+from overlay.python.around import with_around
 from overlay.python.construction import TYPE_CALL, constructor
 from overlay.python.entering import asking, entering, is_asked_about
 from overlay.python.forms import forms_of, with_forms
@@ -165,6 +166,8 @@ class Callees:
         with LOCK:
             self.engine.settle()
             to, keep = self._map(callee)
+            if self.engine.surrounds:
+                to = with_around(self, callee, to)
             if self.engine.released:
                 return Found(None, to, Keep.NO)
             if keep is Keep.YES:
@@ -429,7 +432,7 @@ class Callees:
         """What stands for a C method bound to an object, where something else stands for its
         descriptor."""
         mapped = id(descriptor) in CALLBACKS or descriptor is RUN
-        changed = id(descriptor) in self.engine.overlaid or mapped
+        changed = id(descriptor) in self.engine.overlaid or mapped or self.engine.surrounds
         if type(descriptor) in DESCRIPTORS and changed:
             return functools.partial(self[descriptor], bound.__self__)
         return bound

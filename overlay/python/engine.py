@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.errors import OverlayError
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
+from overlay.plugin import surrounds
 from overlay.python.callees import LRU_CACHE, Callees, Passing
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
@@ -86,6 +87,7 @@ class PythonEngine:
         self._context = weakref.ref(stack.context)
         self._as_context = stack.context.metadata, stack.context.state, stack.context.plugins
         self.plugins = stack.plugins
+        self.surrounds = any(surrounds(plugin) for plugin in stack.plugins)
         self.released = False
         self.tables = stack.tables
         self.watch = Watch(self, stack.records)

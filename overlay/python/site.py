@@ -241,8 +241,9 @@ class Site(dict[Any, Any]):
         if self.of_class:
             if not is_simple(callee):
                 return to
-            overlaid = key_of_target(callee) in self.callees.engine.overlaid
-            if not overlaid and may_make_itself(self.callees, callee):
+            engine = self.callees.engine
+            changed = engine.surrounds or key_of_target(callee) in engine.overlaid
+            if not changed and may_make_itself(self.callees, callee):
                 to = callee
         if found.keep is Keep.YES:
             self.learn(callee, to, lasting=True)

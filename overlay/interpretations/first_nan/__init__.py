@@ -1,0 +1,15 @@
+"""Finds the place where a program makes its first NaN or infinity, interpreted and compiled.
+
+>>> import colorsys
+>>> from overlay.interpretations.first_nan import FirstNaN, first_nan
+>>> try:
+...     first_nan(colorsys.rgb_to_hls, 1e308, -1e308, 1.0)
+... except FirstNaN as error:
+...     error.operation, error.arguments, error.result
+('operator.sub', (1e+308, -1e+308), inf)
+"""
+
+from overlay.interpretations.first_nan.errors import FirstNaN
+from overlay.interpretations.first_nan.finder import NaNFinder, first_nan
+
+__all__ = ["FirstNaN", "NaNFinder", "first_nan"]

@@ -1,0 +1,141 @@
+"""Runs programs until they make a NaN."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from overlay import Context, MethodTable, Plugin, call_next, nonoverlay
+from overlay.interpretations.first_nan.compiled import ChecksFloats
+from overlay.interpretations.first_nan.errors import FirstNaN, MadeNaN
+from overlay.interpretations.first_nan.values import flags_of, is_made
+from overlay.location import caller, is_ours
+from overlay.target import describe
+
+__all__ = ["NaNFinder", "first_nan"]
+
+# Their C functions are asked for what they give; what makes arrays of anything is not.
+_PACKAGES = ("math", "cmath", "numpy", "scipy")
+_MAKERS = (np.empty, np.empty_like, np.ndarray, float, complex)
+_NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+_OPERATORS = [getattr(operator, f"{i}{name}") for name in _NAMES for i in ("", "i")]
+
+
+class NaNFinder:
+    """Finds where programs make their first NaN or infinity.
+
+    infinities: whether those count too.
+
+    ``finder(f, ...)`` runs f: it gives what f gives, or raises FirstNaN, whose traceback ends at
+    the line. ``finder.jit(f)`` is f compiled so. ``context``: of interpreted runs.
+    """
+
+    def __init__(self, *, infinities: bool = True) -> None:
+        self.infinities = infinities
+        self.found: FirstNaN | None = None
+        self.context = Context(_watched_operators(self), plugins=(_Watches(self),))
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f in the context. Where f catches the error and goes on, it is raised at the end."""
+        self.found = None
+        try:
+            with np.errstate(all="ignore"):
+                result = self.context(f, *args, **kwargs)
+        except FirstNaN as error:
+            raise _shortened(error) from None
+        if self.found is not None:
+            raise _shortened(self.found)
+        return result
+
+    def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
+        """f compiled, raising FirstNaN where it makes one. options: as for ``ctx.jit``."""
+        hot = Context(plugins=(ChecksFloats(self.infinities),)).jit(f, **options)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return hot(*args, **kwargs)
+            except MadeNaN as error:
+                name, where, made = error.args
+                raise FirstNaN(name, None, float(made), where) from None
+
+        return run
+
+    def check(self, operation: Any, arguments: tuple[Any, ...], result: Any) -> None:
+        """Raise FirstNaN where the operation made a result that is not finite."""
+        made = flags_of((result,))
+        if made and is_made(made, flags_of(arguments), self.infinities):
+            error = FirstNaN(describe(operation), arguments, result, caller())
+            self.found = self.found or error
+            raise error
+
+
+def first_nan(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Run ``f(*args, **kwargs)`` and give what it gives, or raise FirstNaN at the line where it
+    makes a NaN or an infinity, with the values that it made it of."""
+    return NaNFinder()(f, *args, **kwargs)
+
+
+class _Watches(Plugin):
+    """Asks functions in C for what they give."""
+
+    shares_native_cache = True
+
+    def __init__(self, finder: NaNFinder) -> None:
+        self.finder = finder
+
+    def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
+        if not _is_numeric(callee):
+            return None
+        check = self.finder.check
+
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            result = run(*args, **kwargs)
+            check(callee, (*args, *kwargs.values()), result)
+            return result
+
+        return checked
+
+
+def _is_numeric(callee: Any) -> bool:
+    """Whether it is a C function or method of numbers and arrays."""
+    if hasattr(callee, "__code__") or any(callee is maker for maker in _MAKERS):
+        return False
+    holder: Any = getattr(callee, "__objclass__", callee)
+    module = getattr(holder, "__module__", None) or type(holder).__module__
+    return str(module).partition(".")[0] in _PACKAGES
+
+
+def _watched_operators(finder: NaNFinder) -> MethodTable:
+    table = MethodTable("first NaN")
+    for target in _OPERATORS:
+        table.overlay(target)(_operation(finder, target))
+    return table
+
+
+def _operation(finder: NaNFinder, target: Any) -> Callable[..., Any]:
+    check = nonoverlay(finder.check)
+
+    def operate(a: Any, b: Any) -> Any:
+        result = call_next(a, b)
+        check(target, (a, b), result)
+        return result
+
+    return operate
+
+
+def _shortened(error: FirstNaN) -> FirstNaN:
+    """The error with a traceback that ends at the program's line."""
+    last: TracebackType | None = None
+    step = error.__traceback__
+    while step is not None:
+        path = step.tb_frame.f_code.co_filename
+        if path != __file__ and not is_ours(path):
+            last = step
+        step = step.tb_next
+    if last is not None:
+        last.tb_next = None
+    return error

@@ -1,0 +1,38 @@
+"""Which numbers are not finite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["INFINITY", "NAN", "flags_of", "is_made"]
+
+NAN, INFINITY = 1, 2
+
+
+def flags_of(values: Iterable[Any]) -> int:
+    """NAN where one of them is or has a NaN, INFINITY where one is or has an infinity, of numbers,
+    arrays, and lists and tuples of these."""
+    flags = 0
+    for value in values:
+        if isinstance(value, float):
+            flags |= NAN if math.isnan(value) else INFINITY if math.isinf(value) else 0
+        elif isinstance(value, complex):
+            flags |= flags_of((value.real, value.imag))
+        elif isinstance(value, (list, tuple)):
+            flags |= flags_of(value)
+        elif isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
+            flags |= NAN if bool(np.isnan(value).any()) else 0
+            flags |= INFINITY if bool(np.isinf(value).any()) else 0
+    return flags
+
+
+def is_made(result: int, given: int, infinities: bool) -> bool:
+    """Whether a result of these flags was made of arguments of those: a NaN of none, or, with
+    ``infinities``, an infinity of finite numbers."""
+    if result & NAN and not given & NAN:
+        return True
+    return infinities and bool(result & INFINITY) and not given

@@ -1,0 +1,156 @@
+"""A call profiler: how often and how long, by function and the types of its arguments.
+
+>>> import statistics
+>>> from overlay.interpretations.profiling import profile
+>>> found = profile(statistics.mean, [1, 2.5, 4])
+>>> [(str(row), row.calls) for row in found.of("_exact_ratio")]
+[('_exact_ratio(int)', 2), ('_exact_ratio(float)', 1)]
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from overlay import Context, Plugin
+from overlay.location import location_of
+from overlay.target import describe
+
+__all__ = ["Profiler", "Row", "profile"]
+
+
+@dataclass(eq=False)
+class Row:
+    """What was measured of one function with arguments of some types.
+
+    name: as the program calls it. types: names of the arguments' types, keywords with theirs.
+    where: ``file:line`` of its definition, or its module. calls: how many ended.
+    total: nanoseconds from beginning to end, of calls inside one of the same row only once.
+    own: nanoseconds without those of the calls that it made. errors: calls that an exception left.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    where: str
+    calls: int = 0
+    total: int = 0
+    own: int = 0
+    errors: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.types)})"
+
+
+@dataclass(eq=False)
+class _Running:
+    """A call that is running: its row, those around it, and the time of the calls that it made."""
+
+    row: Row
+    around: _Running | None
+    inside_itself: bool
+    begin: int = 0
+    below: int = 0
+
+
+class Profiler(Plugin):
+    """Counts and measures every call of the code that runs in a context with it.
+
+    clock: gives nanoseconds. ``profiler(f, ...)`` runs f in a context of its own;
+    ``Context(..., plugins=(profiler,))`` is for others.
+    """
+
+    shares_native_cache = True
+
+    def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        self.clock = clock
+        self.result: Any = None
+        self._rows: dict[Any, Row] = {}
+        self._lock = threading.Lock()
+        self._running: ContextVar[_Running | None] = ContextVar("running", default=None)
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f, measured: what f gives, which ``result`` keeps."""
+        self.result = Context(plugins=(self,))(f, *args, **kwargs)
+        return self.result
+
+    # ---- measuring ----
+
+    def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any]:
+        begin, end, running = self._begin, self._end, self._running
+        name, where = describe(callee), location_of(callee)
+
+        def measured(*args: Any, **kwargs: Any) -> Any:
+            call = begin(name, where, args, kwargs)
+            token = running.set(call)
+            failed = True
+            call.begin = self.clock()
+            try:
+                result = run(*args, **kwargs)
+                failed = False
+                return result
+            finally:
+                end(call, failed)
+                running.reset(token)
+
+        return measured
+
+    def _begin(
+        self, name: str, where: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> _Running:
+        key = (name, where, *map(type, args), *((n, type(v)) for n, v in kwargs.items()))
+        row = self._rows.get(key)
+        if row is None:
+            types = [type(value).__qualname__ for value in args]
+            types += [f"{n}={type(value).__qualname__}" for n, value in kwargs.items()]
+            row = self._rows.setdefault(key, Row(name, tuple(types), where))
+        around = outer = self._running.get()
+        while outer is not None and outer.row is not row:
+            outer = outer.around
+        return _Running(row, around, outer is not None)
+
+    def _end(self, call: _Running, failed: bool) -> None:
+        duration = self.clock() - call.begin
+        row = call.row
+        with self._lock:
+            row.calls += 1
+            row.errors += failed
+            row.own += duration - call.below
+            row.total += 0 if call.inside_itself else duration
+        if call.around is not None:
+            call.around.below += duration
+
+    # ---- looking ----
+
+    def rows(self, by: str = "own") -> list[Row]:
+        """What was measured, the greatest first. by: ``"own"``, ``"total"`` or ``"calls"``."""
+        return sorted(self._rows.values(), key=lambda row: -getattr(row, by))
+
+    def of(self, name: str) -> list[Row]:
+        """The rows of one function, by the name that the table shows."""
+        return [row for row in self.rows("calls") if row.name == name]
+
+    def table(self, by: str = "own", limit: int | None = 30) -> str:
+        """A table of the first rows, times in milliseconds."""
+        lines = [f"{'calls':>9}  {'own ms':>10}  {'total ms':>10}  function"]
+        rows = self.rows(by)
+        lines += [
+            f"{row.calls:>9}  {row.own / 1e6:>10.3f}  {row.total / 1e6:>10.3f}  {row}   {row.where}"
+            for row in rows[:limit]
+        ]
+        if limit is not None and len(rows) > limit:
+            lines.append(f"... and {len(rows) - limit} more")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profiler:
+    """Run ``f(*args, **kwargs)`` and give what its calls took; ``.result`` is what it gave."""
+    profiler = Profiler()
+    profiler(f, *args, **kwargs)
+    return profiler

@@ -1,0 +1,331 @@
+"""``Plugin.around``: what stands around each call in interpreted code."""
+
+import collections
+import functools
+import gc
+import math
+import operator
+import statistics
+import sys
+import traceback
+import weakref
+
+import pytest
+
+from overlay import (
+    Context,
+    MethodTable,
+    NotCompilable,
+    OverlayError,
+    Plugin,
+    call_next,
+    current_context,
+    nonoverlay,
+    recurse,
+)
+
+
+class Logs(Plugin):
+    def __init__(self, label="", log=None):
+        self.label = label
+        self.log = [] if log is None else log
+
+    def around(self, callee, run):
+        name = self.label + callee.__qualname__
+
+        def logged(*args, **kwargs):
+            self.log.append(f"> {name}")
+            try:
+                return run(*args, **kwargs)
+            finally:
+                self.log.append(f"< {name}")
+
+        return logged
+
+
+def calls_in(f, *args, context=None):
+    """The names of what was called, in order."""
+    plugin = Logs()
+    (context or Context()).replace(plugins=(plugin,))(f, *args)
+    return [line[2:] for line in plugin.log if line.startswith(">")]
+
+
+def sine(x):
+    return math.sin(x)
+
+
+class Holder:
+    def __init__(self, value):
+        self.value = value
+
+    def get(self, scale=1):
+        return self.value * scale
+
+    def __call__(self, x):
+        return sine(x)
+
+    @classmethod
+    def made(cls):
+        return cls(1)
+
+
+# ---- what is asked about -----------------------------------------------------------------------
+
+
+def test_functions_classes_methods_and_what_is_written_in_c():
+    def program():
+        xs = []
+        xs.append(Holder(2).get(scale=1.5))
+        xs.append(Holder.made())
+        Holder(3)(0.5)
+        return str.join("-", "abc"), dict.fromkeys("ab"), operator.itemgetter(1)([1, 2])
+
+    expected = [
+        *("Holder", "Holder.__init__", "Holder.get", "list.append"),
+        *("Holder.made", "Holder", "Holder.__init__", "list.append"),
+        *("Holder", "Holder.__init__", "Holder.__call__", "sine", "sin"),
+        *("str.join", "dict.fromkeys", "itemgetter"),
+    ]
+
+    class Named(Logs):
+        def around(self, callee, run):
+            return super().around(callee, run) if hasattr(callee, "__qualname__") else None
+
+    plugin = Named()
+    assert Context(plugins=(plugin,))(program)[1] == {"a": None, "b": None}
+    found = [line[2:] for line in plugin.log if line.startswith(">")]
+    assert found[1:] == expected
+
+
+def test_a_function_is_asked_about_behind_what_holds_it():
+    bound = Holder(1).get
+    partial = functools.partial(sine, 0.5)
+    cached = functools.lru_cache(sine)
+
+    def program():
+        return bound(), partial(), cached(0.5), cached(0.5)
+
+    assert calls_in(program)[1:] == ["Holder.get", "sine", "sin", "sine", "sine", "sin", "sine"]
+
+
+def test_callbacks_and_closures():
+    def program():
+        add = lambda y: y + math.cos(y)  # noqa: E731
+        return sorted([2, 1], key=add), list(map(add, [0])), (lambda: add(1))()
+
+    name = "test_callbacks_and_closures.<locals>.program.<locals>.<lambda>"
+    found = [each for each in calls_in(program)[1:] if each not in ("map", "list")]
+    assert found == ["sorted", name, "cos", name, "cos", name, "cos", name, name, "cos"]
+
+
+def test_what_belongs_to_contexts_is_not_asked_about():
+    inner = Context()
+
+    def program():
+        found = current_context().metadata
+        return found, nonoverlay(sine)(0.5), inner(sine, 0.5), recurse(inner, sine, 0.5)
+
+    context = Context(metadata=3)
+    assert calls_in(program, context=context)[1:] == ["sine", "sin", "sin"]
+
+
+def test_a_target_is_asked_about_once_and_its_method_runs_inside():
+    table = MethodTable("table")
+
+    @table.overlay(math.sin)
+    def method(x: float):
+        return call_next(x) + math.cos(x)
+
+    plugin = Logs()
+    found = Context(table, plugins=(plugin,))(sine, 0.5)
+    assert found == math.sin(0.5) + math.cos(0.5)
+    assert plugin.log == ["> sine", "> sin", "> cos", "< cos", "< sin", "< sine"]
+
+
+def test_implicit_calls_are_asked_about_in_an_implicit_context():
+    class Number:
+        def __add__(self, other):
+            return 5
+
+    def program():
+        return Number() + 1
+
+    assert not calls_in(program)[1:] or calls_in(program)[-1].endswith("Number")
+    found = calls_in(program, context=Context(implicit=True))
+    assert found[-1].endswith("Number.__add__")
+
+
+# ---- what it may do ----------------------------------------------------------------------------
+
+
+def test_none_leaves_the_call_as_it_is():
+    class Nothing(Plugin):
+        def __init__(self):
+            self.asked = []
+
+        def around(self, callee, run):
+            self.asked.append(callee)
+
+    plugin = Nothing()
+    assert Context(plugins=(plugin,))(sine, 0.5) == math.sin(0.5)
+    assert plugin.asked == [sine, math.sin]
+
+
+def test_arguments_and_results_may_be_others_and_the_call_left_out():
+    class Changes(Plugin):
+        def around(self, callee, run):
+            if callee is math.sin:
+                return lambda x: run(2 * x) + 10
+            return (lambda x: 100) if callee is math.cos else None
+
+    def program(x):
+        return math.sin(x), math.cos(x)
+
+    assert Context(plugins=(Changes(),))(program, 0.5) == (math.sin(1.0) + 10, 100)
+    assert program(0.5) == (math.sin(0.5), math.cos(0.5))
+
+
+def test_it_may_be_any_callable():
+    class Counts:
+        def __init__(self, run):
+            self.run, self.count = run, 0
+
+        def __call__(self, *args):
+            self.count += 1
+            return self.run(*args)
+
+    made = []
+
+    class Wraps(Plugin):
+        def around(self, callee, run):
+            made.append(Counts(run))
+            return made[-1]
+
+    assert Context(plugins=(Wraps(),))(sine, 0.5) == math.sin(0.5)
+    assert [counts.count for counts in made] == [1, 1]
+
+
+def test_the_innermost_plugin_sees_a_call_first():
+    log = []
+    outer, inner = Logs("outer ", log), Logs("inner ", log)
+    expected = [
+        *("> inner sine", "> outer sine", "> inner sin", "> outer sin"),
+        *("< outer sin", "< inner sin", "< outer sine", "< inner sine"),
+    ]
+    Context(plugins=(outer, inner))(sine, 0.5)
+    assert log == expected
+    log.clear()
+    Context(plugins=(outer,))(Context(plugins=(inner,)), sine, 0.5)
+    assert log == expected
+
+
+def test_a_plugin_that_has_bailed_out_sees_nothing_below():
+    class Bails(Logs):
+        def enter(self, callee, types):
+            return None if callee is sine else self
+
+    plugin = Bails()
+    Context(plugins=(plugin,))(lambda: (sine(0.5), math.cos(0.5)))
+    assert plugin.log[1:-1] == ["> sine", "< sine", "> cos", "< cos"]
+
+
+# ---- what the program notices ------------------------------------------------------------------
+
+
+def test_no_frame_stands_between_the_program_and_what_it_calls():
+    def program():
+        point = collections.namedtuple("point", "x")
+        return point.__module__, sys._getframe().f_back.f_code.co_name, looks()
+
+    def looks():
+        return sys._getframe(1).f_code.co_name
+
+    module, _, name = Context(plugins=(Logs(),))(program)
+    assert (module, name) == (__name__, "program")
+
+
+def test_an_exception_passes_unchanged_with_the_programs_lines():
+    def program():
+        return fails()
+
+    def fails():
+        raise KeyError("lost")
+
+    plugin = Logs()
+    with pytest.raises(KeyError) as info:
+        Context(plugins=(plugin,))(program)
+    names = [frame.name for frame in traceback.extract_tb(info.value.__traceback__)]
+    assert names[-2:] == ["program", "fails"]
+    assert "logged" not in names
+    assert plugin.log[-1].endswith("program")
+
+
+def test_generators_and_coroutines_are_asked_about_where_they_are_made():
+    def numbers():
+        yield sine(0.5)
+        yield 1
+
+    assert calls_in(lambda: list(numbers()))[1:] == [
+        "test_generators_and_coroutines_are_asked_about_where_they_are_made.<locals>.numbers",
+        *("list", "sine", "sin"),
+    ]
+
+
+def test_a_redefinition_is_seen():
+    def program():
+        return helper()
+
+    def helper():
+        return "old"
+
+    plugin = Logs()
+    context = Context(plugins=(plugin,))
+    assert context(program) == "old"
+    helper.__code__ = (lambda: "new").__code__
+    assert context(program) == "new"
+    assert len(plugin.log) == 8
+
+
+def test_a_real_program_gives_what_it_gives_and_is_seen_whole():
+    data = [1.5, 2.5, 4.0, 7.25]
+    plugin = Logs()
+    assert Context(plugins=(plugin,))(statistics.stdev, data) == statistics.stdev(data)
+    assert plugin.log.count("> _exact_ratio") == len(data)
+
+
+# ---- errors and lifetimes ----------------------------------------------------------------------
+
+
+def test_what_cannot_be_called_and_what_fails_is_an_error():
+    class Gives(Plugin):
+        def around(self, callee, run):
+            return 3
+
+    class Broken(Plugin):
+        def around(self, callee, run):
+            raise KeyError("lost")
+
+    with pytest.raises(OverlayError, match="put 3 around sine, which cannot be called"):
+        Context(plugins=(Gives(),))(sine, 0.5)
+    with pytest.raises(OverlayError, match="failed in around of sine") as info:
+        Context(plugins=(Broken(),))(sine, 0.5)
+    assert isinstance(info.value.__cause__, KeyError)
+
+
+def test_compilation_is_refused():
+    with pytest.raises(NotCompilable, match="cannot compile sine with <plugin Logs>") as info:
+        Context(plugins=(Logs(),)).jit(sine)
+    assert "run it interpreted" in str(info.value)
+
+
+def test_a_context_is_collected_with_what_stands_around_its_calls():
+    def run():
+        plugin = Logs()
+        context = Context(plugins=(plugin,))
+        context(sine, 0.5)
+        return weakref.ref(plugin), weakref.ref(context)
+
+    references = run()
+    gc.collect()
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]
