@@ -73,6 +73,7 @@ def test_the_page_that_is_kept_is_one_that_the_script_writes():
     assert re.findall(r"^## (.*)", text, re.M) == [
         "Barriers",
         "Compiled engine",
+        "Derivatives",
         "Generic functions",
         "Inverses",
         "Python engine",
