@@ -13,13 +13,13 @@ import heapq
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from inversion.joins import joins
 from inversion.passes import fold, prune
-from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
+from inversion.program import Constant, Operand, Program, Statement, Variable
 from overlay import Context
 from primitives import Relation, relation_of, relations
 from primitives.arithmetic import squared
@@ -67,6 +67,7 @@ def collected(
             found = algebra.rewritten(at)
             if found is not None:
                 changed[results] = found
+                names.update(v.name for made in found.made for v in made.results)
     return _applied(program, changed) if changed else None
 
 
@@ -128,17 +129,23 @@ class _Algebra:
         }
         self.new = Rewritten()
         self.where = ""
-        self.stem = ""
+        self.unused: Iterator[str] = iter(())
 
     def rewritten(self, at: int) -> Rewritten | None:
         """The statement of this number with the variable standing once, if that can be."""
-        self.where, self.stem = self.core[at].where, f"{self.core[at].results[0]}_part"
+        self.where = self.core[at].where
+        self.unused = self.fresh(f"{self.core[at].results[0]}_part")
         try:
             found = self.reached(at)
             done = found is not None and self.write(found, self.core[at].results[0])
         except ArithmeticError:
             return None
         return self.new if done else None
+
+    def fresh(self, stem: str) -> Iterator[str]:
+        """Names for variables that no other has."""
+        numbered = (f"{stem}_{count}" for count in itertools.count(2))
+        return (name for name in itertools.chain((stem,), numbered) if name not in self.names)
 
     # ---- reading ----
 
@@ -170,7 +177,7 @@ class _Algebra:
         if not isinstance(rule, Relation) or len(statement.results) > 1:
             return None
         kinds = [argument.kind for argument in statement.arguments]
-        combine = self.rules().get(rule.target)
+        combine = self.rules.get(rule.target)
         if combine is None or rule is not self.lookup(rule.target, *kinds):
             return None
         return combine(*map(self.fraction, statement.arguments))
@@ -179,6 +186,7 @@ class _Algebra:
         """An operand; one that does not depend on the variable is a constant."""
         return self.known.get(operand) or Fraction(self.trimmed((operand,)), (self.one,))
 
+    @functools.cached_property
     def rules(self) -> dict[Callable[..., Any], Callable[..., Fraction | None]]:
         """What a function of fractions is as a fraction."""
         return {
@@ -263,8 +271,7 @@ class _Algebra:
         if len(known) == len(operands) and result is None:
             return Constant(found(*known))
         if result is None:
-            result = Variable(renumbered(self.stem, self.names), found.returns)
-            self.names.add(result.name)
+            result = Variable(next(self.unused), found.returns)
         self.new.made.append(Statement(found, (result,), operands, self.where))
         return result
 

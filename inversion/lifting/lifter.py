@@ -167,7 +167,8 @@ class Lifter:
             return self._call_next(site, args, kwargs)
         if isinstance(target, types.MethodType):
             return self.call(site, (target.__func__,), (Object(target.__self__), *args), kwargs)
-        args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
+        if kwargs:
+            args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
         if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
             return through(self, site, targets, args)
