@@ -22,6 +22,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Registers the rest where the option is given."""
     name = config.getoption("--overlay")
     if name:
+        import overlay_dispatch
+
+        overlay_dispatch.check("overlay")
         from overlay.pytest_plugin import OverlayPlugin
 
         config.pluginmanager.register(OverlayPlugin(config, name), "overlay-run")

@@ -1,5 +1,9 @@
 """Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
 
+import overlay_dispatch
+
+overlay_dispatch.check("overlay", "primitives")
+
 from inversion.errors import (
     MissingPackage,
     NoSolution,

@@ -6,49 +6,62 @@ import argparse
 import ast
 import inspect
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from inversion.errors import NoSolution
 from inversion.inverse import Inverse
 from inversion.invert import choose
 from overlay import OverlayError
 from overlay.named import named, named_context, named_type
+from overlay.terminal import command_name, common_options, described, print_json, report
 from primitives.relation import RETURN
 
 __all__ = ["main"]
 
-_USAGE = 2
+_EXAMPLES = """\
+  %(prog)s "lambda x, y: x * y" --return 6                  x = 6.0, y = 1.0, for one θ
+  %(prog)s "lambda x, y: x * y" --return 6 --known x=2      y = 3.0
+  %(prog)s "lambda x, y, z: x * y + z" --return 5 --seed 0  another of its solutions
+  %(prog)s "lambda x: math.exp(2 * x) + 1" --show           the inverse, to read
+  %(prog)s package.module:function float --return 1.5 --json
+
+Exit codes: 0 with an answer, 1 where there is none, 2 where it was asked for wrongly or cannot be
+inverted."""
+_NO_SOLUTION = 1
 _NAMES = {"math": math, "np": np, "numpy": np}  # what a lambda may use
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command line; the exit code."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, by default with this process's arguments; the exit code."""
     asked = _parser().parse_args(arguments)
     try:
         function = _function(asked.function)
         given = dict(map(_assignment, asked.known))
         if asked.result is not None:
             given = {RETURN: _value(asked.result), **given}
-        inverse = choose(
-            function, *_types(asked, function), known=tuple(given), context=_context(asked)
-        )
+        known = (RETURN,) if asked.show and not given else tuple(given)
+        inverse = choose(function, *_types(asked, function), known=known, context=_context(asked))
         if asked.show:
-            print(inverse)
-            return 0
-        _print(inverse, *_answer(inverse, asked, given))
+            print_json(_shown(inverse)) if asked.json else print(inverse)
+        else:
+            _print(inverse, *_answer(inverse, asked, given), as_json=asked.json)
+    except NoSolution as error:
+        report("inversion", asked, error)
+        return _NO_SOLUTION
     except (OverlayError, TypeError, ValueError) as error:
-        print(f"python -m inversion: {error}", file=sys.stderr)
-        return _USAGE
+        return report("inversion", asked, error)
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m inversion",
+        prog=command_name("inversion"),
+        parents=[common_options()],
         description="Find a function's arguments from its result, or any of its axes from others.",
+        **described(_EXAMPLES),
     )
     parser.add_argument(
         "function", help="package.module:function, or a lambda, which may use math and np"
@@ -132,7 +145,22 @@ def _answer(
     return dict(zip(space.names, space.normal(theta), strict=True)), answers
 
 
-def _print(inverse: Inverse, theta: dict[str, Any], answers: tuple[Any, ...]) -> None:
+def _shown(inverse: Inverse) -> dict[str, Any]:
+    parameters = [
+        {"name": each.name, "domain": str(each.domain), "line": each.line}
+        for each in inverse.parameters
+    ]
+    known, unknown = list(inverse.known), list(inverse.unknown)
+    return {"known": known, "unknown": unknown, "theta": parameters, "source": inverse.source}
+
+
+def _print(
+    inverse: Inverse, theta: dict[str, Any], answers: tuple[Any, ...], *, as_json: bool
+) -> None:
+    if as_json:
+        found = dict(zip(inverse.unknown, answers, strict=True))
+        print_json({"arguments": found, "theta": theta})
+        return
     for name, answer in zip(inverse.unknown, answers, strict=True):
         print(f"{name} = {answer!r}")
     if theta:

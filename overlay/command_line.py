@@ -6,33 +6,53 @@ import argparse
 import atexit
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from overlay.cache_folder import Folder
 from overlay.context import Context
 from overlay.errors import OverlayError
 from overlay.named import named, named_context, named_type
+from overlay.terminal import command_name, common_options, described, print_json, report
+
+if TYPE_CHECKING:
+    from overlay.explain import Site
 
 __all__ = ["main"]
 
-_USAGE = 2
+_EXAMPLES = """\
+  %(prog)s run --context contexts:ctx script.py 10
+  %(prog)s run --context contexts:ctx --report -m package.module
+  %(prog)s explain --context contexts:ctx statistics:fmean list
+  %(prog)s cache --clear
+
+Exit codes: that of the program (run), 0 where done, 2 where it was asked for wrongly."""
+_RUN = """\
+  %(prog)s --context contexts:ctx script.py 10       as "python script.py 10"
+  %(prog)s --context contexts:ctx -m timeit "2 + 2"  as "python -m timeit"
+  %(prog)s --context contexts:ctx                    a console in the context"""
+_EXPLAIN = """\
+  %(prog)s --context contexts:ctx colorsys:rgb_to_hls float float float
+  %(prog)s --context contexts:ctx --json statistics:fmean list"""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command line; the exit code."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, by default with this process's arguments; the exit code."""
     asked = _parser().parse_args(arguments)
     try:
         command = asked.command(asked)
     except OverlayError as error:
-        print(f"python -m overlay: {error}", file=sys.stderr)
-        return _USAGE
+        return report("overlay", asked, error)
     return command()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m overlay", description="Run or explain a program under a context."
+        prog=command_name("overlay"),
+        description="Run or explain a program under a context.",
+        **described(_EXAMPLES),
     )
     commands = parser.add_subparsers(required=True, metavar="run | explain | cache")
+    common = common_options()
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument(
         "--context", required=True, metavar="package.module:name", help="the Context to use"
@@ -40,7 +60,12 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument(
         "--implicit", action="store_true", help="enter what operators and other syntax reach too"
     )
-    run = commands.add_parser("run", parents=[shared], help="run an unmodified program")
+    run = commands.add_parser(
+        "run", parents=[shared], help="run an unmodified program", **described(_RUN)
+    )
+    run.add_argument(
+        "--traceback", action="store_true", help="show where an error of ours was raised"
+    )
     run.add_argument("--report", action="store_true", help="print ctx.report() at the end")
     run.add_argument(
         "--strict", action="store_true", help="an error where a call would leave the context"
@@ -55,13 +80,20 @@ def _parser() -> argparse.ArgumentParser:
         help="the program and its arguments; without one, a console",
     )
     run.set_defaults(command=_run)
-    explain = commands.add_parser("explain", parents=[shared], help="what each call resolves to")
+    explain = commands.add_parser(
+        "explain",
+        parents=[shared, common],
+        help="what each call resolves to",
+        **described(_EXPLAIN),
+    )
     explain.add_argument("function", metavar="package.module:function")
     explain.add_argument("types", nargs="*", metavar="TYPE", help="float, numpy.float64, m:Class")
     explain.add_argument("--depth", type=int, help="how many calls deep to look")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
-    cache = commands.add_parser("cache", help="what compiled code is kept on disk")
+    cache = commands.add_parser(
+        "cache", parents=[common], help="what compiled code is kept on disk"
+    )
     cache.add_argument("--clear", action="store_true", help="remove it")
     cache.set_defaults(command=_cache)
     return parser
@@ -108,19 +140,38 @@ def _explain(asked: argparse.Namespace) -> object:
 
     def explain() -> int:
         found = context.explain(function, *types, depth=asked.depth)
-        print(found.tree(everything=asked.everything))
+        if asked.json:
+            print_json([_as_json(site) for site in found])
+        else:
+            print(found.tree(everything=asked.everything))
         return 0
 
     return explain
 
 
+def _as_json(site: Site) -> dict[str, Any]:
+    return {
+        "call": site.text,
+        "target": site.target,
+        "file": site.place.file,
+        "line": site.place.line,
+        "status": site.status,
+        "methods": [repr(method) for method in site.methods],
+        "note": site.note,
+    }
+
+
 def _cache(asked: argparse.Namespace) -> object:
     def cache() -> int:
         folder = Folder.of()
-        if asked.clear:
-            print(f"{folder.path}: removed {folder.clear()} functions")
+        removed = folder.clear() if asked.clear else None
+        found = {"path": str(folder.path), "functions": len(folder.files()), "bytes": folder.size()}
+        if asked.json:
+            print_json(found if removed is None else {**found, "removed": removed})
+        elif removed is not None:
+            print(f"{folder.path}: removed {removed} functions")
         else:
-            print(f"{folder.path}: {len(folder.files())} functions, {folder.size()} bytes")
+            print("{path}: {functions} functions, {bytes} bytes".format(**found))
         return 0
 
     return cache

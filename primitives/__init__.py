@@ -1,5 +1,9 @@
 """How single functions are solved: relations, their domains, and the base table of them."""
 
+import overlay_dispatch
+
+overlay_dispatch.check("overlay")
+
 from primitives.arrays.domain import Arrays, Shape, array_of
 from primitives.domains import (
     Bool,

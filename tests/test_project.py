@@ -7,6 +7,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("overlay", "primitives", "inversion")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -34,7 +36,7 @@ def test_wheel_holds_the_three_packages_with_their_type_markers(tmp_path: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
     metadata = f"overlay_dispatch-{PROJECT['version']}.dist-info"
-    top = {*PACKAGES, "pytest_overlay.py", metadata}
+    top = {*PACKAGES, "overlay_dispatch.py", "pytest_overlay.py", metadata}
     assert {name.split("/")[0] for name in names} == top
 
 
@@ -47,3 +49,53 @@ def test_every_requirement_of_make_is_pinned():
     extras = PROJECT["optional-dependencies"]
     required = [*PROJECT["dependencies"], *extras["dev"], *extras["demo"], *extras["bench"]]
     assert {name_of(r) for r in required} <= {name_of(line) for line in CONSTRAINTS}
+
+
+# ---- other packages of these names ----------------------------------------------------------
+
+
+def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+@pytest.mark.parametrize(
+    ("taken", "code"),
+    [
+        ("overlay.py", "import primitives"),
+        ("overlay.py", "import inversion"),
+        ("overlay/__init__.py", "import inversion"),
+        ("primitives.py", "import inversion"),
+        ("primitives/__init__.py", "import overlay, inversion"),
+    ],
+)
+def test_a_package_of_ours_that_another_hides_is_named_with_a_remedy(tmp_path, taken, code):
+    file = tmp_path / taken
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("")
+    done = python("-c", code, cwd=tmp_path)
+    assert done.returncode == 1
+    message = done.stderr.splitlines()[-3:]
+    name = taken.partition("/")[0].removesuffix(".py")
+    assert message[0].startswith(f"ImportError: the package {name!r} is imported from {file}")
+    assert f"a file of yours named {name}.py" in message[1]
+    assert python("-c", code, cwd=ROOT).returncode == 0
+
+
+def test_the_distribution_lists_where_its_packages_are(tmp_path):
+    done = python("-m", "overlay_dispatch", cwd=tmp_path)
+    places = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    assert (done.returncode, set(places)) == (0, set(PACKAGES))
+    (tmp_path / "overlay.py").write_text("MethodTable = 3")
+    done = python("-m", "overlay_dispatch", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("overlay: the package 'overlay' is imported from")
+
+
+def test_a_package_that_another_wrote_over_is_found_out(tmp_path):
+    for name in ("overlay", "primitives"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
+    (tmp_path / "overlay_dispatch.py").write_text((ROOT / "overlay_dispatch.py").read_text())
+    done = python("-c", "import overlay_dispatch; overlay_dispatch.check('overlay')", cwd=tmp_path)
+    assert "which another wrote over" in done.stderr

@@ -1,6 +1,8 @@
 """``python -m inversion``: what it answers, and what it says where it cannot."""
 
 import colorsys
+import json
+import shlex
 
 import pytest
 
@@ -59,7 +61,6 @@ def test_the_inverse_is_shown(capsys):
         (["lambda x: x", "--known", "y=1"], "has no axis 'y'"),
         (["nosuch:f", "--return", "1"], "no module 'nosuch'"),
         (["math:pi", "--return", "1"], "is not callable"),
-        (["lambda x: math.exp(x)", "--return", "-1"], "has no solution at return = -1.0"),
         (["lambda x: 2*x", "--return", "nan"], "cannot read the value 'nan'"),
         (["lambda x, y: x*y", "--return", "1", "--theta", "1,2,3"], "2 coordinates"),
     ],
@@ -67,3 +68,41 @@ def test_the_inverse_is_shown(capsys):
 def test_what_cannot_be_done_is_said(arguments, message, capsys):
     assert main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_no_solution_is_told_from_a_wrong_question(capsys):
+    assert main(["lambda x: math.exp(x)", "--return", "-1"]) == 1
+    assert "has no solution at return = -1.0" in capsys.readouterr().err
+
+
+def test_answers_are_printed_for_scripts(capsys):
+    assert main([LINE, "--return", "5", "--known", "x=2", "--theta", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "arguments": {"y": 1.0, "z": 3.0},
+        "theta": {"y": 1.0},
+    }
+    assert main(["lambda x: math.exp(x)", "--show", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    module = {"__name__": "shown"}
+    exec(shown["source"], module)
+    assert (shown["known"], shown["unknown"]) == (["return"], ["x"])
+    assert module["inverse"](1.0) == (0.0,)
+
+
+def test_a_traceback_is_shown_where_it_is_asked_for(capsys):
+    assert main(["lambda x: x", "--return", "one"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert main(["lambda x: x", "--return", "one", "--traceback"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_the_help_s_examples_run(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    name = "python -m inversion "
+    lines = [line.strip() for line in shown.splitlines() if line.strip().startswith(name)]
+    examples = [shlex.split(line.removeprefix(name).split("  ")[0]) for line in lines]
+    assert len(examples) == 5
+    for arguments in examples[:-1]:
+        assert main(arguments) == 0

@@ -1,5 +1,6 @@
 """``python -m overlay run`` and ``explain``."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -234,6 +235,26 @@ def test_explain_prints_the_tree(importable, capsys):
     arguments = ["explain", "--depth", "0", "--context", "contexts:ctx", "script:wave", "float"]
     assert main(arguments) == 0
     assert "deeper than asked" in capsys.readouterr().out
+
+
+def test_what_is_found_is_printed_for_scripts(importable, capsys, monkeypatch):
+    arguments = ["explain", "--json", "--context", "contexts:ctx", "script:wave", "float"]
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out.partition("\n")[2]  # after what the module itself prints
+    (site,) = [each for each in json.loads(shown) if each["target"] == "math.sin"]
+    assert (site["call"], site["status"], site["line"]) == ("math.sin(x)", "resolved", 6)
+    assert site["methods"] == ["math.sin(float)   contexts.py:7"]
+    monkeypatch.setenv("OVERLAY_CACHE_DIR", str(importable / "cache"))
+    assert main(["cache", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["functions"] == 0
+
+
+def test_a_traceback_is_shown_where_it_is_asked_for(importable, capsys):
+    arguments = ["explain", "--context", "contexts:ctx", "script:wav"]
+    assert main(arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+    assert main([*arguments, "--traceback"]) == 2
+    assert "Traceback" in capsys.readouterr().err
 
 
 # ---- errors -------------------------------------------------------------------------------
