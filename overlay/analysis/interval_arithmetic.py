@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from overlay import enclosures
 from overlay.analysis.values import (
     BOTTOM,
     FLOAT,
@@ -19,6 +20,7 @@ from overlay.analysis.values import (
     Kind,
     made,
 )
+from overlay.enclosures import Bounds
 from overlay.table import MethodTable
 
 __all__ = ["limited", "table"]
@@ -41,35 +43,47 @@ def _infinite(*values: Interval) -> bool:
     return any(bound in (INF, -INF) for v in values for bound in (v.low, v.high))
 
 
-def _corners(
-    operation: Callable[[Bound, Bound], Bound], one: Interval, other: Interval, kind: Kind
+def _of_integers(
+    operation: Callable[[Bound, Bound], Bound], one: Interval, other: Interval
 ) -> Any:
-    """The interval of an operation that is monotone in each argument, in one or the other way.
-
-    Where a bound cannot be told, such as that of 0 * infinity, it is left open.
-    """
-    nan = one.nan or other.nan or (kind != "int" and _infinite(one, other))
+    """The interval of an operation on integers that is monotone in each argument, in one or the
+    other way. Where a bound cannot be told, it is left open."""
     try:
         found = [operation(a, b) for a in (one.low, one.high) for b in (other.low, other.high)]
-        if kind != "int":
-            found = [float(x) for x in found]
     except (OverflowError, ZeroDivisionError):
-        return _any(kind)
+        return INT
     if any(math.isnan(x) for x in found if isinstance(x, float)):
+        return INT
+    return made(min(found), max(found), "int", one.nan or other.nan)
+
+
+def _enclosed(
+    enclosure: Callable[[Bounds, Bounds], Bounds], one: Interval, other: Interval, kind: Kind
+) -> Any:
+    """The interval of an operation on floats: that of real numbers, to which each result is
+    rounded."""
+    try:
+        low, high = enclosure(_bounds(one), _bounds(other))
+    except OverflowError:
         return _any(kind)
-    low, high = min(found), max(found)
-    if kind == "int" or (one.kind == other.kind == "float"):
-        overflows = kind != "int" and (low == -INF or high == INF)
-        return made(low, high, kind, nan or overflows)
-    # one operand may be an integer that no float equals
-    return made(math.nextafter(low, -INF), math.nextafter(high, INF), kind, nan)
+    nan = one.nan or other.nan or _infinite(one, other)
+    overflows = one.kind == other.kind == "float" and (low == -INF or high == INF)
+    return made(low, high, kind, nan or overflows)
+
+
+def _bounds(x: Interval) -> Bounds:
+    """As floats; one beyond all floats is an OverflowError."""
+    low = x.low if isinstance(x.low, float) else enclosures.of_integer(x.low)[0]
+    return low, x.high if isinstance(x.high, float) else enclosures.of_integer(x.high)[1]
 
 
 @table.overlay(operator.add)
 def add(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
-    found = _corners(operator.add, x, y, kind)
-    if kind != "int" or not isinstance(found, Interval):
+    if kind != "int":
+        return _enclosed(enclosures.add, x, y, kind)
+    found = _of_integers(operator.add, x, y)
+    if not isinstance(found, Interval):
         return found
     limits = {key: k + int(y.high) for key, k in x.ceilings if y.high != INF}
     for key, k in y.ceilings:
@@ -81,8 +95,10 @@ def add(x: Interval, y: Interval) -> Any:
 @table.overlay(operator.sub)
 def sub(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
-    found = _corners(operator.sub, x, y, kind)
-    if kind != "int" or not isinstance(found, Interval):
+    if kind != "int":
+        return _enclosed(enclosures.subtract, x, y, kind)
+    found = _of_integers(operator.sub, x, y)
+    if not isinstance(found, Interval):
         return found
     return limited(found, {key: k - int(y.low) for key, k in x.ceilings if y.low != -INF})
 
@@ -96,7 +112,9 @@ def limited(value: Interval, limits: dict[Any, int]) -> Any:
 @table.overlay(operator.mul)
 def mul(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
-    return _corners(_product if kind == "int" else operator.mul, x, y, kind)
+    if kind != "int":
+        return _enclosed(enclosures.multiply, x, y, kind)
+    return _of_integers(_product, x, y)
 
 
 def _product(a: Bound, b: Bound) -> Bound:
@@ -108,12 +126,7 @@ def _product(a: Bound, b: Bound) -> Bound:
 def truediv(x: Interval, y: Interval) -> Any:
     if y.low <= 0 <= y.high:
         return FLOAT if _kind(x, y) != "number" else NUMBER
-    found = _corners(operator.truediv, x, y, "float")
-    nudged = not (x.kind == y.kind == "float") and isinstance(found, Interval)
-    if nudged:
-        low, high = math.nextafter(found.low, -INF), math.nextafter(found.high, INF)
-        found = made(low, high, "float", found.nan)
-    return found
+    return _enclosed(enclosures.divide, x, y, "float")
 
 
 @table.overlay(operator.floordiv)
@@ -122,7 +135,7 @@ def floordiv(x: Interval, y: Interval) -> Any:
     if kind != "int":
         return _any(kind)
     if y.low >= 0:  # a division by zero gives nothing
-        found = _corners(_quotient, x, made(max(y.low, 1), max(y.high, 1), "int"), "int")
+        found = _of_integers(_quotient, x, made(max(y.low, 1), max(y.high, 1), "int"))
         less = 1 if x.low >= 1 and y.low >= 2 else 0
         limits = {key: k - less for key, k in x.ceilings}
         return limited(found, limits) if x.low >= 0 and found != BOTTOM else found
@@ -241,7 +254,7 @@ def sqrt(x: Interval) -> Any:
     if x.low < 0 or x.high == INF or x.nan:
         return made(0.0, INF, "float", x.nan or x.high == INF)
     try:
-        low, high = math.sqrt(x.low), math.sqrt(x.high)
+        low, high = enclosures.root(_bounds(x))
     except OverflowError:
         return made(0.0, INF, "float")
-    return made(max(math.nextafter(low, -INF), 0.0), math.nextafter(high, INF), "float")
+    return made(low, high, "float")

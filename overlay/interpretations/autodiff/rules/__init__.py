@@ -2,7 +2,7 @@
 
 import math
 
-from overlay.interpretations.autodiff import elementwise
+from overlay.interpretations import elementwise
 from overlay.interpretations.autodiff.rules.arithmetic import ARITHMETIC
 from overlay.interpretations.autodiff.rules.exponential import exponential
 from overlay.interpretations.autodiff.rules.extremes import EXTREMES, SELECTIONS

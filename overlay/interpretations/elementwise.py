@@ -1,6 +1,6 @@
 """numpy's elementwise functions under the names that they have in ``math``.
 
-A family of rules that is written for ``math`` serves numpy, too, when it is given this module.
+A table of rules that is written for ``math`` serves numpy, too, when it is given this module.
 """
 
 from numpy import arccos as acos

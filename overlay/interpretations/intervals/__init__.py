@@ -1,0 +1,19 @@
+"""Interval arithmetic: programs run on intervals, which hold every result that numbers lead to."""
+
+from overlay.interpretations.intervals.enclosing import enclose, intervals
+from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
+from overlay.interpretations.intervals.interval import EMPTY, ENTIRE, Interval
+from overlay.interpretations.intervals.rules import RULES, Rule, rule
+
+__all__ = [
+    "EMPTY",
+    "ENTIRE",
+    "RULES",
+    "Interval",
+    "NotAnInterval",
+    "Rule",
+    "Undecided",
+    "enclose",
+    "intervals",
+    "rule",
+]

@@ -1,0 +1,152 @@
+"""Programs on intervals."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from overlay import Context, MethodTable
+from overlay.interpretations.intervals.errors import NotAnInterval, Undecided, watched
+from overlay.interpretations.intervals.following import (
+    both_ways,
+    fill_following,
+    fill_leaving,
+    fill_refusing,
+)
+from overlay.interpretations.intervals.interval import EMPTY, Interval, set_outside
+from overlay.interpretations.intervals.methods import fill
+from overlay.interpretations.intervals.programs import fill_containers, fill_plain
+from overlay.location import caller, name_of
+
+__all__ = ["enclose", "intervals"]
+
+MOST_PIECES = 100_000
+
+intervals = MethodTable("intervals")
+"""The methods of intervals, for both engines."""
+_containers, _plain = MethodTable("containers of intervals"), MethodTable("plain numbers")
+_refusing, _following = MethodTable("refusing"), MethodTable("following")
+_leaving = MethodTable("leaving out")
+fill(intervals)
+fill_containers(_containers)
+fill_plain(_plain)
+fill_refusing(_refusing)
+fill_following(_following)
+fill_leaving(_leaving)
+set_outside(Context(intervals, _refusing, _leaving))
+_CONTEXTS = {
+    "refuse": Context(intervals, _containers, _plain, _refusing),
+    "follow": Context(intervals, _containers, _plain, _following),
+}
+
+
+def enclose(
+    f: Callable[..., Any],
+    *args: Any,
+    undecided: Literal["refuse", "follow"] = "refuse",
+    pieces: int = 1,
+    most_ways: int = 1000,
+) -> Any:
+    """An interval that holds what f gives, in exact real arithmetic, for all numbers in these.
+
+    args: intervals, or anything else that f takes; lists and arrays may hold intervals. The
+    result is of the form that f gives, with intervals for numbers.
+    undecided: what becomes of a branch that is taken for some numbers and not for others, and
+    of calls that raise an error for some: Undecided is raised, or both ways are followed, and
+    the interval holds the results of all. f is then run again and again, and must not depend on
+    what an earlier run has left behind. most_ways: how many ways there may be.
+    pieces: into how many each interval is cut up, for a narrower result.
+
+    >>> from overlay.interpretations.intervals import Interval, enclose
+    >>> enclose(lambda x: x * (1 - x), Interval(0, 1))
+    Interval(0.0, 1.0)
+    >>> enclose(lambda x: x * (1 - x), Interval(0, 1), pieces=64).high < 0.26
+    True
+    >>> enclose(lambda x: x if x > 0 else -x, Interval(-1, 2), undecided="follow")
+    Interval(-2.0, 2.0)
+    """
+    context = _CONTEXTS.get(undecided)
+    if context is None:
+        raise NotAnInterval(f'undecided is "refuse" or "follow", not {undecided!r}', where=caller())
+    found: list[Any] = []
+    for given in _pieces(args, pieces):
+        if undecided == "refuse":
+            found.append(watched(lambda given=given: context(f, *given)))
+        else:
+            found += both_ways(lambda given=given: context(f, *copy.deepcopy(given)), most_ways)
+    return _numbers(_joined(found, name_of(f))) if found else EMPTY
+
+
+def _pieces(args: Sequence[Any], pieces: int) -> Any:
+    """The arguments, with each interval cut up."""
+    count = pieces ** sum(isinstance(arg, Interval) for arg in args)
+    if pieces < 1 or count > MOST_PIECES:
+        raise NotAnInterval(
+            f"{pieces} pieces of each interval make {count} runs, of {MOST_PIECES} at most",
+            where=caller(),
+        )
+    each = [arg.split(pieces) if isinstance(arg, Interval) else [arg] for arg in args]
+    return itertools.product(*each)
+
+
+# ---- results ------------------------------------------------------------------------------
+
+
+def _numbers(found: Any) -> Any:
+    return Interval(found) if type(found) is float else found
+
+
+def _joined(found: Sequence[Any], name: str) -> Any:
+    """One result that holds all of these."""
+    first = found[0]
+    if len(found) == 1:
+        return first
+    if all(isinstance(one, (Interval, int, float)) for one in found) and _differ(found):
+        if any(isinstance(one, bool) for one in found):
+            raise _apart(found, name)
+        joined = EMPTY
+        for one in found:
+            joined = joined.hull(one if isinstance(one, Interval) else Interval(one))
+        return joined
+    if all(type(one) is type(first) for one in found) and not isinstance(first, Interval):
+        joined = _joined_parts(found, name)
+        if joined is not None:
+            return joined
+    if _differ(found):
+        raise _apart(found, name)
+    return first
+
+
+def _joined_parts(found: Sequence[Any], name: str) -> Any:
+    """Containers of one form, part by part; None for others."""
+    first = found[0]
+    if isinstance(first, (list, tuple)) and all(len(one) == len(first) for one in found):
+        parts = [_joined(each, name) for each in zip(*found, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+    if isinstance(first, dict) and all(one.keys() == first.keys() for one in found):
+        return {key: _joined([one[key] for one in found], name) for key in first}
+    if isinstance(first, np.ndarray) and all(one.shape == first.shape for one in found):
+        joined = np.empty(first.shape, dtype=object)
+        for place in np.ndindex(first.shape):
+            joined[place] = _joined([one[place] for one in found], name)
+        return joined
+    return None
+
+
+def _differ(found: Sequence[Any]) -> bool:
+    return any(not _same(one, found[0]) for one in found[1:])
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Interval) or isinstance(other, Interval):
+        return isinstance(one, Interval) and isinstance(other, Interval) and one.equals(other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _apart(found: Sequence[Any], name: str) -> Undecided:
+    shown = sorted({repr(one) for one in found})[:3]
+    return Undecided(f"what {name} gives is not decided: {' or '.join(shown)}")

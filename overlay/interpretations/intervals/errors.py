@@ -1,0 +1,55 @@
+"""What interval arithmetic refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import Any
+
+from overlay import OverlayError
+from overlay.location import caller
+
+__all__ = ["NotAnInterval", "Undecided", "watched"]
+
+_HELP = (
+    "pass narrower intervals, cut them up with enclose(f, ..., pieces=n), or follow both ways "
+    'with enclose(f, ..., undecided="follow")'
+)
+
+
+class NotAnInterval(OverlayError, ValueError):
+    """Bounds that no interval has, or arguments that are none."""
+
+
+class Undecided(OverlayError):
+    """A question to which different numbers of an interval give different answers: a branch, a
+    conversion to one number, or whether a function raises an error."""
+
+    def __init__(
+        self,
+        asked: str,
+        *,
+        where: str | None = None,
+        notes: Iterable[tuple[str, str]] = (),
+        help: str | None = _HELP,
+    ) -> None:
+        super().__init__(asked, where=where or caller(), notes=notes, help=help)
+        refusals = _refusals.get()
+        if refusals is not None:
+            refusals.append(self)
+
+
+_refusals: ContextVar[list[Undecided] | None] = ContextVar("refusals", default=None)
+
+
+def watched(run: Callable[[], Any]) -> Any:
+    """What a program gives, unless something in it was refused: it may have caught the error."""
+    refusals: list[Undecided] = []
+    token = _refusals.set(refusals)
+    try:
+        found = run()
+    finally:
+        _refusals.reset(token)
+    if refusals:
+        raise refusals[0]
+    return found

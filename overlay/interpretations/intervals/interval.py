@@ -1,0 +1,247 @@
+"""Intervals of real numbers, as values that programs compute with."""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overlay import Context, current_context, enclosures
+from overlay.enclosures import Bounds, above, below
+from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
+
+__all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of"]
+
+INF, LARGEST = math.inf, sys.float_info.max
+_NUMBERS = (int, float, np.integer, np.floating)
+
+
+class _Fields(NamedTuple):
+    low: float
+    high: float
+
+
+def _bound(given: Any, side: float) -> float:
+    """A float for a number, on this side of it where no float equals it."""
+    exact: Any = given.item() if isinstance(given, np.generic) else given
+    if isinstance(exact, float):
+        return exact
+    exact = Fraction(exact)
+    try:
+        near = float(exact)
+    except OverflowError:
+        near = INF if exact > 0 else -INF
+    if near == exact or (near < exact) == (side < 0):
+        return near
+    return below(near) if side < 0 else above(near)
+
+
+class Interval(_Fields):
+    """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
+
+    ``Interval(x)`` is one number. Bounds are numbers, or text such as "0.1", and are rounded
+    outwards to floats. Operators and ``math``'s functions, in a program that ``enclose`` runs
+    or outside of one, give intervals that hold every result; outside of a program what has no
+    value is left out, as 1 / 0 is. ``==``, ``<`` and their like compare numbers: they raise
+    Undecided unless the answer is the same for all; ``x.equals(y)`` compares intervals.
+
+    >>> from overlay.interpretations.intervals import Interval
+    >>> Interval(1, 2) * Interval(-3, 4)
+    Interval(-6.0, 8.0)
+    >>> Interval("0.1").low < Interval("0.1").high
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, low: Any, high: Any = None) -> Interval:
+        if type(low) is float and type(high) is float and low <= high:
+            return tuple.__new__(cls, (low, high))
+        try:
+            first, last = _bound(low, -1), _bound(low if high is None else high, 1)
+        except (TypeError, ValueError):
+            raise NotAnInterval(
+                f"Interval({low!r}, {high!r}): bounds are real numbers, or their decimal text"
+            ) from None
+        if not first <= last and (first == first or last == last):
+            raise NotAnInterval(
+                f"Interval({low!r}, {high!r}) has no first bound below its last",
+                help="Interval(low, high); the interval with nothing in it is EMPTY",
+            )
+        return tuple.__new__(cls, (first, last))
+
+    # ---- as a set ----
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number is in it."""
+        return not self.low <= self.high
+
+    @property
+    def width(self) -> float:
+        """An upper bound of how far the bounds are apart."""
+        return -1.0 if self.is_empty else enclosures.subtract(_pair(self), _pair(self))[1]
+
+    @property
+    def middle(self) -> float:
+        """A float in it, half-way where the bounds are finite."""
+        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
+        return min(max(low / 2 + high / 2, low), high)
+
+    def equals(self, other: Interval) -> bool:
+        """Whether both are the same set."""
+        return _pair(self) == _pair(other) or (self.is_empty and other.is_empty)
+
+    def within(self, other: Interval) -> bool:
+        """Whether all of it is in the other."""
+        return self.is_empty or (other.low <= self.low and self.high <= other.high)
+
+    def hull(self, other: Interval) -> Interval:
+        """The smallest interval with both in it."""
+        return Interval(*enclosures.hull(_pair(self), _pair(other)))
+
+    def intersection(self, other: Interval) -> Interval:
+        """The numbers in both."""
+        return Interval(*enclosures.intersection(_pair(self), _pair(other)))
+
+    def split(self, pieces: int = 2) -> list[Interval]:
+        """Intervals, of about one width, that cover it."""
+        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
+        cuts = [low + (high / pieces - low / pieces) * i for i in range(1, pieces)]
+        ends = [self.low, *(min(max(cut, low), high) for cut in cuts), self.high]
+        return [Interval(ends[i], ends[i + 1]) for i in range(pieces)]
+
+    def __contains__(self, number: Any) -> bool:
+        return self.low <= number <= self.high
+
+    # ---- as a number that programs use ----
+
+    def __bool__(self) -> bool:
+        return _run(bool, self)
+
+    def __float__(self) -> float:
+        raise Undecided(
+            f"{self} is given to code that takes a float, and is not known to hold its results",
+            help="in a program that enclose runs, give the function a method for intervals; of a "
+            "single number, take .low",
+        )
+
+    def __int__(self) -> int:
+        return _run(int, self)
+
+    def __index__(self) -> int:
+        if self.low == self.high == math.floor(self.low):
+            return int(self.low)
+        raise Undecided(f"which integer {self} is, for code that takes no interval")
+
+    def __complex__(self) -> complex:
+        return complex(float(self))
+
+    def __round__(self, *digits: int) -> Any:
+        return _run(round, self, *digits)
+
+    def __iter__(self) -> Any:
+        if _around() is not None:
+            raise TypeError("an interval is a number, and has no items: take .low and .high")
+        return iter(_pair(self))
+
+    def __len__(self) -> int:
+        if _around() is not None:
+            raise TypeError("an interval is a number, and has no length: take .width")
+        return 2
+
+    def __getnewargs__(self) -> Any:
+        return _pair(self)
+
+    def __repr__(self) -> str:
+        return f"Interval({self.low!r}, {self.high!r})" if not self.is_empty else "EMPTY"
+
+    def __str__(self) -> str:
+        return self.__format__("")
+
+    def __format__(self, form: str) -> str:
+        if self.is_empty:
+            return "empty"
+        return f"[{format(self.low, form)}, {format(self.high, form)}]"
+
+    def _repr_latex_(self) -> str:
+        return f"$[{self.low!r}, {self.high!r}]$"
+
+    # ---- in arrays, which hold intervals as objects ----
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if dtype is not None and np.dtype(dtype) != np.dtype(object):
+            return np.array(float(self), dtype=dtype)
+        found = np.empty((), dtype=object)
+        found.fill(self)
+        return found
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **named: Any) -> Any:
+        items = [one.__array__() if isinstance(one, Interval) else one for one in args]
+        return getattr(ufunc, method)(*items, **named)
+
+
+def _pair(x: Interval) -> Bounds:
+    return x.low, x.high
+
+
+def bounds_of(value: Any) -> Bounds:
+    """The bounds of an interval, or of one number."""
+    return _pair(value if isinstance(value, Interval) else Interval(value))
+
+
+EMPTY, ENTIRE = Interval(math.nan, math.nan), Interval(-INF, INF)
+_outside: list[Context] = []
+
+
+def set_outside(context: Context) -> None:
+    """The context in which operators run where no program does."""
+    _outside[:] = [context]
+
+
+def _around() -> Context | None:
+    """The context of a program that runs on intervals, if one does."""
+    around = current_context()
+    return around if around is not None and _outside[0].tables[0] in around.tables else None
+
+
+def _run(function: Callable[..., Any], *args: Any) -> Any:
+    """A function of intervals that code in C calls, in the context of the program."""
+    return (_around() or _outside[0])(function, *args)
+
+
+def _method(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    def method(self: Interval, *others: Any) -> Any:
+        if not all(isinstance(other, (Interval, *_NUMBERS)) for other in others):
+            return NotImplemented
+        given = [x if isinstance(x, (Interval, int, float)) else x.item() for x in others]
+        return _run(function, *given, self) if swapped else _run(function, self, *given)
+
+    return method
+
+
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+for _name in (*BINARY, *COMPARISONS, "neg", "pos", "abs"):
+    setattr(Interval, f"__{_name}__", _method(getattr(operator, _name)))
+for _name in BINARY:
+    setattr(Interval, f"__r{_name}__", _method(getattr(operator, _name), swapped=True))
+for _name in ("floor", "ceil", "trunc"):
+    setattr(Interval, f"__{_name}__", _method(getattr(math, _name)))
+# as equality is a question about numbers
+for _name in ("__hash__",):
+    setattr(Interval, _name, None)
+# what numpy calls on the items of arrays of objects
+ITEMS = {
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2")},
+    **{name: name for name in ("expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt")},
+    **{name: name for name in ("fabs", "hypot", "degrees", "radians", "floor", "ceil", "trunc")},
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+}
+for _name, _of_math in ITEMS.items():
+    setattr(Interval, _name, _method(getattr(math, _of_math)))

@@ -1,0 +1,221 @@
+"""The methods of intervals: one for each rule and each kind of argument, and for comparisons."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, enclosures, nonoverlay
+from overlay.enclosures import Bounds, of_integer
+from overlay.interpretations.intervals.errors import Undecided
+from overlay.interpretations.intervals.interval import Interval
+from overlay.interpretations.intervals.rules import RULES, Rule, everywhere
+from overlay.target import describe
+
+__all__ = ["choose", "declare", "fill", "outside"]
+
+
+# ---- what intervals do not decide ---------------------------------------------------------
+
+
+def choose(question: str, x: Bounds, y: Bounds) -> bool:
+    """Whether a comparison holds that holds for some numbers of these, and not for others.
+
+    A target: interpretations that go on say which way.
+    """
+    raise Undecided("a comparison holds for some numbers of an interval, and not for others")
+
+
+def outside(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bounds) -> bool:
+    """A function is called with intervals for some numbers of which, or all, it has no value.
+    y: of the second argument, or x again.
+
+    A target: interpretations that go on return, and what has no value is left out.
+    """
+    if nowhere:
+        raise ValueError("math domain error")
+    raise Undecided("a function has no value for some numbers of an interval")
+
+
+# ---- arguments ----------------------------------------------------------------------------
+
+
+def _own(x: Any) -> Bounds:
+    return x.low, x.high
+
+
+def _of_float(x: float) -> Bounds:
+    return x, x
+
+
+KINDS = ((Interval, _own), (float, _of_float), (int, of_integer))
+"""What stands for an argument, and how its bounds are read."""
+
+
+def declare(
+    table: MethodTable, target: Any, method: Callable[..., Any], types: Sequence[Any]
+) -> None:
+    """Add a method for arguments of these types."""
+    code = method.__code__
+    method.__annotations__ = dict(zip(code.co_varnames[: code.co_argcount], types, strict=True))
+    table.overlay(target)(method)
+
+
+def _signatures(arity: int) -> Iterator[tuple[Any, ...]]:
+    """Kinds of arguments of which one is an interval."""
+    for kinds in itertools.product(KINDS, repeat=arity):
+        if any(kind is Interval for kind, _ in kinds):
+            yield kinds
+
+
+# ---- rules --------------------------------------------------------------------------------
+
+
+def _declare_rule(table: MethodTable, rule: Rule, function: Callable[..., Any]) -> None:
+    """The methods of a function that has a rule."""
+    for kinds in _signatures(rule.arity):
+        make = _unary if rule.arity == 1 else _binary
+        method = make(rule, function, *(read for _, read in kinds))
+        declare(table, function, method, [kind for kind, _ in kinds])
+
+
+def _unary(rule: Rule, function: Any, read: Any) -> Callable[..., Any]:
+    enclosure, defined, raises = rule.enclosure, rule.defined, rule.raises
+    name = describe(function)
+
+    def method(x: Any) -> Any:
+        a = nonoverlay(read)(x)
+        found = nonoverlay(enclosure)(a)
+        return Interval(found[0], found[1])
+
+    def checked(x: Any) -> Any:
+        a = nonoverlay(read)(x)
+        status = nonoverlay(defined)(a)
+        if status < 1:
+            outside(status < 0, name, raises, a, a)
+        found = nonoverlay(enclosure)(a)
+        return Interval(found[0], found[1])
+
+    return method if defined is everywhere else checked
+
+
+def _binary(rule: Rule, function: Any, read: Any, read_other: Any) -> Any:
+    enclosure, defined, raises = rule.enclosure, rule.defined, rule.raises
+    name = describe(function)
+
+    def method(x: Any, y: Any) -> Any:
+        found = nonoverlay(enclosure)(nonoverlay(read)(x), nonoverlay(read_other)(y))
+        return Interval(found[0], found[1])
+
+    def checked(x: Any, y: Any) -> Any:
+        a, b = nonoverlay(read)(x), nonoverlay(read_other)(y)
+        status = nonoverlay(defined)(a, b)
+        if status < 1:
+            outside(status < 0, name, raises, a, b)
+        found = nonoverlay(enclosure)(a, b)
+        return Interval(found[0], found[1])
+
+    return method if defined is everywhere else checked
+
+
+def _integer_power(x: Any, n: int) -> Any:
+    a = (x.low, x.high)
+    if n < 0 and a[0] <= 0 <= a[1]:
+        outside(a[0] == a[1], "operator.pow", Undecided, a, (float(n), float(n)))
+    found = nonoverlay(enclosures.integer_power)(a, n)
+    return Interval(found[0], found[1])
+
+
+# ---- comparisons and conversions ----------------------------------------------------------
+
+
+def _less(a: Bounds, b: Bounds) -> int:
+    """1 where all of a is below all of b, -1 where none is."""
+    return 1 if a[1] < b[0] else -1 if a[0] >= b[1] else 0
+
+
+def _equal(a: Bounds, b: Bounds) -> int:
+    if a[0] == a[1] == b[0] == b[1]:
+        return 1
+    return -1 if a[1] < b[0] or b[1] < a[0] else 0
+
+
+# the question, whether the operands are swapped, and whether the answer is
+COMPARISONS = (
+    (operator.lt, "<", _less, False, False),
+    (operator.gt, ">", _less, True, False),
+    (operator.ge, ">=", _less, False, True),
+    (operator.le, "<=", _less, True, True),
+    (operator.eq, "==", _equal, False, False),
+    (operator.ne, "!=", _equal, False, True),
+)
+UFUNCS = {
+    operator.lt: np.less, operator.gt: np.greater, operator.ge: np.greater_equal,
+    operator.le: np.less_equal, operator.eq: np.equal, operator.ne: np.not_equal,
+}  # fmt: skip
+
+
+def _comparison(
+    question: str, decided: Any, swapped: bool, negated: bool, read: Any, read_other: Any
+) -> Callable[..., bool]:
+    def method(x: Any, y: Any) -> bool:
+        a, b = nonoverlay(read)(x), nonoverlay(read_other)(y)
+        answer = nonoverlay(decided)(b, a) if swapped else nonoverlay(decided)(a, b)
+        if answer == 0:
+            return choose(question, a, b)
+        return (answer > 0) != negated
+
+    return method
+
+
+def _truth(x: Any) -> bool:
+    if x.low > 0 or x.high < 0:
+        return True
+    if x.low == 0 and x.high == 0:
+        return False
+    return choose("!=", (x.low, x.high), (0.0, 0.0))
+
+
+def _falsehood(x: Any) -> bool:
+    return not _truth(x)
+
+
+def _whole(x: Any) -> int:
+    """The integer that all numbers of an interval are cut off to."""
+    cut = nonoverlay(enclosures.truncate)((x.low, x.high))
+    if cut[0] == cut[1]:
+        return int(cut[0])
+    raise Undecided("int() gives different integers for the numbers of an interval")
+
+
+def _no(x: Any) -> bool:
+    return False
+
+
+def _finite(x: Any) -> bool:
+    return x.low > -math.inf and x.high < math.inf
+
+
+def fill(table: MethodTable) -> None:
+    """Declare the methods that both engines use."""
+    for rule in RULES:
+        for function in rule.spellings:
+            _declare_rule(table, rule, function)
+    for target in (operator.pow, pow, math.pow):
+        declare(table, target, _integer_power, (Interval, int))
+    for function, question, decided, swapped, negated in COMPARISONS:
+        for (kind, read), (other, read_other) in _signatures(2):
+            method = _comparison(question, decided, swapped, negated, read, read_other)
+            for target in (function, UFUNCS[function]):
+                declare(table, target, method, (kind, other))
+    one = {bool: _truth, operator.truth: _truth, operator.not_: _falsehood, int: _whole}
+    for target, method in one.items():
+        declare(table, target, method, (Interval,))
+    for name, method in (("isnan", _no), ("isfinite", _finite)):
+        declare(table, getattr(math, name), method, (Interval,))
+        declare(table, getattr(np, name), method, (Interval,))

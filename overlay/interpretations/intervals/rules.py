@@ -1,0 +1,200 @@
+"""Which enclosure each function has: one line for each, in a table for each family.
+
+m: ``math``, or numpy's elementwise functions under the same names.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overlay import enclosures
+from overlay.enclosures import Bounds
+from overlay.interpretations import elementwise
+from overlay.interpretations.intervals.errors import Undecided
+
+__all__ = ["RULES", "Rule", "everywhere", "rule"]
+
+INF = math.inf
+
+
+class Rule(NamedTuple):
+    """What a function gives on intervals.
+
+    enclosure: from the bounds of each argument to those of the result. defined: from the bounds
+    of each argument to 1 where the function has a value everywhere, -1 where it has none, and 0
+    otherwise; raises: the error that it raises where it has none. also: other spellings.
+    """
+
+    function: Callable[..., Any]
+    enclosure: Callable[..., Bounds]
+    arity: int
+    defined: Callable[..., int]
+    raises: type[Exception]
+    also: tuple[Callable[..., Any], ...]
+
+    @property
+    def spellings(self) -> tuple[Callable[..., Any], ...]:
+        """The function under all its names."""
+        return (self.function, *self.also)
+
+
+def rule(
+    function: Callable[..., Any],
+    enclosure: Callable[..., Bounds],
+    arity: int = 1,
+    defined: Callable[..., int] | None = None,
+    raises: type[Exception] = ValueError,
+    also: Sequence[Callable[..., Any]] = (),
+) -> Rule:
+    """One line of a table."""
+    return Rule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
+
+
+# ---- where functions have values ----------------------------------------------------------
+
+
+def everywhere(*bounds: Bounds) -> int:
+    """For all numbers."""
+    return 1
+
+
+def _from(least: float) -> Callable[[Bounds], int]:
+    def defined(a: Bounds) -> int:
+        return 1 if a[0] >= least else -1 if a[1] < least else 0
+
+    return defined
+
+
+def _beyond(least: float) -> Callable[[Bounds], int]:
+    def defined(a: Bounds) -> int:
+        return 1 if a[0] > least else -1 if a[1] <= least else 0
+
+    return defined
+
+
+def _size_to_1(a: Bounds) -> int:
+    return 1 if a[0] >= -1 and a[1] <= 1 else -1 if a[1] < -1 or a[0] > 1 else 0
+
+
+def _size_below_1(a: Bounds) -> int:
+    return 1 if a[0] > -1 and a[1] < 1 else -1 if a[1] <= -1 or a[0] >= 1 else 0
+
+
+def _not_zero(a: Bounds) -> int:
+    return 1 if a[0] > 0 or a[1] < 0 else -1 if a[0] == a[1] == 0 else 0
+
+
+def _no_pole(a: Bounds) -> int:
+    """But for 0 and the negative integers."""
+    if a[0] > 0:
+        return 1
+    if a[0] == a[1] and a[0] == math.floor(a[0]):
+        return -1
+    return 1 if math.floor(min(a[1], 0.0)) < a[0] and a[1] < 0 else 0
+
+
+def _by_nonzero(a: Bounds, b: Bounds) -> int:
+    return _not_zero(b)
+
+
+def _powers(a: Bounds, b: Bounds) -> int:
+    """For sizes, and for negative numbers to one integer; 0 has no negative power."""
+    whole = b[0] == b[1] and b[0] == math.floor(b[0])
+    if a[0] > 0 or (whole and b[0] >= 0) or (a[0] == 0 and b[0] >= 0):
+        return 1
+    if whole:
+        return _not_zero(a)
+    return -1 if a[1] < 0 and math.floor(b[0]) == math.floor(b[1]) < b[0] else 0
+
+
+ZERO = ZeroDivisionError
+not_negative, positive, above_minus_1, from_1 = _from(0.0), _beyond(0.0), _beyond(-1.0), _from(1.0)
+
+
+def _itself(a: Bounds) -> Bounds:
+    return a
+
+
+# fmt: off
+# ---- arithmetic ---------------------------------------------------------------------------
+
+ARITHMETIC = (
+    rule(operator.add,      enclosures.add, 2, also=(np.add,)),
+    rule(operator.sub,      enclosures.subtract, 2, also=(np.subtract,)),
+    rule(operator.mul,      enclosures.multiply, 2, also=(np.multiply,)),
+    rule(operator.truediv,  enclosures.divide, 2, _by_nonzero, ZERO, (np.true_divide,)),
+    rule(operator.floordiv, enclosures.floor_divide, 2, _by_nonzero, ZERO, (np.floor_divide,)),
+    rule(operator.mod,      enclosures.remainder, 2, _by_nonzero, ZERO, (np.remainder,)),
+    rule(math.pow,          enclosures.power, 2, _powers, also=(np.power,)),
+    rule(operator.pow,      enclosures.power, 2, _powers, Undecided, (pow,)),  # complex, it may be
+    rule(operator.neg,      enclosures.negative, also=(np.negative,)),
+    rule(operator.pos,      _itself, also=(np.positive, float, np.float64)),
+    rule(abs,               enclosures.magnitude,
+         also=(operator.abs, math.fabs, np.absolute, np.fabs)),
+    rule(math.fmod,         enclosures.truncated_remainder, 2, _by_nonzero, also=(np.fmod,)),
+    rule(np.square,         enclosures.square),
+    rule(np.reciprocal,     enclosures.reciprocal, 1, _not_zero, ZERO),
+)  # fmt: skip
+
+
+# ---- the smaller, the larger, rounding ----------------------------------------------------
+
+ORDER = (
+    rule(min,               enclosures.minimum, 2, also=(np.minimum, np.fmin)),
+    rule(max,               enclosures.maximum, 2, also=(np.maximum, np.fmax)),
+    rule(math.copysign,     enclosures.copysign, 2, also=(np.copysign,)),
+    rule(math.floor,        enclosures.floor, also=(np.floor,)),
+    rule(math.ceil,         enclosures.ceil, also=(np.ceil,)),
+    rule(math.trunc,        enclosures.truncate, also=(np.trunc,)),
+    rule(round,             enclosures.even_round, also=(np.rint,)),
+)
+
+
+# ---- exponentials, roots, angles ----------------------------------------------------------
+
+def elementary(m: Any) -> tuple[Rule, ...]:
+    return (
+        rule(m.exp,     enclosures.exp),
+        rule(m.exp2,    enclosures.exp2),
+        rule(m.expm1,   enclosures.expm1),
+        rule(m.log,     enclosures.log, 1, positive),
+        rule(m.log2,    enclosures.log2, 1, positive),
+        rule(m.log10,   enclosures.log10, 1, positive),
+        rule(m.log1p,   enclosures.log1p, 1, above_minus_1),
+        rule(m.sqrt,    enclosures.root, 1, not_negative),
+        rule(m.cbrt,    enclosures.cbrt),
+        rule(m.sin,     enclosures.sin),
+        rule(m.cos,     enclosures.cos),
+        rule(m.tan,     enclosures.tan),
+        rule(m.asin,    enclosures.asin, 1, _size_to_1),
+        rule(m.acos,    enclosures.acos, 1, _size_to_1),
+        rule(m.atan,    enclosures.atan),
+        rule(m.atan2,   enclosures.atan2, 2),
+        rule(m.hypot,   enclosures.hypot, 2),
+        rule(m.degrees, enclosures.degrees),
+        rule(m.radians, enclosures.radians),
+        rule(m.sinh,    enclosures.sinh),
+        rule(m.cosh,    enclosures.cosh),
+        rule(m.tanh,    enclosures.tanh),
+        rule(m.asinh,   enclosures.asinh),
+        rule(m.acosh,   enclosures.acosh, 1, from_1),
+        rule(m.atanh,   enclosures.atanh, 1, _size_below_1),
+    )
+
+
+# ---- special functions --------------------------------------------------------------------
+
+SPECIAL = (
+    rule(math.erf,          enclosures.erf),
+    rule(math.erfc,         enclosures.erfc),
+    rule(math.gamma,        enclosures.gamma, 1, _no_pole),
+    rule(math.lgamma,       enclosures.lgamma, 1, _no_pole),
+)
+# fmt: on
+
+RULES = (*ARITHMETIC, *ORDER, *elementary(math), *elementary(elementwise), *SPECIAL)

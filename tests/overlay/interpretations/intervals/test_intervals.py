@@ -1,0 +1,322 @@
+"""Intervals as values, and programs that run on them, in both engines."""
+
+import colorsys
+import copy
+import math
+import operator
+import pickle
+import statistics
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay import Context, MethodTable
+from overlay.interpretations.intervals import (
+    EMPTY,
+    ENTIRE,
+    RULES,
+    Interval,
+    NotAnInterval,
+    Undecided,
+    enclose,
+    intervals,
+)
+
+bell = statistics.NormalDist(0, 1)
+BEYOND_1 = (math.acosh, np.arccosh)
+
+
+def arguments(rule, function):
+    first = Interval(1.2, 1.5) if function in BEYOND_1 else Interval(0.3, 0.4)
+    return (first, Interval(1.25, 1.3))[: rule.arity]
+
+
+SPELLED = [(rule, function) for rule in RULES for function in rule.spellings]
+
+
+@pytest.mark.parametrize(("rule", "function"), SPELLED, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_function_gives_what_its_rule_says(rule, function):
+    given = arguments(rule, function)
+    wanted = Interval(*rule.enclosure(*((x.low, x.high) for x in given)))
+    assert enclose(lambda *x: function(*x), *given).equals(wanted)
+    for place in (0.0, 0.5, 1.0):
+        numbers = [x.low + place * (x.high - x.low) for x in given]
+        assert float(function(*numbers)) in wanted
+
+
+def orbit(x, y):
+    total = x
+    for _ in range(3):
+        total = total + math.sqrt(x)
+        if total > y:
+            total = y
+    return total
+
+
+def test_compiled_code_uses_the_same_rules():
+    hot = Context(intervals).jit(orbit)
+    for low, high in ((0.37, 0.371), (0.4, 0.4)):
+        given = Interval(low, high), Interval(1.9, 1.95)
+        found, wanted = hot(*given), Context(intervals)(orbit, *given)
+        assert isinstance(found, Interval)
+        assert found.equals(wanted)
+        assert orbit(low, 1.92) in found
+    with pytest.raises(Undecided, match="a comparison holds for some numbers"):
+        hot(Interval(0.37, 0.371), Interval(0.3, 1.2))
+    with pytest.raises(Undecided, match="has no value for some numbers"):
+        hot(Interval(-0.5, 0.371), Interval(2, 3))
+
+
+def test_programs_of_the_standard_library():
+    found = enclose(bell.pdf, Interval(0.5, 0.6))
+    assert found.low < bell.pdf(0.6) < bell.pdf(0.5) < found.high
+    assert found.width < 0.0189
+    hues = enclose(colorsys.rgb_to_hls, Interval(0.2, 0.25), Interval(0.4, 0.5), Interval(0.6, 0.7))
+    plain = colorsys.rgb_to_hls(0.22, 0.45, 0.6)
+    assert all(x in part for x, part in zip(plain, hues, strict=True))
+
+
+# ---- the real-number program --------------------------------------------------------------
+
+
+def polynomial(x, y):
+    return ((x - y) * (x + y) + 1 / (1 + x * x)) / 3 - 0.1 * y
+
+
+def waves(x, y):
+    total = x
+    for i in range(3):
+        total = math.sin(total * (i + 1)) + math.exp(-y * y) / (2 + math.cos(x))
+    return total
+
+
+@pytest.mark.parametrize("f", [polynomial, waves])
+def test_the_exact_result_is_enclosed(f):
+    real = MethodTable("real")
+    for name in ("sin", "cos", "exp"):
+        real.overlay(getattr(math, name))(getattr(mpmath, name))
+    precise = Context(real)
+
+    @settings(max_examples=15)
+    @given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 0.1), st.floats(0, 1))
+    def check(x, y, size, part):
+        box = Interval(x, x + size), Interval(y, y + size)
+        with mpmath.workdps(50):
+            exact = precise(f, *(mpmath.mpf(min(a.low + part * size, a.high)) for a in box))
+            found = enclose(f, *box)
+            assert found.low <= exact <= found.high
+            assert enclose(f, Interval(x), Interval(y)).width < 1e-13
+            # of floats as they are, the result is rounded, and need not be within itself
+            assert enclose(f, x, y).low <= precise(f, mpmath.mpf(x), mpmath.mpf(y))
+
+    check()
+
+
+def test_what_a_program_computes_of_plain_numbers_is_enclosed():
+    third = enclose(lambda n, x: 1 / n * x, 3, Interval(3))
+    assert third.low <= 1 <= third.high
+    assert third.low < third.high
+    tenths = enclose(lambda parts: sum(parts), [0.1] * 10)
+    assert Fraction(tenths.low) <= 10 * Fraction(0.1) <= Fraction(tenths.high)
+    assert enclose(lambda n: n / 4 + 2, 3).equals(Interval(2.75))
+    assert enclose(lambda n: 7 // n + 2**n, 3) == 10
+    assert enclose(lambda x: math.sqrt(x), 2.0).width > 0
+
+
+# ---- as values ----------------------------------------------------------------------------
+
+
+def test_bounds_are_rounded_outwards():
+    tenth = Interval("0.1")
+    assert Fraction(tenth.low) < Fraction(1, 10) < Fraction(tenth.high)
+    assert tenth.high == math.nextafter(tenth.low, 1)
+    assert Interval(2**53 + 1).equals(Interval(2.0**53, 2.0**53 + 2))
+    assert Interval(10**400).low == 1.7976931348623157e308
+    for low, high in ((2, 1), ("x", 1), (math.nan, 1), (1j, 2), (None, 1)):
+        with pytest.raises(NotAnInterval):
+            Interval(low, high)
+
+
+def test_sets():
+    one, other = Interval(0, 2), Interval(1, 5)
+    assert one.hull(other).equals(Interval(0, 5))
+    assert one.intersection(other).equals(Interval(1, 2))
+    assert one.intersection(Interval(3, 4)).is_empty
+    assert one.hull(EMPTY).equals(one)
+    assert Interval(1, 2).within(one)
+    assert not other.within(one)
+    assert 1.5 in one
+    assert 3 not in one
+    assert 0 in ENTIRE
+    parts = Interval(0, 1).split(3)
+    assert [part.low for part in parts][1:] == [part.high for part in parts][:-1]
+    assert parts[0].low == 0 < parts[-1].high == 1
+    assert ENTIRE.middle == 0
+    assert f"{one} {one:.1f} {EMPTY}" == "[0.0, 2.0] [0.0, 2.0] empty"
+    assert copy.deepcopy(one).equals(pickle.loads(pickle.dumps(one)))
+
+
+def test_operators_outside_of_programs_leave_out_what_has_no_value():
+    assert (Interval(1, 2) / Interval(0, 1)).equals(Interval(1, math.inf))
+    assert (Interval(1, 2) / Interval(-1, 1)).equals(ENTIRE)
+    assert (2 - Interval(0, 1)).equals(Interval(1, 2))
+    assert (np.float32(2) * Interval(0, 1)).equals(Interval(0, 2))
+    assert (Interval(-2, 3) ** 2).equals(Interval(0, 9))
+    assert np.sqrt(Interval(4, 9)).equals(Interval(2, 3))
+    assert abs(-Interval(-3, 2)).equals(Interval(0, 3))
+    assert Interval(1, 2) < Interval(3, 4)
+    assert Interval(1, 2) != Interval(3, 4)
+    assert Interval(1) == 1
+    with pytest.raises(Undecided, match=r"whether \[1.0, 2.0\] == \[1.0, 2.0\]"):
+        bool(Interval(1, 2) == Interval(1, 2))
+    with pytest.raises(TypeError):
+        _ = Interval(1, 2) + "a"
+    with pytest.raises(TypeError):
+        hash(Interval(1, 2))
+
+
+# ---- what is not decided ------------------------------------------------------------------
+
+
+def pieces(x):
+    if x > 1:
+        return 2 * x
+    return x * x if x > 0 else -x
+
+
+def test_a_branch_that_is_not_decided_is_refused_with_its_line():
+    assert enclose(pieces, Interval(2, 3)).equals(Interval(4, 6))
+    with pytest.raises(Undecided) as caught:
+        enclose(pieces, Interval(0.5, 3))
+    line = pieces.__code__.co_firstlineno + 1
+    assert caught.value.where.endswith(f"test_intervals.py:{line}")
+    assert "whether [0.5, 3.0] > [1.0, 1.0]" in str(caught.value)
+    assert 'undecided="follow"' in str(caught.value)
+
+
+@settings(max_examples=30)
+@given(st.floats(-2, 2), st.floats(0, 3), st.floats(0, 1))
+def test_following_both_ways_holds_the_results_of_all(low, size, part):
+    box = Interval(low, low + size)
+    found = enclose(pieces, box, undecided="follow")
+    assert pieces(min(low + part * size, box.high)) in found
+    assert found.within(enclose(pieces, box, undecided="follow", pieces=1))
+    assert enclose(pieces, box, undecided="follow", pieces=4).within(found)
+
+
+def careful(x):
+    try:
+        return 1 / x
+    except ZeroDivisionError:
+        return -5.0
+
+
+def test_whether_a_call_raises_is_a_question_too():
+    for f in (careful, lambda x: 1 / x, lambda x: math.log(x), lambda x: x**0.5):
+        with pytest.raises(Undecided, match="has a value is not decided"):
+            enclose(f, Interval(0, 1) if f is careful else Interval(-1, 1))
+    assert enclose(careful, Interval(0, 1), undecided="follow").equals(Interval(-5, math.inf))
+    assert enclose(lambda x: 1 / x, Interval(0, 1), undecided="follow").low == 1
+    roots = enclose(lambda x: math.sqrt(x), Interval(-1, 4), undecided="follow")
+    assert roots.equals(Interval(0, 2))
+    with pytest.raises(ValueError, match="math domain error"):
+        enclose(lambda x: math.sqrt(x), Interval(-2, -1))
+    assert enclose(lambda x: math.sqrt(x), Interval(-2, -1), undecided="follow").is_empty
+
+
+def test_a_program_that_catches_the_refusal_is_refused_all_the_same():
+    def swallows(x):
+        try:
+            return 1 if x > 0 else 2
+        except Exception:
+            return 3
+
+    with pytest.raises(Undecided, match=r"whether \[-1.0, 1.0\] > "):
+        enclose(swallows, Interval(-1, 1))
+
+
+def test_results_of_ways_are_joined_part_by_part():
+    def parts(x):
+        return {"a": (x, 1.0), "b": [1]} if x > 0 else {"a": (2 * x, 2.0), "b": [3]}
+
+    found = enclose(parts, Interval(-1, 1), undecided="follow")
+    assert found["a"][0].equals(Interval(-2, 2))
+    assert found["a"][1].equals(Interval(1, 2))
+    assert found["b"][0].equals(Interval(1, 3))
+    for f in (lambda x: x > 0, lambda x: "a" if x > 0 else "b", lambda x: [1] * (1 + (x > 0))):
+        with pytest.raises(Undecided, match="is not decided"):
+            enclose(f, Interval(-1, 1), undecided="follow")
+
+
+def test_each_way_is_given_arguments_of_its_own():
+    def pops(items):
+        return items.pop() if items[0] > 0 else items.pop() + 10
+
+    found = enclose(pops, [Interval(-1, 1), 1.0, 2.0], undecided="follow")
+    assert found.equals(Interval(2, 12))
+
+
+def test_ways_without_end_are_refused():
+    def halves(x, limit):
+        while x > limit:
+            x = x / 2
+        return x
+
+    assert enclose(halves, Interval(1, 1.01), 1e-3).high < 1e-3
+    with pytest.raises(Undecided, match="questions"):
+        enclose(halves, Interval(-1, 1), 0.0, undecided="follow")
+    with pytest.raises(Undecided, match="more than 3 ways"):
+        enclose(pieces_twice, Interval(-2, 2), undecided="follow", most_ways=3)
+    with pytest.raises(NotAnInterval, match="pieces of each"):
+        enclose(pieces, Interval(0, 1), pieces=10**6)
+
+
+def pieces_twice(x):
+    return pieces(x) + pieces(x)
+
+
+# ---- code that knows nothing of intervals -------------------------------------------------
+
+
+def test_conversions_to_one_number():
+    assert enclose(lambda x: [0.5] * int(x), Interval(2.2, 2.8)) == [0.5, 0.5]
+    assert enclose(lambda x: list(range(math.floor(x))), Interval(2.2, 2.8)) == [0, 1]
+    with pytest.raises(Undecided, match=r"int\(\) gives different integers"):
+        enclose(int, Interval(1.5, 2.5))
+    with pytest.raises(Undecided, match="code that takes a float"):
+        enclose(lambda x: math.nextafter(x, 1), Interval(1, 1))
+    assert enclose(lambda x: isinstance(x, float) and not isinstance(x, tuple), Interval(0, 1))
+    assert enclose(lambda x: round(x, 1), Interval(1.23, 1.44)).high < 1.41
+
+
+def test_sequences():
+    given = [Interval(1, 2), Interval(3, 4)]
+    found = enclose(
+        lambda xs: (min(xs), max(xs), min(1.5, *xs), sum(xs), math.fsum(xs), math.prod(xs)), given
+    )
+    wanted = [(1, 2), (3, 4), (1, 1.5), (4, 6), (4, 6), (3, 8)]
+    assert [(x.low, x.high) for x in found] == wanted
+    assert enclose(lambda xs: math.dist(xs, [1.0, 1.0]), given).high >= math.sqrt(10)
+
+
+def test_arrays_hold_intervals_as_objects():
+    given = np.array([Interval(1, 2), Interval(3, 4)])
+    assert given.dtype == object
+
+    def program(a):
+        b = np.zeros(2)
+        for i in range(2):
+            b[i] = np.sqrt(a[i]) + 1
+        return np.sum(a * b) + np.max(a) + np.exp(np.array([a[0], 1.0]))[1] + a @ a
+
+    found = enclose(program, given)
+    for point in (np.array([1.0, 3.0]), np.array([2.0, 4.0]), np.array([1.5, 3.2])):
+        assert program(point) in found
+    assert enclose(np.sum, given).equals(Interval(4, 6))
+    assert enclose(lambda a: operator.mul(a, 2.0), given)[1].equals(Interval(6, 8))
+    with pytest.raises(Undecided):
+        enclose(lambda a: np.array([a[0]], dtype=float), given)
