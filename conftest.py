@@ -30,6 +30,8 @@ NOT_CHECKED = (
     "overlay.interpretations.intervals.interval",
     "overlay.interpretations.intervals.methods",
     "overlay.interpretations.intervals.rules",
+    "overlay.interpretations.probabilistic.densities",
+    "overlay.interpretations.probabilistic.recording",  # overlays isinstance, which typeguard calls
     "primitives.arithmetic",
     "primitives.arrays.axes",
     "primitives.arrays.cumulative",

@@ -1,0 +1,95 @@
+"""Probabilistic programs: choices and observations in plain Python, under interpretations that
+simulate, score, condition and infer."""
+
+from overlay.interpretations.probabilistic.chain import Chain
+from overlay.interpretations.probabilistic.distributions import (
+    Bernoulli,
+    Beta,
+    Binomial,
+    Categorical,
+    Cauchy,
+    DiscreteUniform,
+    Exponential,
+    Gamma,
+    Geometric,
+    HalfNormal,
+    InverseGamma,
+    Laplace,
+    LogNormal,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    StudentT,
+    Uniform,
+)
+from overlay.interpretations.probabilistic.errors import (
+    DuplicateSite,
+    ImpossibleObservation,
+    NotTraceable,
+    ProbabilisticError,
+    UnknownSite,
+)
+from overlay.interpretations.probabilistic.interpretations import (
+    condition,
+    conditioning,
+    replay,
+    replaying,
+    score,
+    scoring,
+    simulate,
+    simulating,
+    tracing,
+)
+from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample
+from overlay.interpretations.probabilistic.metropolis import MetropolisHastings, metropolis_hastings
+from overlay.interpretations.probabilistic.proposals import Prior, Proposal, RandomWalk
+from overlay.interpretations.probabilistic.rows import DISTRIBUTIONS
+from overlay.interpretations.probabilistic.values import draw, log_density
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "Categorical",
+    "Cauchy",
+    "Chain",
+    "DiscreteUniform",
+    "DuplicateSite",
+    "Exponential",
+    "Gamma",
+    "Geometric",
+    "HalfNormal",
+    "ImpossibleObservation",
+    "InverseGamma",
+    "Laplace",
+    "LogNormal",
+    "MetropolisHastings",
+    "NegativeBinomial",
+    "Normal",
+    "NotTraceable",
+    "Poisson",
+    "Prior",
+    "ProbabilisticError",
+    "Proposal",
+    "RandomWalk",
+    "Site",
+    "StudentT",
+    "Trace",
+    "Uniform",
+    "UnknownSite",
+    "condition",
+    "conditioning",
+    "draw",
+    "log_density",
+    "metropolis_hastings",
+    "observe",
+    "replay",
+    "replaying",
+    "sample",
+    "score",
+    "scoring",
+    "simulate",
+    "simulating",
+    "tracing",
+]

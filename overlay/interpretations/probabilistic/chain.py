@@ -1,0 +1,77 @@
+"""What a chain came to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.probabilistic.errors import refuse_unknown
+
+__all__ = ["Chain"]
+
+
+class Chain:
+    """The choices after each step of a chain: ``chain[name]`` is an array of the values of one,
+    where some runs have no such choice a masked one.
+
+    accepted: how many steps were accepted. reruns: for how many all of the program ran.
+    """
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.steps = self.accepted = self.reruns = 0
+        self._now = dict(values)
+        self._changes: dict[str, list[tuple[int, Any]]] = {}
+        for name, value in values.items():
+            self._changes[name] = [(0, value)]
+
+    def note(self, change: dict[str, Any] | tuple[str, Any] | None) -> None:
+        """Add a step: the choice that changed and its value, all choices, or None for none."""
+        place = self.steps
+        self.steps += 1
+        if change is None:
+            return
+        self.accepted += 1
+        if isinstance(change, tuple):
+            name, value = change
+            self._now[name] = value
+            self._changes[name].append((place, value))
+            return
+        for name in self._now.keys() - change.keys():
+            self._changes[name].append((place, _NONE))
+        for name, value in change.items():
+            if name not in self._now or self._now[name] is not value:
+                self._changes.setdefault(name, []).append((place, value))
+        self._now = dict(change)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the choices that any step has."""
+        return tuple(self._changes)
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._changes:
+            refuse_unknown(name, self._changes, "chain[...]")
+        changes = self._changes[name]
+        known = [value for _, value in changes if value is not _NONE]
+        values = np.empty(self.steps, dtype=np.asarray(known).dtype)
+        missing = np.ones(self.steps, dtype=bool)
+        ends = [*(place for place, _ in changes[1:]), self.steps]
+        for (start, value), end in zip(changes, ends, strict=True):
+            missing[start:end] = value is _NONE
+            if value is not _NONE:
+                values[start:end] = value
+        return np.ma.masked_array(values, missing) if missing.any() else values
+
+    def __repr__(self) -> str:
+        return f"<Chain of {self.steps} steps, {self.accepted} accepted, {len(self.names)} choices>"
+
+
+class _None:
+    """Its only instance stands for a choice that a run does not have."""
+
+
+_NONE = _None()

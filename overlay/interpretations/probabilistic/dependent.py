@@ -1,0 +1,278 @@
+"""Values that depend on choices, while a run is recorded.
+
+What is computed from one is another, and a step of the tape. Where plain code needs the value
+itself (a condition, an index, a C function), the tape gets a guard: no dependence is lost.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from overlay import nonoverlay
+from overlay.interpretations.probabilistic.errors import NotTraceable, place
+from overlay.interpretations.probabilistic.tape import LEAF, Kind, Packed, Tape
+
+__all__ = ["Dependent", "apply", "flattened", "has_dependent", "resolved"]
+
+_PLAIN = (int, float, bool, complex, str, type(None), type(Ellipsis))
+_RESULTS = (int, float, bool, complex)
+_FUNCTIONS_TEXT = """
+all any argmax argmin argsort array asarray average clip concatenate cross cumprod cumsum diag
+diagonal diff dot einsum expand_dims flip hstack inner interp kron linspace matmul max maximum
+mean median min minimum moveaxis nan_to_num ones_like outer prod ravel repeat reshape roll round
+sort squeeze stack std sum swapaxes take tensordot tile trace transpose trapezoid tril triu var
+vdot vstack where zeros_like
+"""
+NUMPY_FUNCTIONS = frozenset(_FUNCTIONS_TEXT.split())
+"""The functions of numpy that compute from their arguments and do nothing else."""
+_METHODS_TEXT = """
+all any argmax argmin argsort astype clip conj copy cumprod cumsum diagonal dot flatten item max
+mean min prod ravel repeat reshape round squeeze std sum swapaxes take trace transpose var
+"""
+_METHODS = frozenset(_METHODS_TEXT.split())
+
+
+class Dependent:
+    """A value that depends on choices: where it stands on the tape, and what it is now."""
+
+    __slots__ = ("slot", "tape", "value")
+
+    def __init__(self, tape: Tape, slot: int, value: Any) -> None:
+        self.tape = tape
+        self.slot = slot
+        self.value = value
+
+    def fixed(self, what: str) -> Any:
+        """The value itself: the tape is right only as long as it stays the same."""
+        self.tape.guard(self.slot, self.value, what)
+        return self.value
+
+    # ---- where plain code needs the value ----
+
+    def __bool__(self) -> bool:
+        truth = self if type(self.value) is bool else apply(operator.truth, self)
+        return truth.fixed("a condition")
+
+    def __index__(self) -> int:
+        return operator.index(self.fixed("an index or a count"))
+
+    def __int__(self) -> int:
+        return int(self.fixed("int() in C code"))
+
+    def __float__(self) -> float:
+        return float(self.fixed("a C function that takes a float"))
+
+    def __complex__(self) -> complex:
+        return complex(self.fixed("a C function that takes a complex number"))
+
+    def __hash__(self) -> int:
+        return hash(self.fixed("a key of a dict or set"))
+
+    def __repr__(self) -> str:
+        return repr(self.fixed("text"))
+
+    def __str__(self) -> str:
+        return str(self.fixed("text"))
+
+    def __format__(self, form: str) -> str:
+        return format(self.fixed("text"), form)
+
+    def __len__(self) -> int:
+        return apply(len, self).fixed("a length")
+
+    def __copy__(self) -> Dependent:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Dependent:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if isinstance(self.value, np.ndarray) and name in _METHODS:
+            return _Bound(name, self)
+        return getattr(self.fixed(f"the attribute {name}"), name)
+
+    # ---- arrays ----
+
+    @property
+    def T(self) -> Any:  # noqa: N802 (numpy's name)
+        return apply(np.transpose, self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return apply(operator.getitem, self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        refuse_write()
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotTraceable(
+            "numpy makes an array of values that depend on choices",
+            where=place(),
+            help="make it by np.array([...]) in the program, or sample with incremental=False",
+        )
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs or method == "at":
+            refuse_write()
+        return apply(ufunc if method == "__call__" else getattr(ufunc, method), *args, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if getattr(np, function.__name__, None) is not function or "out" in kwargs:
+            return NotImplemented
+        if function.__name__ not in NUMPY_FUNCTIONS:
+            return NotImplemented
+        return apply(function, *args, **kwargs)
+
+
+class _Method(NamedTuple):
+    """A method of an array, as a function."""
+
+    name: str
+
+    def __call__(self, array: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(array, self.name)(*args, **kwargs)
+
+
+class _Bound(NamedTuple):
+    name: str
+    array: Dependent
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return nonoverlay(apply)(_Method(self.name), self.array, *args, **kwargs)
+
+
+def refuse_write() -> NoReturn:
+    """Refuse to change an array in place."""
+    raise NotTraceable(
+        "the program writes into an array that depends on choices",
+        where=place(),
+        help="make a new array, or sample with incremental=False",
+    )
+
+
+# ---- recording --------------------------------------------------------------------------------
+
+
+def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function that computes from its arguments alone gives, as a step of the tape.
+
+    NotImplemented where the arguments are of classes that nothing is known of. What is no number
+    or array is given as it is, and guarded.
+    """
+    leaves: list[Any] = []
+    shape = flattened((*args, *kwargs.values()), leaves)
+    if shape is None:
+        return NotImplemented
+    if kwargs or shape != (tuple, (LEAF,) * len(args)):
+        function = Packed(function, shape, tuple(kwargs))
+    value = function(*[each.value if type(each) is Dependent else each for each in leaves])
+    if value is NotImplemented:
+        return value
+    tape = next(each.tape for each in leaves if type(each) is Dependent)
+    if not isinstance(value, (*_RESULTS, np.generic, np.ndarray)):
+        for each in leaves:
+            if type(each) is Dependent:
+                each.fixed("a result that is no number")
+        return value
+    slots = tuple(_slot(tape, each) for each in leaves)
+    return Dependent(tape, tape.step(function, slots, value, Kind.VALUE), value)
+
+
+def _slot(tape: Tape, leaf: Any) -> int:
+    return leaf.slot if type(leaf) is Dependent else tape.slot(leaf)
+
+
+def has_dependent(value: Any) -> bool:
+    """Whether a value, or a nest of tuples and lists, holds one that depends on choices."""
+    if isinstance(value, (tuple, list)):
+        return any(map(has_dependent, value))
+    return type(value) is Dependent
+
+
+def flattened(value: Any, leaves: list[Any]) -> Any:
+    """The shape of a nest of tuples and lists, what is in it added to ``leaves``; None where that
+    is nothing that can be kept. What can change is copied."""
+    if isinstance(value, (tuple, list)) and has_dependent(value):
+        parts = [flattened(part, leaves) for part in value]
+        if None in parts:
+            return None
+        return (type(value), tuple(parts))
+    kept = _kept(value)
+    if kept is None:
+        return None
+    leaves.append(kept[0])
+    return LEAF
+
+
+def _kept(value: Any) -> tuple[Any] | None:
+    """A value that stays as it is, alone in a tuple; None for objects of other classes."""
+    if type(value) is Dependent or type(value) in _PLAIN or isinstance(value, (np.generic, type)):
+        return (value,)
+    if type(value) is np.ndarray:
+        return None if value.dtype.hasobject else (value.copy(),)
+    if type(value) is slice:
+        parts = (value.start, value.stop, value.step)
+        return (value,) if all(type(each) in _PLAIN for each in parts) else None
+    if isinstance(value, (tuple, list)):
+        return None if None in map(_kept, value) else (_copied(value),)
+    return None
+
+
+def _copied(value: Any) -> Any:
+    if type(value) is list:
+        return [_copied(part) for part in value]
+    if type(value) is tuple:
+        return tuple(_copied(part) for part in value)
+    return value.copy() if type(value) is np.ndarray else value
+
+
+def resolved(value: Any, slots: list[Any]) -> Any:
+    """A nest of tuples, lists and dicts with the values that these slots have."""
+    if type(value) is Dependent:
+        return slots[value.slot]
+    if isinstance(value, dict):
+        return {key: resolved(part, slots) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        parts = [resolved(part, slots) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+# ---- operators --------------------------------------------------------------------------------
+
+
+def _operator(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
+    def method(self: Dependent, *others: Any) -> Any:
+        return apply(function, *others, self) if swapped else apply(function, self, *others)
+
+    return method
+
+
+def _in_place(self: Dependent, other: Any) -> Any:
+    if isinstance(self.value, np.ndarray):
+        refuse_write()
+    return NotImplemented
+
+
+_BINARY_TEXT = """
+add sub mul truediv floordiv mod pow matmul and or xor lshift rshift
+"""
+_BINARY = _BINARY_TEXT.split()
+for _name in _BINARY:
+    _function: Any = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
+    setattr(Dependent, f"__{_name}__", _operator(_function, swapped=False))
+    setattr(Dependent, f"__r{_name}__", _operator(_function, swapped=True))
+    setattr(Dependent, f"__i{_name}__", _in_place)
+for _name in ["lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"]:
+    setattr(Dependent, f"__{_name}__", _operator(getattr(operator, _name), swapped=False))
+for _name, _function in {"round": round, "divmod": divmod}.items():
+    setattr(Dependent, f"__{_name}__", _operator(_function, swapped=False))
+Dependent.__rdivmod__ = _operator(divmod, swapped=True)  # type: ignore[attr-defined]

@@ -1,0 +1,125 @@
+"""What probabilistic programs are refused for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Iterable
+from types import FrameType
+from typing import Any, NoReturn
+
+from overlay import OverlayError
+from overlay.location import is_ours, shown
+
+__all__ = [
+    "DuplicateSite",
+    "ImpossibleObservation",
+    "NotTraceable",
+    "ProbabilisticError",
+    "UnknownSite",
+    "line_of_program",
+    "place",
+    "refuse_distribution",
+    "refuse_duplicate",
+    "refuse_missing",
+    "refuse_parameters",
+    "refuse_unknown",
+]
+
+_HOME = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class ProbabilisticError(OverlayError):
+    """A probabilistic program, or what is asked of one, that means nothing."""
+
+
+class DuplicateSite(ProbabilisticError):
+    """Two sites of one run have the same name."""
+
+
+class UnknownSite(ProbabilisticError):
+    """A site is named that the program does not have."""
+
+
+class ImpossibleObservation(ProbabilisticError):
+    """No run was found in which what is observed is possible."""
+
+
+class NotTraceable(ProbabilisticError):
+    """It cannot be found out which parts of a program depend on which choices."""
+
+
+def place() -> str | None:
+    """``file:line`` of the innermost frame of the program."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        where = line_of_program(frame.f_code.co_filename, frame.f_lineno)
+        if where is not None:
+            return where
+        frame = frame.f_back
+    return None
+
+
+def line_of_program(file: str, line: int) -> str | None:
+    """``file:line``; None where it is a file of this distribution."""
+    return None if is_ours(file) or file.startswith(_HOME) else shown(file, line)
+
+
+def _nearest(name: str, known: Iterable[str]) -> list[tuple[str, str]]:
+    names = list(known)
+    near = difflib.get_close_matches(name, names, 3) or names[:5]
+    return [("closest", ", ".join(map(repr, near)))] if near else []
+
+
+def refuse_duplicate(name: str) -> NoReturn:
+    """Refuse a second site of the same name."""
+    raise DuplicateSite(
+        f"the program has two sites of the name {name!r}",
+        where=place(),
+        help=f"give each site a name of its own, in a loop f'{name}{{i}}'",
+    )
+
+
+def refuse_unknown(name: str, known: Iterable[str], what: str) -> NoReturn:
+    """Refuse the name of a site that a run did not meet."""
+    raise UnknownSite(
+        f"{what} names the site {name!r}, which the program did not reach",
+        where=place(),
+        notes=_nearest(name, known),
+        help="name a site of the program: simulate(model).sites lists those of one run",
+    )
+
+
+def refuse_missing(name: str, known: Iterable[str]) -> NoReturn:
+    """Refuse to score a run of which a choice is not given."""
+    raise UnknownSite(
+        f"no value is given for the choice {name!r}",
+        where=place(),
+        notes=_nearest(name, known),
+        help="score(model, values, ...) needs a value for every choice; replay(...) draws the rest",
+    )
+
+
+def refuse_parameters(distribution: Any, error: Exception | None) -> NoReturn:
+    """Refuse parameters that a distribution does not have."""
+    raise ProbabilisticError(
+        f"{distribution!r} has parameters that are not allowed"
+        + ("" if error is None else f": {error}"),
+        where=place(),
+        help="see the class's docstring; scales, rates and shapes are positive, probabilities lie "
+        "between 0 and 1 and sum to 1",
+    ) from error
+
+
+def refuse_distribution(distribution: Any, function: str, known: Iterable[type]) -> NoReturn:
+    """Refuse what is no distribution."""
+    name = type(distribution).__name__
+    names = [cls.__name__ for cls in known]
+    raise ProbabilisticError(
+        f"{distribution!r} is not a distribution: {function} has no method for {name}",
+        where=place(),
+        notes=_nearest(name, names),
+        help=f"give one of overlay.interpretations.probabilistic, or add a method with "
+        f"@{function}.dispatch",
+    )

@@ -1,0 +1,96 @@
+"""The language: choices and observations, as generic functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overlay import generic
+from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
+from overlay.interpretations.probabilistic.values import draw, scored
+
+__all__ = ["Site", "Trace", "observe", "sample"]
+
+
+@generic
+def sample(name: str, distribution: Any) -> Any:
+    """A choice: a value of a distribution, under a name that no other site of a run has.
+
+    What it gives is said by the interpretation in force; without one it is drawn at random.
+
+    >>> from overlay.interpretations.probabilistic import Normal, sample, simulating
+    >>> with simulating(0):
+    ...     sample("x", Normal(0.0, 1.0)) == sample("y", Normal(0.0, 1.0))
+    False
+    """
+    return draw(distribution, np.random.default_rng())
+
+
+@generic
+def observe(name: str, distribution: Any, value: Any) -> Any:
+    """What was seen: a value of a distribution. Gives the value.
+
+    >>> from overlay.interpretations.probabilistic import Normal, observe
+    >>> observe("y", Normal(0.0, 1.0), 0.5)
+    0.5
+    """
+    return value
+
+
+class Site(NamedTuple):
+    """A choice or an observation as a run met it."""
+
+    distribution: Any
+    value: Any
+    log_density: float
+    observed: bool
+
+
+class Trace:
+    """What one run of a program did.
+
+    sites: by name, in the order of the run. result: what the program gave.
+    """
+
+    def __init__(self) -> None:
+        self.sites: dict[str, Site] = {}
+        self.result: Any = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of the choices, by name."""
+        return {name: site.value for name, site in self.sites.items() if not site.observed}
+
+    @property
+    def log_joint(self) -> float:
+        """The log joint density of choices and observations: the sum over the sites, rounded
+        once."""
+        return total([site.log_density for site in self.sites.values()])
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.sites:
+            raise UnknownSite(
+                f"the run has no site {name!r}",
+                notes=[("sites", ", ".join(map(repr, list(self.sites)[:10])))],
+                help="name one of its sites",
+            )
+        return self.sites[name].value
+
+    def __repr__(self) -> str:
+        return f"<Trace of {len(self.sites)} sites, log joint {self.log_joint:.6g}>"
+
+    def note(self, name: str, distribution: Any, value: Any, observed: bool) -> None:
+        """Add a site. Raises DuplicateSite, and ProbabilisticError for bad parameters."""
+        if name in self.sites:
+            refuse_duplicate(name)
+        self.sites[name] = Site(distribution, value, scored(distribution, value), observed)
+
+
+def total(terms: list[float]) -> float:
+    """The sum, rounded once, also of infinite terms; nan where these are of both signs."""
+    try:
+        return math.fsum(terms)
+    except (OverflowError, ValueError):
+        return sum(terms)

@@ -1,0 +1,293 @@
+"""Single-site Metropolis-Hastings: one choice is changed at a time, and what depends on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+
+from overlay import Context, MethodTable
+from overlay.interpretations.probabilistic.chain import Chain
+from overlay.interpretations.probabilistic.errors import (
+    ImpossibleObservation,
+    ProbabilisticError,
+    place,
+    refuse_unknown,
+)
+from overlay.interpretations.probabilistic.interpretations import Random
+from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample, total
+from overlay.interpretations.probabilistic.proposals import Proposals, chooser
+from overlay.interpretations.probabilistic.structures import Structure, Structures
+from overlay.interpretations.probabilistic.values import drawn, scored
+
+__all__ = ["MetropolisHastings", "metropolis_hastings"]
+
+_ATTEMPTS = 100
+
+
+def metropolis_hastings(
+    model: Callable[..., Any],
+    *args: Any,
+    steps: int = 1000,
+    rng: Random = None,
+    proposals: Proposals = None,
+    initial: Mapping[str, Any] | None = None,
+    incremental: bool = True,
+) -> Chain:
+    """A Markov chain of runs of a program, which tends to its posterior: that of the choices,
+    given the observations.
+
+    Each step changes one choice, drawn from all with equal probability; what it decides anew is
+    drawn. initial: values of choices to begin with. incremental: what does not depend on the
+    choice is not run again, which changes the chain in nothing but its cost.
+
+    >>> from overlay.interpretations.probabilistic import (
+    ...     Bernoulli, metropolis_hastings, observe, sample
+    ... )
+    >>> def rain_or_not():
+    ...     rain = sample("rain", Bernoulli(0.2))
+    ...     observe("wet", Bernoulli(0.9 if rain else 0.1), True)
+    >>> chain = metropolis_hastings(rain_or_not, steps=2000, rng=1)
+    >>> bool(abs(chain["rain"].mean() - 0.18 / 0.26) < 0.05)
+    True
+    """
+    sampler = MetropolisHastings(
+        model, *args, rng=rng, proposals=proposals, initial=initial, incremental=incremental
+    )
+    return sampler.run(steps)
+
+
+class MetropolisHastings:
+    """A chain that is under way. ``step`` makes one step, ``run`` several.
+
+    steps, accepted: how many steps were made and accepted. reruns: how often all of the program
+    ran. See ``metropolis_hastings``.
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., Any],
+        *args: Any,
+        rng: Random = None,
+        proposals: Proposals = None,
+        initial: Mapping[str, Any] | None = None,
+        incremental: bool = True,
+    ) -> None:
+        self.model = model
+        self.args = args
+        self.rng = np.random.default_rng(rng)
+        self.steps = self.accepted = self.reruns = 0
+        self._rerun = Rerun(self)
+        self._trace: Trace | None = self._begun(dict(initial or {}))
+        self._names = tuple(self._trace.values)
+        if not self._names:
+            raise ProbabilisticError(
+                "the program makes no choices",
+                where=place(),
+                help="call sample(name, distribution) for what is to be inferred",
+            )
+        self.proposal_for = chooser(proposals, self._names)
+        self.structures = Structures(self) if incremental else None
+        self._structure: Structure | None = None
+        if self.structures is not None:
+            self._structure = self.structures.record(self._trace)
+
+    # ---- where it is --------------------------------------------------------------------------
+
+    @property
+    def trace(self) -> Trace:
+        """The run that the chain is at."""
+        if self._trace is None:
+            assert self._structure is not None
+            self._trace = self._structure.trace()
+        return self._trace
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its choices, in their order."""
+        return self._names
+
+    def __repr__(self) -> str:
+        return f"<MetropolisHastings: {self.accepted} of {self.steps} steps accepted>"
+
+    # ---- steps --------------------------------------------------------------------------------
+
+    def run(self, steps: int) -> Chain:
+        """Make some steps, and give what the choices were after each."""
+        chain = Chain(self.trace.values)
+        reruns = self.reruns
+        for _ in range(steps):
+            chain.note(self._step())
+        chain.reruns = self.reruns - reruns
+        return chain
+
+    def step(self) -> bool:
+        """Make one step; whether it was accepted."""
+        return self._step() is not None
+
+    def _step(self) -> dict[str, Any] | tuple[str, Any] | None:
+        """Make one step: the choice that it changed, with its value; all choices, where others
+        changed too; None where it was not accepted."""
+        self.steps += 1
+        if self.structures is not None and self._structure is None:
+            self._structure = self.structures.awaited(self.trace)
+        rng, place = self.rng, int(self.rng.integers(len(self._names)))
+        name = self._names[place]
+        distribution, old = self._choice(place)
+        new, correction = self.proposal_for(name).propose(distribution, old, rng)
+        limit = math.log1p(-rng.random())
+        if correction is not None:
+            if scored(distribution, new) == -math.inf:
+                return None
+            limit -= correction
+        if self._structure is not None:
+            ratio = self._structure.ratio(place, new, correction is None)
+            if ratio is not None:
+                return self._settled(name, new, limit < ratio)
+        return self._changed(name, new, limit, correction is None)
+
+    def _choice(self, place: int) -> tuple[Any, Any]:
+        """The distribution of a choice, and its value."""
+        if self._structure is not None:
+            return self._structure.choice(place)
+        site = self.trace.sites[self._names[place]]
+        return site.distribution, site.value
+
+    def _settled(self, name: str, new: Any, accepted: bool) -> tuple[str, Any] | None:
+        """Take the change that was proposed to the structure, or leave it."""
+        assert self._structure is not None
+        if not accepted:
+            return None
+        self.accepted += 1
+        self._trace = None
+        self._structure.accept()
+        return name, new
+
+    def _changed(
+        self, name: str, new: Any, limit: float, from_prior: bool
+    ) -> dict[str, Any] | None:
+        """A step for which all of the program runs."""
+        old = self.trace
+        trace = self._rerun(old, name, new)
+        if not limit < log_ratio(old.sites, trace.sites, name if from_prior else None):
+            return None
+        self.accepted += 1
+        self._trace, self._names = trace, tuple(trace.values)
+        if self.structures is not None:
+            self._structure = self.structures.found(trace)
+        return trace.values
+
+    def _begun(self, initial: dict[str, Any]) -> Trace:
+        """A run in which what is observed is possible."""
+        trace = Trace()
+        for _ in range(_ATTEMPTS):
+            trace = self._rerun.with_values(initial)
+            for name in initial:
+                if name not in trace.sites or trace.sites[name].observed:
+                    refuse_unknown(name, trace.values, "initial")
+            if trace.log_joint > -math.inf:
+                return trace
+        return self._rerun.refuse_impossible(trace)
+
+
+class Rerun:
+    """Runs all of a program with given values of choices; others are drawn."""
+
+    def __init__(self, sampler: MetropolisHastings) -> None:
+        self.sampler = sampler
+        self.sites: dict[str, Site] = {}
+        self.values: dict[str, Any] = {}
+        self.trace = Trace()
+        self.impossible: str | None = None
+        table = MethodTable("rerunning")
+        table.overlay(sample)(self._sample_method())
+        table.overlay(observe)(self._observe_method())
+        self.context = Context(table)
+
+    def _sample_method(self) -> Callable[..., Any]:
+        def replayed(name: str, distribution: Any) -> Any:
+            site = self.sites.get(name)
+            if name in self.values:
+                value = self.values[name]
+            elif site is not None and type(site.distribution) is type(distribution):
+                value = site.value
+            else:
+                value = drawn(distribution, self.sampler.rng)[0]
+            self._note(name, distribution, value, False)
+            return value
+
+        return replayed
+
+    def _observe_method(self) -> Callable[..., Any]:
+        def seen(name: str, distribution: Any, value: Any) -> Any:
+            self._note(name, distribution, value, True)
+            return value
+
+        return seen
+
+    def _note(self, name: str, distribution: Any, value: Any, observed: bool) -> None:
+        self.trace.note(name, distribution, value, observed)
+        if name == self.impossible:
+            raise ImpossibleObservation(
+                f"{value!r} is impossible for {name!r}, which is {distribution!r}",
+                where=place(),
+                help="correct the distribution or the value, or begin where it is possible: "
+                "initial={name: value}",
+            )
+
+    def __call__(self, old: Trace, name: str, new: Any) -> Trace:
+        """The program where one choice is changed."""
+        self.sites = {each: site for each, site in old.sites.items() if not site.observed}
+        return self.with_values({name: new})
+
+    def with_values(self, values: dict[str, Any]) -> Trace:
+        """The program with these choices, and those of ``sites``."""
+        self.sampler.reruns += 1
+        self.values = values
+        self.trace = Trace()
+        with self.context:
+            self.trace.result = self.sampler.model(*self.sampler.args)
+        return self.trace
+
+    def refuse_impossible(self, trace: Trace) -> NoReturn:
+        """Run the program once more, and raise where its first impossible site is."""
+        self.sites = {each: site for each, site in trace.sites.items() if not site.observed}
+        self.impossible = next(n for n, s in trace.sites.items() if s.log_density == -math.inf)
+        self.with_values({})
+        raise ImpossibleObservation(
+            f"{self.impossible!r} is impossible, and was not reached again",
+            help="let what the program does depend on its arguments and choices alone",
+        )
+
+
+def log_ratio(old: Mapping[str, Site], new: Mapping[str, Site], proposed: str | None) -> float:
+    """The log of the ratio in which a step from one run to another is accepted, without its
+    proposal.
+
+    proposed: the choice that was drawn from its distribution, as those are that are in one run
+    only: their densities cancel.
+    """
+    terms: list[float] = []
+    for name, site in new.items():
+        before = old.get(name)
+        if before is not None and _is_same(before, site):
+            if name != proposed and site.log_density != before.log_density:
+                terms += [site.log_density, -before.log_density]
+        else:
+            if site.observed:
+                terms.append(site.log_density)
+            if before is not None and before.observed:
+                terms.append(-before.log_density)
+    terms += [-s.log_density for name, s in old.items() if s.observed and name not in new]
+    counts = [sum(not site.observed for site in sites.values()) for sites in (old, new)]
+    if counts[0] != counts[1]:
+        terms += [math.log(counts[0]), -math.log(counts[1])]
+    return total(terms)
+
+
+def _is_same(one: Site, other: Site) -> bool:
+    """Whether a choice keeps its value, or both are observations."""
+    kept = type(one.distribution) is type(other.distribution)
+    return one.observed == other.observed and (one.observed or kept)

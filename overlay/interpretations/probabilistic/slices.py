@@ -1,0 +1,184 @@
+"""What depends on one choice: a slice of a tape, as a graph that many choices share.
+
+Steps of a slice that do the same with results of the same steps are one group, so the graph of a
+slice does not say how many there are of each, nor where their values stand: these are indices,
+which go with the slice.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from overlay.interpretations.probabilistic.dependent import Dependent
+from overlay.interpretations.probabilistic.tape import NO_SLOT, Kind, Step, Tape
+
+__all__ = ["CHOICE", "CLEAN", "Graph", "Group", "Slice", "Slicing"]
+
+CLEAN = -1
+"""The source of an argument that does not depend on the choice."""
+CHOICE = 0
+"""The source of an argument that is the choice itself; groups count from 1."""
+
+
+class Group(NamedTuple):
+    """Steps of a slice that do the same. sources: where each argument is from. many: whether
+    there are several."""
+
+    kind: Kind
+    function: Callable[..., Any] | None
+    sources: tuple[int, ...]
+    many: bool
+
+
+Graph = tuple[Group, ...]
+
+
+class Slice(NamedTuple):
+    """A graph, and of one slice with that graph where its values stand.
+
+    indices: for each group, for each argument that is no single value, its slots or its places
+    in a group; at last, for log densities, the slots of the old ones. outs: the slots that the
+    groups compute.
+    """
+
+    graph: Graph
+    indices: tuple[Any, ...]
+    outs: tuple[int, ...]
+
+
+class Slicing:
+    """The slices of one tape. result: the program's, which keeps what it is computed from."""
+
+    def __init__(self, tape: Tape, result: Any) -> None:
+        self.tape = tape
+        self.result = result
+
+    @cached_property
+    def _live(self) -> list[bool]:
+        """For each step, whether a density, a guard or the result needs it."""
+        steps = self.tape.steps
+        needed = set(_slots_in(self.result))
+        needed.update(k for site in self.tape.sites.values() for k in site.parameters)
+        live = [False] * len(steps)
+        for place in range(len(steps) - 1, -1, -1):
+            step = steps[place]
+            if step.kind is not Kind.VALUE or step.out in needed:
+                live[place] = True
+                needed.update(step.args)
+        return live
+
+    @cached_property
+    def _readers(self) -> dict[int, list[int]]:
+        """For each slot the live steps that read it."""
+        found: dict[int, list[int]] = {}
+        for place, step in enumerate(self.tape.steps):
+            if self._live[place]:
+                for slot in dict.fromkeys(step.args):
+                    found.setdefault(slot, []).append(place)
+        return found
+
+    def slice(self, slot: int, unscored: int = NO_SLOT) -> Slice:
+        """What depends on the choice in a slot. unscored: the slot of a log density that is to
+        be computed like other values."""
+        return _grouped(slot, self._dependents(slot), unscored)
+
+    def _dependents(self, slot: int) -> list[Step]:
+        """The steps that depend on a slot, in order."""
+        steps, readers = self.tape.steps, self._readers
+        todo = list(readers.get(slot, ()))
+        heapq.heapify(todo)
+        found: list[Step] = []
+        last = -1
+        while todo:
+            place = heapq.heappop(todo)
+            if place != last:
+                last = place
+                found.append(steps[place])
+                for reader in readers.get(steps[place].out, ()):
+                    heapq.heappush(todo, reader)
+        return found
+
+
+def _slots_in(value: Any) -> Iterable[int]:
+    if type(value) is Dependent:
+        yield value.slot
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _slots_in(part)
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        for part in value:
+            yield from _slots_in(part)
+
+
+class _Members:
+    """A group under way: its steps, of a level, which is how far they are from the choice."""
+
+    def __init__(self, kind: Kind, function: Any, sources: tuple[int, ...]) -> None:
+        self.kind = kind
+        self.function = function
+        self.sources = sources
+        self.steps: list[Step] = []
+
+
+def _grouped(slot: int, steps: list[Step], unscored: int) -> Slice:
+    levels = {slot: 0}
+    by_level: dict[int, list[Step]] = {}
+    for step in steps:
+        level = 1 + max(levels.get(k, 0) for k in step.args)
+        levels[step.out] = level
+        by_level.setdefault(level, []).append(step)
+    levels.pop(NO_SLOT, None)
+    groups: list[_Members] = []
+    places = {slot: (CHOICE, 0)}  # of a slot: its group, and where in that it stands
+    for level in sorted(by_level):
+        _add_level(by_level[level], groups, places, unscored)
+    return _made(groups, places)
+
+
+def _add_level(
+    steps: list[Step],
+    groups: list[_Members],
+    places: dict[int, tuple[int, int]],
+    unscored: int,
+) -> None:
+    """Add the steps of one level, none of which needs another."""
+    known: dict[Any, tuple[int, _Members]] = {}
+    for step in steps:
+        kind = Kind.VALUE if step.out == unscored else step.kind
+        sources = tuple(places[k][0] if k in places else CLEAN for k in step.args)
+        key = kind, step.function, sources
+        if key not in known:
+            groups.append(_Members(*key))
+            known[key] = len(groups), groups[-1]
+        number, members = known[key]
+        if step.out != NO_SLOT:
+            places[step.out] = number, len(members.steps)
+        members.steps.append(step)
+
+
+def _made(groups: list[_Members], places: dict[int, tuple[int, int]]) -> Slice:
+    graph: list[Group] = []
+    indices: list[Any] = []
+    outs: list[int] = []
+    for group in groups:
+        many = len(group.steps) > 1
+        graph.append(Group(group.kind, group.function, group.sources, many))
+        before = len(indices)
+        for number, source in enumerate(group.sources):
+            if source == CLEAN:
+                found = [step.args[number] for step in group.steps]
+            elif source != CHOICE and len(groups[source - 1].steps) > 1:
+                found = [places[step.args[number]][1] for step in group.steps]
+            else:
+                continue
+            indices.append(tuple(found) if many else found[0])
+        if many and len(indices) == before:  # all are the same
+            indices.append((0,) * len(group.steps))
+        here = tuple(step.out for step in group.steps if step.out != NO_SLOT)
+        if group.kind is Kind.SCORE:
+            indices.append(here if many else here[0])
+        outs += here
+    return Slice(tuple(graph), tuple(indices), tuple(outs))

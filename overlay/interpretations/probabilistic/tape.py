@@ -1,0 +1,201 @@
+"""The dependency graph of one run, as a tape of what was computed from choices.
+
+A tape has slots, which hold values, and steps, each of which computes one slot from others. A step
+that is a guard computes nothing: the tape is right for other choices as long as all guards hold.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from overlay.interpretations.probabilistic.errors import NotTraceable, place, refuse_duplicate
+from overlay.interpretations.probabilistic.language import Site
+
+__all__ = ["TAPE", "Fixed", "Kind", "Packed", "Step", "Tape", "TapeSite", "identical", "rebuilt"]
+
+TAPE: ContextVar[Tape] = ContextVar("tape")
+"""The tape of the run that is being recorded."""
+
+
+class Kind(enum.Enum):
+    """What a step is: a value, the log density of a site, or a guard: that a value is true, is
+    false, or is the same as another."""
+
+    VALUE = enum.auto()
+    SCORE = enum.auto()
+    TRUE = enum.auto()
+    FALSE = enum.auto()
+    SAME = enum.auto()
+
+
+class Step(NamedTuple):
+    """``slots[out] = function(*slots[args])``; a guard has no slot, and a function only if
+    it compares."""
+
+    kind: Kind
+    function: Callable[..., Any] | None
+    args: tuple[int, ...]
+    out: int
+
+
+class TapeSite(NamedTuple):
+    """A site: its class of distributions, how the parameters are made of slots, and the slots of
+    its value and its log density."""
+
+    cls: type
+    shape: Any
+    parameters: tuple[int, ...]
+    value: int
+    score: int
+    observed: bool
+
+
+class Fixed(NamedTuple):
+    """A place where a value that depends on choices decided how the program goes on."""
+
+    what: str
+    where: str | None
+
+
+LEAF: Final = 0
+NO_SLOT: Final = -1
+
+
+def rebuilt(shape: Any, leaves: Any) -> Any:
+    """A nest of tuples and lists, of its shape and an iterator of what is in it."""
+    if shape == LEAF:
+        return next(leaves)
+    cls, parts = shape
+    items = [rebuilt(part, leaves) for part in parts]
+    if cls is list:
+        return items
+    return cls(*items) if hasattr(cls, "_fields") else tuple(items)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A function of nests of tuples and lists, as a function of what is in them."""
+
+    function: Callable[..., Any]
+    shape: Any
+    names: tuple[str, ...] = ()
+
+    def __call__(self, *leaves: Any) -> Any:
+        args: list[Any] = list(rebuilt(self.shape, iter(leaves)))
+        count = len(args) - len(self.names)
+        return self.function(*args[:count], **dict(zip(self.names, args[count:], strict=True)))
+
+
+class Tape:
+    """What one run computed from its choices.
+
+    given: the values of the choices. slots: all values. steps: in the order of the run. sites:
+    by name. result: the program's result, with ``Dependent`` values in it. fixed: where values
+    decided about the structure.
+    """
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.given = given
+        self.slots: list[Any] = []
+        self.steps: list[Step] = []
+        self.sites: dict[str, TapeSite] = {}
+        self.fixed: list[Fixed] = []
+        self.guarded: set[tuple[Kind, int]] = set()
+        self.is_open = True
+
+    # ---- recording ----
+
+    def slot(self, value: Any) -> int:
+        """A new slot that holds a value."""
+        self.slots.append(value)
+        return len(self.slots) - 1
+
+    def step(
+        self, function: Callable[..., Any], args: tuple[int, ...], value: Any, kind: Kind
+    ) -> int:
+        """Note that a function gave a value; its slot."""
+        if not self.is_open:
+            raise NotTraceable(
+                "the program keeps a value that depends on choices beyond the run",
+                where=place(),
+                help="keep such values in local variables, or sample with incremental=False",
+            )
+        out = self.slot(value)
+        self.steps.append(Step(kind, function, args, out))
+        return out
+
+    def guard(self, slot: int, value: Any, what: str) -> None:
+        """The tape is right as long as this slot has this value."""
+        kind = Kind.SAME
+        if type(value) is bool and type(self.slots[slot]) is bool:
+            kind = Kind.TRUE if value else Kind.FALSE
+        if (kind, slot) in self.guarded:
+            return
+        self.guarded.add((kind, slot))
+        args = (slot, self.slot(value)) if kind is Kind.SAME else (slot,)
+        self.steps.append(Step(kind, None, args, NO_SLOT))
+        self.fixed.append(Fixed(what, place()))
+
+    def note(self, name: str, site: TapeSite) -> None:
+        """Add a site."""
+        if name in self.sites:
+            refuse_duplicate(name)
+        self.sites[name] = site
+
+    # ---- looking ----
+
+    def distribution(self, site: TapeSite) -> Any:
+        """The distribution of a site, as the choices are now."""
+        slots = self.slots
+        return rebuilt(site.shape, iter([slots[k] for k in site.parameters]))
+
+    def site(self, name: str) -> Site:
+        """A site as the choices are now."""
+        it, slots = self.sites[name], self.slots
+        return Site(self.distribution(it), slots[it.value], slots[it.score], it.observed)
+
+    def recomputed(self, values: dict[str, Any]) -> list[Any] | None:
+        """The slots for other values of the choices; None where a guard does not hold."""
+        slots = list(self.slots)
+        for name, site in self.sites.items():
+            if not site.observed:
+                slots[site.value] = values[name]
+        for kind, function, args, out in self.steps:
+            if function is not None:
+                slots[out] = function(*[slots[k] for k in args])
+            elif not holds(kind, [slots[k] for k in args]):
+                return None
+        return slots
+
+
+def holds(kind: Kind, values: list[Any]) -> bool:
+    """Whether a guard holds."""
+    if kind is Kind.SAME:
+        return identical(*values)
+    return values[0] is (kind is Kind.TRUE)
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Whether two values are of one class and the same to any program: ``1`` and ``1.0`` are not,
+    nor are ``0.0`` and ``-0.0``; nan is not the same as itself."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(identical, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and _same_array(one, other)
+    if isinstance(one, (float, np.floating)):
+        return bool(one == other) and math.copysign(1.0, one) == math.copysign(1.0, other)
+    return bool(one == other)
+
+
+def _same_array(one: Any, other: Any) -> bool:
+    equal = bool(np.all(one == other))
+    return equal and (one.dtype.kind != "f" or bool(np.all(np.signbit(one) == np.signbit(other))))
