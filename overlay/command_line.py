@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
 def _context(asked: argparse.Namespace, **changes: bool) -> Context:
     context = named_context(asked.context)
     changes["implicit"] = asked.implicit
-    asked_for = {name: True for name, on in changes.items() if on}
+    asked_for: Any = {name: True for name, on in changes.items() if on}
     return context.replace(**asked_for) if asked_for else context
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from overlay import blocks
 from overlay.dispatch import by_types, resolve
@@ -24,6 +24,7 @@ from overlay.wrapping import Wrapped, wrapped_in
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.explain import Explanation
+    from overlay.jitted import Compiled
     from overlay.report import Record, Report
 
 __all__ = [
@@ -37,6 +38,19 @@ __all__ = [
     "recurse",
     "wrapped_in",
 ]
+
+
+class Changes(TypedDict, total=False):
+    """What ``Context.replace`` may change."""
+
+    tables: Iterable[MethodTable]
+    plugins: Iterable[Plugin]
+    metadata: Any
+    state: Any
+    implicit: bool
+    strict: bool
+    counts: bool
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -166,7 +180,7 @@ class Context:
             counts=inner._counts,
         )
 
-    def replace(self, **changes: Any) -> Context:
+    def replace(self, **changes: Unpack[Changes]) -> Context:
         """A changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
         ``implicit``, ``strict``, ``counts``; a TypeError for any other name.
 
@@ -178,14 +192,15 @@ class Context:
             raise TypeError(
                 f"a context has no {unknown[0]!r} to replace; it has {', '.join(_FIELDS)}"
             )
-        if not changes.keys() <= {"metadata", "plugins"} or self._strict or self._counts:
-            return self._changed(changes)
-        if "plugins" in changes:
-            changes["plugins"] = tuple(changes["plugins"])
-            if not all(isinstance(plugin, Plugin) for plugin in changes["plugins"]):
-                return self._changed(changes)  # which refuses them
-        key = copies_key(self, changes, metadata_key)
-        return self._copies.found(key, lambda: self._copy(changes))
+        given: dict[str, Any] = {**changes}
+        if not given.keys() <= {"metadata", "plugins"} or self._strict or self._counts:
+            return self._changed(given)
+        if "plugins" in given:
+            given["plugins"] = tuple(given["plugins"])
+            if not all(isinstance(plugin, Plugin) for plugin in given["plugins"]):
+                return self._changed(given)  # which refuses them
+        key = copies_key(self, given, metadata_key)
+        return self._copies.found(key, lambda: self._copy(given))
 
     def _changed(self, changes: dict[str, Any]) -> Context:
         values = {name: getattr(self, name) for name in _FIELDS} | changes
@@ -267,7 +282,7 @@ class Context:
         """The same function, run in this context at every call."""
         return Wrapped(self, f)
 
-    def jit(self, f: Callable[P, R], /, **options: Any) -> Callable[P, R]:
+    def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:
         """The same function compiled by numba under this context, with no run-time cost.
 
         options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that

@@ -6,13 +6,50 @@ import functools
 import importlib
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from overlay.errors import NotCompilable, OverlayWarning
 from overlay.location import name_of
 from overlay.target import module_of
 
-__all__ = ["can_compile", "is_dispatcher", "is_kernel", "without_compiling"]
+if TYPE_CHECKING:
+    from overlay.compiled.barrier import BarrierInfo
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+__all__ = ["Compiled", "can_compile", "is_dispatcher", "is_kernel", "without_compiling"]
+
+
+class Compiled(Protocol[P, R_co]):
+    """What ``Context.jit`` gives: the function, compiled, and what there is to know of it. It is a
+    numba dispatcher, so that numba's own functions for looking at code work on it, too."""
+
+    py_func: Any
+    functions_compiled: int
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    def barriers(self) -> list[BarrierInfo]:
+        """What calls in contexts that only the running program knows have done so far."""
+        ...
+
+    def recompile(self) -> None:
+        """Compile again all that was compiled."""
+        ...
+
+    @property
+    def stats(self) -> Any:
+        """What was read from disk."""
+        ...
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """The LLVM code."""
+        ...
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """The machine code."""
+        ...
 
 
 def is_dispatcher(value: Any) -> bool:

@@ -43,9 +43,7 @@ def _infinite(*values: Interval) -> bool:
     return any(bound in (INF, -INF) for v in values for bound in (v.low, v.high))
 
 
-def _of_integers(
-    operation: Callable[[Bound, Bound], Bound], one: Interval, other: Interval
-) -> Any:
+def _of_integers(operation: Callable[[Bound, Bound], Bound], one: Interval, other: Interval) -> Any:
     """The interval of an operation on integers that is monotone in each argument, in one or the
     other way. Where a bound cannot be told, it is left open."""
     try:
