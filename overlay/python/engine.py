@@ -234,12 +234,13 @@ class PythonEngine:
 
     def current(self) -> Context:
         """What ``current_context()`` gives in code of this engine."""
+        return self._context() or self._context_anew()
+
+    def _context_anew(self) -> Context:
         from overlay.context import Context
 
         metadata, state, plugins = self._as_context
-        return self._context() or Context(
-            *reversed(self.tables), plugins=plugins, metadata=metadata, state=state
-        )
+        return Context(*reversed(self.tables), plugins=plugins, metadata=metadata, state=state)
 
     @unobserved
     def enter(self, function: Any) -> Any:
