@@ -50,6 +50,7 @@ NOT_CHECKED = (
     "primitives.hyperbolic",
     "primitives.modular",
     "primitives.powers",
+    "primitives.quadratics",
     "primitives.remainders",
     "primitives.rounding",
     "primitives.sequences.chains",
@@ -69,6 +70,7 @@ NOT_CHECKED = (
     "primitives.several",
     "primitives.shifts",
     "primitives.word_division",
+    "primitives.word_divmod",
     "primitives.word_conversion",
     "primitives.words",
 )

@@ -236,10 +236,10 @@ class _Causality:
             kind = LAST_RESORT
         elif forward and len(step.unknown) == len(relation.outputs):
             kind = FORWARD
-        elif len(step.unknown) > 1:
-            kind = JOINTLY
         elif self.is_part(step):
             kind = PARTLY
+        elif len(step.unknown) > 1:
+            kind = JOINTLY
         else:
             kind = INPUT if self.inputs.issuperset(step.unknown) else INNER
         return kind, int(partial), len(step.mode.coordinates)
@@ -247,7 +247,8 @@ class _Causality:
     def is_part(self, step: Solved) -> bool:
         """Whether more could be solved for at once, by a relation that is better solved so."""
         rule = step.statement.relation
-        if step.mode.coordinates and _discrete(step.statement) and rule.mode(rule.axes):
+        single = len(step.unknown) == 1 and step.mode.coordinates
+        if single and _discrete(step.statement) and rule.mode(rule.axes):
             return True
         if not isinstance(rule, Relation) or not rule.joint:
             return False

@@ -17,9 +17,11 @@ from inversion.chaining import chained
 from inversion.code import Cache
 from inversion.congruences import reduced
 from inversion.definition import Axes, Definition
+from inversion.digits import by_digits
 from inversion.emitting import emit
 from inversion.errors import NotInvertible, WrongArguments
 from inversion.finite import by_trial
+from inversion.integer_systems import with_integer_systems
 from inversion.inverse import Inverse
 from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
@@ -49,6 +51,7 @@ __all__ = ["choose", "invert"]
 
 PIPELINE: tuple[Callable[[Program], Program], ...] = (
     *SIMPLIFY,
+    by_digits,
     reduced,
     chained,
     prune,
@@ -193,7 +196,13 @@ def _planned(
     }
     program = absorb(fuse_elementwise(with_systems(program, parts)))
     program = prune(in_polar_coordinates(program, parts))
-    return program, plan(program, parts, stated, numeric=numeric), stated
+    try:
+        return program, plan(program, parts, stated, numeric=numeric), stated
+    except NotInvertible:
+        gathered = prune(with_integer_systems(program))
+        if gathered == program:
+            raise
+        return gathered, plan(gathered, parts, stated, numeric=numeric), stated
 
 
 def _inputs(
