@@ -12,8 +12,9 @@ from sybil.parsers.rest import DocTestParser
 
 # ---- our own annotations hold while the tests run -----------------------------------------
 
-# numba compiles functions of these modules, and cannot compile the calls that typeguard puts
-# into them. (Those call globals() and locals(): no parameter of ours may have these names.)
+# numba compiles functions of these modules, or their source is written out: typeguard would put
+# calls into them that neither can have. (Those call globals() and locals(): no parameter of ours
+# may have these names.)
 NOT_CHECKED = (
     "inversion.arrays.checks",
     "inversion.quick",
@@ -49,8 +50,12 @@ NOT_CHECKED = (
     "primitives.hyperbolic",
     "primitives.modular",
     "primitives.powers",
+    "primitives.quadratics",
     "primitives.remainders",
     "primitives.rounding",
+    "primitives.sequences.chains",
+    "primitives.sequences.parts",
+    "primitives.sequences.texts",
     "primitives.signs",
     "primitives.special",
     "primitives.trigonometric",
@@ -65,6 +70,7 @@ NOT_CHECKED = (
     "primitives.several",
     "primitives.shifts",
     "primitives.word_division",
+    "primitives.word_divmod",
     "primitives.word_conversion",
     "primitives.words",
 )

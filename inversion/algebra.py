@@ -25,6 +25,7 @@ from primitives import Relation, relation_of, relations
 from primitives.arithmetic import squared
 from primitives.arrays.domain import is_array
 from primitives.fractions import fraction
+from primitives.quadratics import MAYBE_LINEAR, QUADRATIC
 
 __all__ = ["collected"]
 
@@ -282,6 +283,8 @@ class _Algebra:
             constant, slope = self.padded(found.top, 2)
             self.affine(constant, slope, result)
             return True
+        if self.kind is int and found.bottom == (self.one,):
+            return self.quadratic(found.top, result)
         if len(found.bottom) == 1 and isinstance(found.top[2], Constant):
             constant, slope, lead = found.top
             assert isinstance(lead, Constant)
@@ -316,6 +319,16 @@ class _Algebra:
             self.new.equal = self.variable
         else:
             self.state(operator.mul, slope, self.variable, result=result)
+
+    def quadratic(self, top: Polynomial, result: Variable) -> bool:
+        """A polynomial of an integer."""
+        constant, slope, lead = top
+        if _zero(slope) and isinstance(lead, Constant):
+            return self.square(constant, slope, lead, result)
+        rule = QUADRATIC if isinstance(lead, Constant) else MAYBE_LINEAR
+        arguments = (self.variable, lead, slope, constant)
+        self.new.made.append(Statement(rule, (result,), arguments, self.where))
+        return True
 
     def square(self, constant: Operand, slope: Operand, lead: Constant, result: Variable) -> bool:
         """``lead * (variable + shift)**2 + constant - lead * shift**2``"""

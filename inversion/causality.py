@@ -236,13 +236,24 @@ class _Causality:
             kind = LAST_RESORT
         elif forward and len(step.unknown) == len(relation.outputs):
             kind = FORWARD
+        elif self.is_part(step):
+            kind = PARTLY
         elif len(step.unknown) > 1:
             kind = JOINTLY
-        elif step.mode.coordinates and _discrete(step.statement) and relation.mode(relation.axes):
-            kind = PARTLY
         else:
             kind = INPUT if self.inputs.issuperset(step.unknown) else INNER
         return kind, int(partial), len(step.mode.coordinates)
+
+    def is_part(self, step: Solved) -> bool:
+        """Whether more could be solved for at once, by a relation that is better solved so."""
+        rule = step.statement.relation
+        single = len(step.unknown) == 1 and step.mode.coordinates
+        if single and _discrete(step.statement) and rule.mode(rule.axes):
+            return True
+        if not isinstance(rule, Relation) or not rule.joint:
+            return False
+        left = [axis for axis, v in step.statement.bindings() if v in self.rank]
+        return len(left) > len(step.unknown) and rule.mode(left) is not None
 
     def solved(self, i: int, unknown: tuple[Variable, ...]) -> Solved | None:
         """Equation i solved for these variables, or None where no mode does that."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.kernels import Kernel
+from inversion.arrays.limits import first_sequence
 from inversion.definition import Definition
 from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted, released
@@ -100,13 +101,25 @@ class Code:
 
     @cached_property
     def _entered(self) -> dict[str, Any]:
-        """The generated functions as they are compiled."""
+        """The generated functions as they are compiled. Raises NotCompilable."""
+        self.check()
         context, function = self._definition.context, self._definition.function
         names = {name: entered(value) for name, value in self._source.names.items()}
         names["forward"] = (context or Context()).jit(function)
         names["__name__"] = __name__
         exec(compile(self._source.text, self._definition.filename, "exec"), names)
         return names
+
+    def check(self) -> None:
+        """Raise NotCompilable for a program with strings or lists."""
+        found = first_sequence(self._definition.plan.program)
+        if found is not None:
+            name, kind, where = found
+            raise NotCompilable(
+                f"cannot compile the inverse of {self._definition.name}: {name} is a {kind}",
+                where=where,
+                help="strings and lists are inverted by calls, which are interpreted",
+            )
 
     # ---- rows ----
 

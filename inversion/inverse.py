@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.limits import refuse_arrays
+from inversion.arrays.limits import refuse_arrays, refuse_sequences
 from inversion.code import Cache, Code
 from inversion.dask_arrays import has_dask, lazily
 from inversion.definition import Definition
@@ -158,6 +158,7 @@ class Inverse(Readable):
         chunk by chunk.
         Raises what a call raises, and NotCompilable.
         """
+        self._code.check()
         known_axes, spare = self.known, len(self.parameters)
         if theta is None and spare and self.parameters.optional:
             theta = self.parameters.default()
@@ -199,6 +200,7 @@ class Inverse(Readable):
         continuous ones the distance goes down from there, to where it is least around.
         Raises NoSolution where no solution is found, NotInvertible for programs with arrays.
         """
+        refuse_sequences(self.origin, "measure how near solutions are")
         if guess is _NO_GUESS:
             *values, guess = known or (None,)
             known = tuple(values)

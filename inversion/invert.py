@@ -13,12 +13,15 @@ import numpy as np
 from inversion.arrays.fusion import fuse_elementwise, fuse_moved
 from inversion.arrays.linear_loops import with_systems
 from inversion.branches import absorb
+from inversion.chaining import chained
 from inversion.code import Cache
 from inversion.congruences import reduced
 from inversion.definition import Axes, Definition
+from inversion.digits import by_digits
 from inversion.emitting import emit
 from inversion.errors import NotInvertible, WrongArguments
 from inversion.finite import by_trial
+from inversion.integer_systems import with_integer_systems
 from inversion.inverse import Inverse
 from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
@@ -41,13 +44,22 @@ from primitives.arrays.domain import (
 )
 from primitives.domains import domain_of
 from primitives.relation import RETURN
+from primitives.sequences.lists import ELEMENTS as LIST_ELEMENTS
+from primitives.sequences.lists import is_list, list_of
 
 __all__ = ["choose", "invert"]
 
-PIPELINE: tuple[Callable[[Program], Program], ...] = (*SIMPLIFY, reduced, prune, fuse_moved)
+PIPELINE: tuple[Callable[[Program], Program], ...] = (
+    *SIMPLIFY,
+    by_digits,
+    reduced,
+    chained,
+    prune,
+    fuse_moved,
+)
 """What every program goes through after lifting, whatever is known."""
 
-KINDS = (float, int, bool, complex, np.int64, np.uint64)
+KINDS = (float, int, bool, complex, np.int64, np.uint64, str)
 EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
 
 
@@ -184,7 +196,13 @@ def _planned(
     }
     program = absorb(fuse_elementwise(with_systems(program, parts)))
     program = prune(in_polar_coordinates(program, parts))
-    return program, plan(program, parts, stated, numeric=numeric), stated
+    try:
+        return program, plan(program, parts, stated, numeric=numeric), stated
+    except NotInvertible:
+        gathered = prune(with_integer_systems(program))
+        if gathered == program:
+            raise
+        return gathered, plan(gathered, parts, stated, numeric=numeric), stated
 
 
 def _inputs(
@@ -234,16 +252,18 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         return type_of_array(kind)
     if typing.get_origin(kind) is np.ndarray or kind is np.ndarray:
         return _array_type(f, name, kind, shape)
-    if is_array(kind):
+    if is_array(kind) or is_list(kind):
         return kind
-    if domain_of(type(kind)) is not None:
-        kind = type(kind)  # an example
+    if typing.get_origin(kind) is list and typing.get_args(kind)[0] in LIST_ELEMENTS:
+        return list_of(typing.get_args(kind)[0])
+    if domain_of(type(kind)) is not None and not isinstance(kind, str):
+        kind = type(kind)  # an example; a string is rather the name of a type
     if not isinstance(kind, type):
         raise WrongArguments(
             f"{name} of {describe(f)} has no plain type: {hint!r}",
             where=location_of(f),
-            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64; and "
-            "tuples of them, tuple[float, float]",
+            help="float, int, bool, complex, str, numpy.int64 and numpy.uint64 are inverted; "
+            "tuples of them, tuple[float, float]; and list[float], list[int], list[str]",
         )
     kind = EQUAL.get(kind, kind)
     if domain_of(kind) is not None and kind not in KINDS:

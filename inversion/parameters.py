@@ -147,7 +147,7 @@ class ParameterSpace:
         """θ as a tuple with the right number of values."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.shape == () and theta.dtype.names:
             self.check_names(theta.dtype.names)
-            return tuple(theta[name].tolist() for name in self.names)
+            return tuple(_native(theta[name]) for name in self.names)
         if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
             raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
         return tuple(theta)
@@ -172,6 +172,11 @@ class ParameterSpace:
             notes=[("parameter", str(parameter)) for parameter in self],
             help="give a tuple, or a record of inv.parameters.dtype",
         )
+
+
+def _native(value: Any) -> Any:
+    """A field of a record as Python has it; one that holds objects is that already."""
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
 def _member(parameter: Parameter, value: Any) -> Any:

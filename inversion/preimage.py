@@ -241,13 +241,14 @@ class _Seen:
         parts: list[Any] = []
         for axis, answer in zip(self.inverse.unknown, answers, strict=True):
             parts += taken_apart(self.inverse.axes.trees[axis], answer)
-        exact = tuple(part for part in parts if not isinstance(part, (float, complex)))
+        others = (part for part in parts if not isinstance(part, (float, complex)))
+        exact = tuple(tuple(part) if isinstance(part, list) else part for part in others)
         rounded = tuple(complex(part) for part in parts if isinstance(part, (float, complex)))
         self.size = max(self.size, *map(abs, rounded), 0.0)
-        others = self.points.setdefault(exact, [])
-        if any(self._is_same(rounded, other, apart) for other in others):
+        seen = self.points.setdefault(exact, [])
+        if any(self._is_same(rounded, other, apart) for other in seen):
             return False
-        others.append(rounded)
+        seen.append(rounded)
         return True
 
     def _is_same(self, one: tuple[complex, ...], other: tuple[complex, ...], apart: float) -> bool:

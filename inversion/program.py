@@ -13,6 +13,7 @@ import numpy as np
 from primitives.arrays.domain import type_of_array
 from primitives.domains import Domain
 from primitives.relation import Mode
+from primitives.sequences.lists import type_of_list
 
 __all__ = [
     "Constant",
@@ -49,6 +50,8 @@ class Constant:
     @property
     def kind(self) -> Any:
         """Its type."""
+        if isinstance(self.value, list):
+            return type_of_list(self.value)
         return type_of_array(self.value) if _is_array(self.value) else type(self.value)
 
     def __eq__(self, other: object) -> bool:
@@ -66,7 +69,8 @@ class Constant:
     def __str__(self) -> str:
         if _is_array(self.value):
             return f"constant_{'x'.join(map(str, self.value.shape))}"
-        return repr(self.value) if isinstance(self.value, (bool, int, float)) else str(self.value)
+        plain = isinstance(self.value, (bool, int, float, str, list))
+        return repr(self.value) if plain else str(self.value)
 
 
 def _is_array(value: Any) -> bool:

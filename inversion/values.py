@@ -14,6 +14,7 @@ from overlay import NotCompilable
 from overlay.location import caller
 from primitives.arrays.domain import Arrays, is_array
 from primitives.domains import domain_of
+from primitives.sequences.lists import element_of_sequence, is_list, is_sequence
 
 __all__ = ["as_text", "cast", "dtype_of", "example_of", "is_close"]
 
@@ -40,6 +41,10 @@ def cast(axis: str, kind: Any, value: Any) -> Any:
         if not cmath.isfinite(whole):
             raise NoSolution(f"{axis} = {value!r} is not finite", where=caller())
         return whole
+    if is_list(kind) and isinstance(value, list):
+        return [
+            cast(f"{axis}[{i}]", element_of_sequence(kind), item) for i, item in enumerate(value)
+        ]
     domain = domain_of(kind)
     if kind is float or (domain is not None and not domain.contains(value)):
         raise WrongArguments(
@@ -81,6 +86,11 @@ def _cast_array(axis: str, domain: Arrays, value: Any) -> Any:
 
 def is_close(answer: Any, wanted: Any, rtol: float, atol: float) -> bool:
     """Whether a number, or each element of an array, is what it should be."""
+    if isinstance(wanted, list):
+        pairs = zip(answer, wanted, strict=False)
+        return len(answer) == len(wanted) and all(
+            is_close(one, other, rtol, atol) for one, other in pairs
+        )
     if isinstance(wanted, (float, complex)) or (
         isinstance(wanted, np.ndarray) and wanted.dtype.kind in "fc"
     ):
@@ -97,8 +107,13 @@ def dtype_of(kind: Any) -> np.dtype[Any]:
 def example_of(kind: Any) -> Any:
     """A value of a type, for compiling. Raises NotCompilable where there is none."""
     domain = domain_of(kind)
-    if domain is None:
-        raise NotCompilable(f"values of type {kind!r} are not compiled", where=caller())
+    if domain is None or is_sequence(kind):
+        shown = getattr(kind, "__name__", repr(kind))
+        raise NotCompilable(
+            f"values of type {shown} are not compiled",
+            where=caller(),
+            help="call the inverse itself, which is interpreted",
+        )
     return domain.default
 
 

@@ -35,9 +35,12 @@ __all__ = [
     "NonZero",
     "Positive",
     "Real",
+    "Strings",
+    "Text",
     "WholeFloats",
     "Word64",
     "domain_of",
+    "generator_at",
 ]
 
 _SMALLEST, _LARGEST = 2.0**-53, 1 - 2.0**-53
@@ -495,6 +498,72 @@ class ComplexNumbers(Domain):
         return not self.nonzero
 
 
+def generator_at(unit: float) -> np.random.Generator:
+    """A generator of random numbers that a number in [0, 1] is the seed of."""
+    return np.random.default_rng(int(unit * 2**53))
+
+
+@dataclass(frozen=True)
+class Strings(Domain):
+    """All strings.
+
+    A number in [0, 1] seeds a generator that draws the length, at most 24, and the characters.
+    """
+
+    kind = str
+
+    def __repr__(self) -> str:
+        return "Text"
+
+    def contains(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        found = np.empty(len(units), dtype=object)
+        for i, unit in enumerate(units):
+            rng = generator_at(unit)
+            length = min(int(rng.geometric(0.2)) - 1, 24)
+            found[i] = "".join(_CHARACTERS[k] for k in rng.integers(len(_CHARACTERS), size=length))
+        return found
+
+    @property
+    def default(self) -> str:
+        return ""
+
+    @property
+    def edges(self) -> tuple[str, ...]:
+        cases = "a", "A", "aA", "ß", "SS", "İ", "ΑΣ", "ας", "\u03c3", "ŉ", "ﬃ", "ꭰ"
+        return (
+            "",
+            *cases,
+            " ",
+            "0",
+            "-7",
+            "+007",
+            " 12 ",
+            "1_0",
+            "\u0661",
+            "1e3",
+            "0.5",
+            "abab",
+            "\n",
+        )
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        return "True"
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, Strings):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        return self
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(object)
+
+
+_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-+_äßéΣςλİ€"
+
 Real = Interval(-math.inf, math.inf)
 Positive = Interval(0, math.inf, open_low=True)
 NonNegative = Interval(0, math.inf)
@@ -502,6 +571,7 @@ NonZero = Interval(-math.inf, math.inf, without=(0.0,))
 Integer = Integers()
 Bool = Booleans()
 Complex = ComplexNumbers()
+Text = Strings()
 Int64 = Integers(-(2**63), 2**63 - 1, kind=np.int64)
 Word64 = Integers(0, 2**64 - 1, kind=np.uint64)
 
@@ -520,6 +590,7 @@ _BY_TYPE: tuple[tuple[type, Domain], ...] = (
     (int, Integer),
     (float, Real),
     (complex, Complex),
+    (str, Text),
     (np.int64, Int64),
     (np.uint64, Word64),
 )

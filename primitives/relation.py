@@ -29,7 +29,7 @@ from primitives.domains import Domain, domain_of
 __all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]
 
 RETURN = "return"
-RESERVED = ("ret", "domain", "codomain", "edges", "weak")
+RESERVED = ("ret", "domain", "codomain", "edges", "weak", "joint")
 
 Solver = Callable[..., Any]
 
@@ -132,6 +132,8 @@ class Relation:
     edges: what holds at its edges, in words. weak: whether its result says little of its inputs,
     as a sum does of its terms: it is then solved only for what nothing else determines.
     independent: whether each of several results determines one input more.
+    joint: whether it is solved for several inputs at once wherever it can be, because a free choice
+    of one mostly leaves nothing for the others, as a word does that a text is to begin with.
     """
 
     whole = False
@@ -150,9 +152,12 @@ class Relation:
         edges: str = "",
         weak: bool = False,
         independent: bool = False,
+        joint: bool = False,
     ) -> None:
         self.weak = weak
-        self.independent = self.whole = independent
+        self.independent = independent
+        self.joint = joint
+        self.whole = independent or joint
         self.target = target
         self.types = types
         self.equation = equation
@@ -226,6 +231,7 @@ def relation(
     edges: str = "",
     weak: bool = False,
     independent: bool = False,
+    joint: bool = False,
     **solutions: Solver | Parametric,
 ) -> Relation:
     """The relation of a function for one signature.
@@ -279,6 +285,7 @@ def relation(
         edges=edges,
         weak=weak,
         independent=independent,
+        joint=joint,
     )
     build = _Builder(made, where, incomplete)
     build.domains(domain)

@@ -44,6 +44,7 @@ from primitives.remainders import (
 from primitives.remainders import dividend as float_dividend
 from primitives.remainders import modulus as float_modulus
 from primitives.rounding import above_its_floor, beyond_trunc, trunc_of
+from primitives.word_divmod import WORD_DIVISION
 
 __all__ = ["PAIRS", "SEVERAL", "divmod_float", "divmod_int", "frexp", "modf"]
 
@@ -385,5 +386,6 @@ SEVERAL: tuple[Relation, ...] = (divmod_int, divmod_float, modf, frexp)
 PAIRS: Mapping[tuple[Relation, Relation], Relation] = {
     (floordiv_int, mod_int): divmod_int,
     (floordiv, mod): divmod_float,
+    **{(floor, rest): both for floor, rest, both in WORD_DIVISION.values()},
 }
 """Two functions of the same arguments, and the one that gives both results."""

@@ -40,6 +40,7 @@ from primitives import (
 )
 from primitives.modular import wrapping
 from primitives.relation import Relation
+from primitives.sequences.table import SEQUENCES
 from primitives.words import words_of
 
 __all__ = ["RelationOf", "relation_of", "relations"]
@@ -169,6 +170,8 @@ RELATIONS: tuple[Relation, ...] = (
     gamma.lgamma,
     # of complex numbers
     *complex.COMPLEX,
+    # of strings and lists
+    *SEQUENCES,
 )
 
 # other spellings: of a function, for all its types, or of one relation

@@ -29,7 +29,7 @@ from primitives.relation import RETURN, Mode, Relation
 
 __all__ = ["BrokenLaw", "check_complete", "check_forward", "check_relation", "check_sound"]
 
-REFUSALS = (NoSolution, ValueError, ArithmeticError)
+REFUSALS = (NoSolution, ValueError, ArithmeticError, IndexError)
 LARGEST = sys.float_info.max
 NEARBY = (-8, -5, -2, -1, 1, 2, 5, 8)  # units in the last place
 Values = Mapping[str, Any]
@@ -309,7 +309,10 @@ def _solve(mode: Mode, values: Values) -> dict[str, Any]:
 
 
 def _size(value: Any) -> float:
-    """The absolute value; of an integer beyond all floats the largest of them."""
+    """The absolute value; of an integer beyond all floats the largest of them; of what is no
+    number, 0."""
+    if isinstance(value, (str, list)):
+        return 0.0
     if isinstance(value, complex):
         return math.hypot(value.real, value.imag)  # abs raises where this overflows
     return float(min(abs(value if isinstance(value, float) else int(value)), LARGEST))
@@ -320,10 +323,14 @@ def _gap(one: Any, other: Any) -> Any:
     if isinstance(one, kinds) or isinstance(other, kinds):
         gap = _size(complex(one) - complex(other))
         return math.inf if math.isnan(gap) else gap
+    if isinstance(one, (str, list)):
+        return 0 if one == other else math.inf
     return math.inf if int(one) != int(other) else 0
 
 
 def _exact(relation: Relation) -> bool:
+    if any(relation.kinds[name] is str for name in relation.outputs):  # each digit is written
+        return True
     return not any(kind in (float, complex) for kind in relation.kinds.values())
 
 

@@ -25,7 +25,7 @@ from primitives.logical import truth
 from primitives.ordering import comparisons, equalities, extremes
 from primitives.relation import Relation, parametric, relation
 from primitives.word_conversion import conversions
-from primitives.word_division import division
+from primitives.word_divmod import WORD_DIVISION
 
 __all__ = ["words_of"]
 
@@ -50,7 +50,7 @@ def words_of(kind: Any) -> tuple[Relation, ...]:
         *xorshifts(kind),
         *(rotations() if kind is np.uint64 else ()),
         *conversions(kind),
-        *division(kind),
+        *WORD_DIVISION[kind],
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from primitives.kernels import compiled_form
 
-__all__ = ["all_close", "all_equal", "all_finite"]
+__all__ = ["all_close", "all_equal", "all_finite", "lists_close"]
 
 
 def all_finite(values: Any) -> bool:
@@ -45,3 +45,10 @@ def all_close_compiled(found: Any, wanted: Any, rtol: float, atol: float) -> boo
 def all_equal(found: Any, wanted: Any) -> bool:
     """Whether the elements are the same."""
     return bool((found == wanted).all())
+
+
+def lists_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
+    """Whether lists of floats are of one length, and close element by element."""
+    return len(found) == len(wanted) and all(
+        abs(a - b) <= atol + rtol * abs(b) for a, b in zip(found, wanted, strict=True)
+    )

@@ -8,8 +8,9 @@ from inversion.errors import NotInvertible
 from inversion.program import Program, Statement
 from inversion.structured import Structured
 from primitives.arrays.domain import is_array, shape_of
+from primitives.sequences.lists import is_sequence
 
-__all__ = ["has_arrays", "refuse_arrays"]
+__all__ = ["first_sequence", "has_arrays", "refuse_arrays", "refuse_sequences"]
 
 
 def refuse_arrays(program: Program, what: str) -> None:
@@ -23,6 +24,28 @@ def refuse_arrays(program: Program, what: str) -> None:
                 help="of programs over arrays, call the inverse with a θ: recover finds that of "
                 "any arguments, parameters.sample(rng) draws one",
             )
+
+
+def first_sequence(program: Program) -> tuple[str, str, str] | None:
+    """The name, the type and the line of the first string or list that is an axis of a program, or
+    a value inside."""
+    for name, kind, where in _operands(program):
+        if is_sequence(kind):
+            return name, kind.__name__, where
+    return None
+
+
+def refuse_sequences(program: Program, what: str) -> None:
+    """Raise NotInvertible where a program has strings or lists, naming the first. what: what was
+    asked for, as ``"cannot ..."`` goes on."""
+    found = first_sequence(program)
+    if found is not None:
+        name, kind, where = found
+        raise NotInvertible(
+            f"cannot {what} of {program.name}: {name} is a {kind}",
+            where=where,
+            help="inv.preimage(value) goes through the solutions",
+        )
 
 
 def has_arrays(program: Program) -> bool:

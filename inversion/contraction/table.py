@@ -27,6 +27,7 @@ from primitives import (
 )
 from primitives.ordering import clip
 from primitives.relation import Relation
+from primitives.sequences.lists import is_sequence
 from primitives.table import RELATIONS
 
 __all__ = ["CONTRACTORS"]
@@ -128,7 +129,7 @@ def _contractor(relation: Relation) -> Contractor | None:
         return known
     if all(kind is bool for kind in relation.types) and relation.target in _OF_TRUTHS:
         return _OF_TRUTHS[relation.target]
-    if complex in relation.types:
+    if complex in relation.types or any(map(is_sequence, relation.types)):
         return None
     return _ORDER.get(relation.target)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inversion.arrays.checks import all_close, all_equal, all_finite
+from inversion.arrays.checks import all_close, all_equal, all_finite, lists_close
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.plan import Plan, Root, Step
 from inversion.program import Constant, Operand, Program, Rule, Statement, Variable, renumbered
@@ -22,6 +22,7 @@ from primitives.arithmetic import clipped
 from primitives.arrays.cumulative import is_permutation
 from primitives.arrays.domain import Arrays, element_of, is_array
 from primitives.relation import RETURN
+from primitives.sequences.lists import is_list
 
 GIVEN: Mapping[str, Any] = {
     "NoSolution": NoSolution,
@@ -33,6 +34,7 @@ GIVEN: Mapping[str, Any] = {
     "find_root": find_root,
     "inf": math.inf,
     "is_permutation": is_permutation,
+    "lists_close": lists_close,
     "np": np,
     "refused": refused,
 }
@@ -356,6 +358,8 @@ class Body:
                 self.row(f"if not all_close({again}, {wanted}, {rtol}, {atol}):")
             else:
                 self.row(f"if not all_equal({again}, {wanted}):")
+        elif is_list(kind) and kind.element is float:
+            self.row(f"if not lists_close({again}, {wanted}, {rtol}, {atol}):")
         elif kind in (float, complex):
             inside = f"-inf < {again} < inf" if kind is float else f"abs({again}) < inf"
             self.row(f"if not ({inside}):")

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting import recursion
 from inversion.lifting.ends import End, Place, Way, end_at, names_at, stand_in
-from inversion.lifting.values import Again, Broken, Site, Tupled, Value, numbers_in, shown_kind
+from inversion.lifting.values import (
+    Again,
+    Broken,
+    Object,
+    Site,
+    Tupled,
+    Value,
+    numbers_in,
+    plain,
+    shown_kind,
+)
 from inversion.numba_ir import Fork
 from inversion.program import Constant, Operand, Variable
 
@@ -55,6 +65,8 @@ class Join:
         """What a name stands for where both ways have met."""
         if then == orelse:
             return then
+        if all(isinstance(one, Object) and isinstance(one.value, str) for one in (then, orelse)):
+            then, orelse = (Constant(plain(one)) for one in (then, orelse))
         if isinstance(then, Tupled) and isinstance(orelse, Tupled):
             if then.kind is orelse.kind and len(then.items) == len(orelse.items):
                 pairs = zip(then.items, orelse.items, strict=True)

@@ -35,6 +35,10 @@ def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
         return _zipped(*args, strict=bool(plain(kwargs["strict"])))
     if kwargs or not args:
         return None
+    if all(isinstance(arg, Tupled) and arg.kind is tuple for arg in args):
+        together = _tuple_of(target, *args)
+        if together is not None:
+            return together
     found = ITERATORS.get(target) if _is_hashable(target) else None
     if found is not None:
         return found(*args)
@@ -47,6 +51,16 @@ def known_call(target: Any, args: Values, kwargs: Named) -> Value | None:
     if _is_hashable(target) and target in COMPARISONS and known and not numbers:
         return value_of(target(*map(plain, args)))
     return None
+
+
+def _tuple_of(target: Any, one: Value, *others: Value) -> Value | None:
+    """A tuple itself, or two one after the other, as ``(*a, *b)`` has them."""
+    if target is tuple and not others:
+        return one
+    if target is not operator.add or len(others) != 1:
+        return None
+    items = (item for part in (one, *others) if isinstance(part, Tupled) for item in part.items)
+    return Tupled(tuple, tuple(items))
 
 
 def _is_hashable(target: Any) -> bool:

@@ -26,6 +26,7 @@ from inversion.lifting.functions import (
 )
 from inversion.lifting.known import known_call
 from inversion.lifting.recursion import Active, entered, through
+from inversion.lifting.sequences import sequence_call, sequence_of
 from inversion.lifting.values import (
     Again,
     Named,
@@ -89,6 +90,7 @@ def lift(
     where = location_of(function)
     site = Site("result", where, overlaid=context is not None)
     result = lifter.call(site, (function,), [of_tree(tree) for tree in given.values()], {})
+    result = sequence_of(lifter, site, result)
     if has_list(result):
         raise NotInvertible(
             f"cannot invert {describe(function)}: it returns a list",
@@ -98,6 +100,7 @@ def lift(
     returned: dict[str, Operand] = {}
 
     def leaf(path: str, value: Value) -> str:
+        value = sequence_of(lifter, site, value)
         if not isinstance(value, (Variable, Constant)):
             shown = repr(value.value) if isinstance(value, Object) else f"a {shown_kind(value)}"
             raise NotInvertible(
@@ -178,7 +181,11 @@ class Lifter:
             return range_of(site, args)
         if target is slice and not any(isinstance(a, Variable) for a in args):
             return Object(slice(*map(plain, args)))
-        if target is operator.getitem and isinstance(args[0], (Tupled, Object)):
+        if (
+            target is operator.getitem
+            and isinstance(args[0], (Tupled, Object))
+            and not (isinstance(args[1], Variable))
+        ):
             return item_at(site, args[0], plain(args[1]))
         if target is len and len(args) == 1 and isinstance(args[0], Tupled):
             return Constant(len(args[0].items))
@@ -219,6 +226,9 @@ class Lifter:
         of_arrays = array_call(self, site, targets, args, kwargs)
         if of_arrays is not None:
             return of_arrays
+        of_sequences = sequence_call(self, site, targets[-1], args, kwargs)
+        if of_sequences is not None:
+            return of_sequences
         numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
         plain = not kwargs and len(numbers) == len(args)
         for target in targets if plain else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,16 @@ class Again:
     kind: type = object
 
 
-Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair | Again
+@dataclass(frozen=True)
+class BoundMethod:
+    """A method of a string that varies: the function, and the string."""
+
+    function: Any
+    instance: Operand
+    kind: type = MethodType
+
+
+Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair | Again | BoundMethod
 
 
 Values = Sequence[Value]

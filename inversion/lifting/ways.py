@@ -26,9 +26,11 @@ from inversion.lifting.ends import (
     places_of,
 )
 from inversion.lifting.joining import Join
+from inversion.lifting.sequences import bound_method
 from inversion.lifting.values import (
     UNROLLED,
     Again,
+    BoundMethod,
     Named,
     Object,
     Site,
@@ -73,6 +75,7 @@ from inversion.numba_ir import (
 )
 from inversion.program import Constant, Variable
 from primitives.arrays.domain import is_array, shape_of
+from primitives.sequences.lists import is_sequence
 
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
@@ -256,10 +259,10 @@ class Walk:
     def _attribute(self, op: Op, base: Value, name: str) -> Value:
         if isinstance(base, (Variable, Constant)) and is_array(base.kind):
             return array_attribute(self.lifter, self._at(op), base, name)
-        return attribute_of(op, base, name)
+        return bound_method(base, name) or attribute_of(op, base, name)
 
     def _item(self, op: Op, source: Value, index: Any) -> Value:
-        if is_array(source.kind):
+        if is_array(source.kind) or (isinstance(source, Variable) and is_sequence(source.kind)):
             given = [source, value_of(index)]
             return self.lifter.call(self._at(op), (operator.getitem,), given, {})
         return item_at(op, source, index)
@@ -304,14 +307,14 @@ class Walk:
                 return unpacked(op, value(source), count)
             case Apply(function=function, args=args, kwargs=kwargs, fallback=fallback):
                 targets = (function,) if fallback is None else (function, fallback)
+                given = [value(name) for name in args]
                 if isinstance(function, str):
-                    targets = (function_in(op, value(function)),)
-                return self.lifter.call(
-                    self._at(op),
-                    targets,
-                    [value(name) for name in args],
-                    {key: value(name) for key, name in kwargs.items()},
-                )
+                    called = value(function)
+                    if isinstance(called, BoundMethod):
+                        called, given = Object(called.function), [called.instance, *given]
+                    targets = (function_in(op, called),)
+                named = {key: value(name) for key, name in kwargs.items()}
+                return self.lifter.call(self._at(op), targets, given, named)
             case Unknown(what=what, where=where):
                 raise refused(what, where)
             case _:

@@ -22,6 +22,7 @@ from inversion.search.state import Frame, State, keeping, known_for
 from primitives import Domain, Interval, Relation
 from primitives.arithmetic import clipped
 from primitives.relation import RETURN, Mode
+from primitives.sequences.chains import Chain
 
 __all__ = ["REFUSALS", "Solver"]
 
@@ -153,6 +154,8 @@ class Solver:
     ) -> Values | None:
         """Where a coordinate lies that numbers the solutions in a bounded set."""
         rule: Any = step.solved.statement.relation
+        if isinstance(rule, Chain) and known is not None:
+            return values([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
         ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
         if ranges is None or coordinate != "k" or not found:

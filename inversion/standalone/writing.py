@@ -54,7 +54,7 @@ class Writer:
         """The name that stands for a value."""
         key = _key(value)
         if key not in self._names:
-            if getattr(builtins, wanted, None) is value:
+            if hasattr(builtins, wanted) and getattr(builtins, wanted) is value:
                 return wanted
             name = renumbered(wanted, self.taken)
             self.taken.add(name)

@@ -222,4 +222,4 @@ def test_types_have_domains():
     assert domain_of(float) is domain_of(np.float64) is Real
     assert domain_of(bool) is Bool
     assert domain_of(np.uint64) is Word64
-    assert domain_of(str) is None
+    assert domain_of(bytes) is None

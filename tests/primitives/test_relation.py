@@ -198,7 +198,7 @@ def test_there_is_one_relation_for_each_signature():
     for kind in (float, int, np.int64, np.uint64):
         assert find(empty, operator.mul, kind, kind).types == (kind, kind)
     assert find(empty, operator.mul, np.float64, float).types == (float, float)
-    assert find(empty, operator.mul, str, int) is None
+    assert find(empty, operator.mul, bytes, int) is None
     assert find(empty, np.sin, float) is find(empty, math.sin, float)
 
 

@@ -1,0 +1,213 @@
+"""Strings and lists put together from parts: any parts from the whole and the others."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from primitives.domains import Domain, domain_of
+from primitives.errors import NoSolution
+from primitives.integer import Natural
+from primitives.relation import RETURN, Mode, Relation
+from primitives.sequences.lists import element_of_sequence
+
+__all__ = ["Chain", "chain", "concatenation", "domain_for"]
+
+INDEX = "index"
+Counts = list[list[int]]
+
+
+def domain_for(kind: type) -> Domain:
+    """All values of a type that has a domain."""
+    found = domain_of(kind)
+    assert found is not None
+    return found
+
+
+class Chain(Relation):
+    """A whole that is put together from parts, in order: sequences, and single items of a list.
+
+    Each set of parts has a mode, made when it is asked for. Where several sequences are unknown,
+    ``index`` numbers the ways to find them in the whole, the shortest first part first; it is
+    counted around, so that each number has an answer where there is any.
+    singles: for each part, whether it is an item rather than a sequence.
+    """
+
+    def __init__(self, kind: type, singles: tuple[bool, ...]) -> None:
+        names = ("a", "b") if singles == (False, False) else _names(singles)
+        item = element_of_sequence(kind)
+        types = tuple(item if single else kind for single in singles)
+        whole = text_of if kind is str else list_with(singles)
+        super().__init__(
+            operator.add if names == ("a", "b") else whole,
+            types,
+            f"return = {_written(names, singles)}",
+            domain={n: domain_for(t) for n, t in zip(names, types, strict=True)},
+            codomain=domain_for(kind),
+            returns=kind,
+            where=None,
+            joint=True,
+        )
+        self.singles = singles
+        self.modes[frozenset([RETURN])] = Mode((RETURN,), whole, self.axes, {})
+        for unknown in (*((name,) for name in names), names):
+            self.mode(unknown)
+
+    def mode(self, unknown: Iterable[str]) -> Mode | None:
+        wanted = frozenset(unknown)
+        if wanted not in self.modes and wanted and wanted <= set(self.axes):
+            self.modes[wanted] = self._made(wanted)
+        return self.modes.get(wanted)
+
+    def _made(self, wanted: frozenset[str]) -> Mode:
+        names = tuple(name for name in self.axes if name in wanted)
+        others = tuple(name for name in self.axes if name not in wanted)
+        places = tuple(map(self.axes.index, names))
+        is_open = sum(not self.singles[place] for place in places) > 1
+        coordinates = {INDEX: Natural} if is_open else {}
+        solve, recover = solving(self.singles, places, is_open=is_open)
+        takes = (RETURN, *others, *coordinates)
+        recovers = (RETURN, *self.axes) if is_open else ()
+        surplus = not any(not self.singles[place] for place in places) and bool(others)
+        return Mode(
+            names, solve, takes, coordinates,
+            recover if is_open else None, recovers, surplus=surplus,
+        )  # fmt: skip
+
+    def count(self, known: Mapping[str, Any]) -> int:
+        """How many ways there are, where these parts and the whole are known."""
+        pieces = [known.get(name) for name in self.axes]
+        is_open = [name not in known for name in self.axes]
+        return ways(known[RETURN], pieces, is_open, self.singles)[0][0]
+
+
+def _names(singles: Sequence[bool]) -> tuple[str, ...]:
+    return tuple(f"{'x' if single else 'p'}{i}" for i, single in enumerate(singles))
+
+
+def _written(names: Sequence[str], singles: Sequence[bool]) -> str:
+    """The parts as an expression."""
+    shown: list[str] = []
+    pairs = zip(names, singles, strict=True)
+    for single, group in itertools.groupby(pairs, key=lambda pair: pair[1]):
+        part = [name for name, _ in group]
+        shown += [f"[{', '.join(part)}]"] if single else part
+    return " + ".join(shown)
+
+
+@functools.cache
+def chain(kind: type, singles: tuple[bool, ...]) -> Chain:
+    """The relation of a string or list put together from so many parts, the same each time."""
+    return Chain(kind, singles)
+
+
+def concatenation(kind: type) -> Relation:
+    """The relation of ``a + b``."""
+    return chain(kind, (False, False))
+
+
+# ---- forward ------------------------------------------------------------------------------
+
+
+def text_of(*parts: str) -> str:
+    """Strings, one after the other."""
+    return "".join(parts)
+
+
+def list_with(singles: tuple[bool, ...]) -> Callable[..., Any]:
+    """The function that puts lists and single items together."""
+
+    def whole(*parts: Any) -> Any:
+        found: list[Any] = []
+        for part, single in zip(parts, singles, strict=True):
+            found += [part] if single else part
+        return found
+
+    return whole
+
+
+# ---- backwards ----------------------------------------------------------------------------
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether items are equal, floats but for rounding."""
+    if isinstance(one, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return one == other
+
+
+def stands_at(ret: Any, at: int, part: Any) -> bool:
+    """Whether a sequence stands at a place in another one."""
+    found = ret[at : at + len(part)]
+    if isinstance(part, str):
+        return found == part
+    pairs = zip(found, part, strict=False)
+    return len(found) == len(part) and all(is_same(one, other) for one, other in pairs)
+
+
+def ways(ret: Any, parts: Any, is_open: Any, singles: Any) -> Counts:
+    """For each part, and each place in ``ret``: in how many ways the rest of it is what this part
+    and those after it are."""
+    size = len(ret)
+    counts: Counts = [[0] * size + [1]]
+    for part, unknown, single in reversed(list(zip(parts, is_open, singles, strict=True))):
+        after = counts[0]
+        if single:
+            here = [
+                after[at + 1] if unknown or is_same(ret[at], part) else 0 for at in range(size)
+            ] + [0]
+        elif unknown:
+            here = list(itertools.accumulate(reversed(after)))[::-1]
+        else:
+            here = [
+                after[at + len(part)] if stands_at(ret, at, part) else 0
+                for at in range(size + 1 - len(part))
+            ] + [0] * min(len(part), size + 1)
+        counts = [here, *counts]
+    return counts
+
+
+def solving(
+    singles: tuple[bool, ...], places: tuple[int, ...], *, is_open: bool
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The function from a whole, the parts at other places, and the index where there is a choice,
+    to the parts at these; and that from the whole and all parts to the index."""
+    unknown = [i in places for i in range(len(singles))]
+
+    def solve(ret: Any, *known: Any) -> Any:
+        given = iter(known)
+        parts: list[Any] = [None if lacks else next(given) for lacks in unknown]
+        counts = ways(ret, parts, unknown, singles)
+        if counts[0][0] == 0:
+            raise NoSolution("the known parts are not where they would have to be")
+        index = known[-1] % counts[0][0] if is_open else 0
+        at, found = 0, list[Any]()
+        for after, part, lacks, single in zip(counts[1:], parts, unknown, singles, strict=True):
+            if single:
+                found += [ret[at]] if lacks else []
+                at += 1
+                continue
+            if not lacks:
+                at += len(part)
+                continue
+            end = at
+            while index >= after[end]:
+                index, end = index - after[end], end + 1
+            found.append(ret[at:end])
+            at = end
+        return tuple(found) if len(found) > 1 else found[0]
+
+    def recover(ret: Any, *parts: Any) -> tuple[int]:
+        counts = ways(ret, parts, unknown, singles)
+        at = index = 0
+        for after, part, lacks, single in zip(counts[1:], parts, unknown, singles, strict=True):
+            end = at + (1 if single else len(part))
+            index += sum(after[at:end]) if lacks and not single else 0
+            at = end
+        return (index,)
+
+    return solve, recover

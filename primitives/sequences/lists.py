@@ -1,0 +1,131 @@
+"""Lists of numbers or strings: their type, as an axis has it, and the set of them."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay import OverlayError
+from primitives.domains import Domain, domain_of, generator_at
+
+__all__ = [
+    "ELEMENTS",
+    "Lists",
+    "element_of_sequence",
+    "is_list",
+    "is_sequence",
+    "list_of",
+    "type_of_list",
+]
+
+ELEMENTS = (float, int, str)
+"""The types of elements that lists have relations for."""
+
+
+class _ListType(type):
+    """Metaclass of the types of lists whose elements have one type."""
+
+    element: type
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, list) and all(isinstance(v, cls.element) for v in value)
+
+    @property
+    def domain(cls) -> Lists:
+        """All lists of the type."""
+        element = domain_of(cls.element)
+        assert element is not None
+        return Lists(element)
+
+
+@functools.cache
+def list_of(element: type) -> type:
+    """The type of lists with elements of this type.
+
+    >>> list_of(float)
+    <class 'primitives.sequences.lists.list[float]'>
+    >>> isinstance([1.0, 2.0], list_of(float)), isinstance(["a"], list_of(float))
+    (True, False)
+    """
+    parts = {"element": element, "__module__": __name__}
+    return _ListType(f"list[{element.__name__}]", (list,), parts)
+
+
+def type_of_list(value: list[Any]) -> type:
+    """The type of a list that has items, all of the first one's type."""
+    return list_of(type(value[0]))
+
+
+def is_list(kind: Any) -> bool:
+    """Whether a type is one of lists with elements of one type."""
+    return isinstance(kind, _ListType)
+
+
+def element_of_sequence(kind: Any) -> Any:
+    """The type of the items of strings, or of lists of a type."""
+    return str if kind is str else kind.element
+
+
+def is_sequence(kind: Any) -> bool:
+    """Whether a type is that of strings, or one of lists."""
+    return kind is str or is_list(kind)
+
+
+@dataclass(frozen=True)
+class Lists(Domain):
+    """The lists, of any length, whose elements lie in a domain.
+
+    A number in [0, 1] seeds a generator that draws the length, at most 12, and the elements.
+
+    >>> from primitives import Interval
+    >>> Lists(Interval(0, 1)).contains([0.5, 1.0]), Lists(Interval(0, 1)).contains([2.0])
+    (True, False)
+    """
+
+    element: Domain
+    kind: type = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", list_of(self.element.kind))
+
+    def contains(self, value: Any) -> bool:
+        return isinstance(value, list) and all(map(self.element.contains, value))
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        found = np.empty(len(units), dtype=object)
+        for i, unit in enumerate(units):
+            rng = generator_at(unit)
+            drawn = self.element.sample(rng, min(int(rng.geometric(0.3)) - 1, 12))
+            found[i] = [self.element.cast(value) for value in drawn]
+        return found
+
+    @property
+    def default(self) -> Any:
+        return []
+
+    @property
+    def edges(self) -> tuple[Any, ...]:
+        first, *others = self.element.edges
+        return [], [first], [first, first], [first, *others[:3]], [*others[:2], first, others[0]]
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        if self.element.total:
+            return "True"
+        inside = self.element.condition("item", getattr(kind, "element", None))
+        return f"all({inside} for item in {name})"
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, Lists):
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        return Lists(self.element.meet(other.element))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(object)
+
+    def cast(self, value: Any) -> Any:
+        return [self.element.cast(item) for item in value]

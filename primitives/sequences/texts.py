@@ -1,0 +1,354 @@
+"""Strings in other cases, written numbers, characters, and comparisons of strings."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from primitives.domains import Integers, Text
+from primitives.errors import NoSolution
+from primitives.integer import Natural
+from primitives.relation import Relation, parametric, relation
+
+__all__ = ["TEXTS"]
+
+# ---- upper and lower case -----------------------------------------------------------------
+
+Case = Callable[[str], str]
+
+# for each function of a character: what gives a character, or some, that it does not leave as it is
+_images: dict[str, dict[str, list[str]]] = {}
+
+
+def images_of(name: str, case: Case) -> dict[str, list[str]]:
+    """The characters that a function turns into others, by what they become."""
+    if name not in _images:
+        found: dict[str, list[str]] = {}
+        for one in map(chr, range(0x110000)):
+            if case(one) != one:
+                found.setdefault(case(one), []).append(one)
+        if case("Σ") == "\u03c3":  # at the end of a word it becomes another letter
+            found["ς"] = [*found.get("ς", []), "Σ"]
+        _images[name] = found
+    return _images[name]
+
+
+def letters_before(ret: str, at: int, name: str, case: Case) -> list[tuple[str, int]]:
+    """What may have become the next characters of ``ret``, each with how many these are; the
+    character itself first."""
+    images, one = images_of(name, case), ret[at]
+    found = [(one, 1)] if case(one) == one else []
+    for width in (1, 2, 3):
+        found += [(letter, width) for letter in images.get(ret[at : at + width], [])]
+    return [(letter, width) for letter, width in found if at + width <= len(ret)]
+
+
+def open_places(ret: str, name: str, case: Case) -> list[bool]:
+    """For each place in ``ret``, and its end: whether all from there on is what something gives."""
+    found = [True] * (len(ret) + 1)
+    for at in range(len(ret) - 1, -1, -1):
+        found[at] = any(found[at + n] for _, n in letters_before(ret, at, name, case))
+    return found
+
+
+def uncased(ret: str, choice: int, name: str, case: Case) -> str:
+    """A string that a function of cases turns into ``ret``: its letters are digits of ``choice``,
+    the first the lowest, in bases of how many letters there are to choose from."""
+    leads, at = open_places(ret, name, case), 0
+    if not leads[0]:
+        raise NoSolution("it has letters in a case that the function never gives")
+    letters: list[str] = []
+    plain: list[str] = []
+    while at < len(ret):
+        before = letters_before(ret, at, name, case)
+        before = [(letter, n) for letter, n in before if leads[at + n]]
+        choice, digit = divmod(choice, len(before))
+        letter, width = before[digit]
+        letters.append(letter)
+        plain.append(ret[at : at + width] if letter == "Σ" else letter)
+        at += width
+    for answer in ("".join(letters), "".join(plain)):
+        if case(answer) == ret:
+            return answer
+    raise NoSolution("it has a letter where the function never gives it")
+
+
+def cased(ret: str, a: str, name: str, case: Case) -> int:
+    """The choice for which ``uncased`` answers a."""
+    leads, at, digits = open_places(ret, name, case), 0, list[tuple[int, int]]()
+    for letter in a:
+        before = letters_before(ret, at, name, case)
+        before = [(one, n) for one, n in before if leads[at + n]]
+        digit = [one for one, _ in before].index(letter)
+        digits.append((digit, len(before)))
+        at += before[digit][1]
+    choice = 0
+    for digit, base in reversed(digits):
+        choice = choice * base + digit
+    return choice
+
+
+IN_CASE = "choice: a digit for each letter, 0 for the letter of the result itself"
+
+upper = relation(
+    str.upper,
+    str,
+    "return = upper(a)",
+    edges=IN_CASE,
+    ret=lambda a: a.upper(),
+    a=parametric(
+        lambda ret, choice: uncased(ret, choice, "upper", str.upper),
+        choice=Natural,
+        recover=lambda ret, a: (cased(ret, a, "upper", str.upper),),
+    ),
+)
+lower = relation(
+    str.lower,
+    str,
+    "return = lower(a)",
+    edges=IN_CASE,
+    ret=lambda a: a.lower(),
+    a=parametric(
+        lambda ret, choice: uncased(ret, choice, "lower", str.lower),
+        choice=Natural,
+        recover=lambda ret, a: (cased(ret, a, "lower", str.lower),),
+    ),
+)
+swapcase = relation(
+    str.swapcase, str, "return = swapcase(a)", edges=IN_CASE,
+    ret=lambda a: a.swapcase(),
+    a=parametric(
+        lambda ret, choice: uncased(ret, choice, "swapcase", str.swapcase), choice=Natural,
+        recover=lambda ret, a: (cased(ret, a, "swapcase", str.swapcase),),
+    ),
+)  # fmt: skip
+
+# ---- numbers, written -----------------------------------------------------------------------
+
+
+def number_in(ret: str, kind: Callable[[str], Any]) -> Any:
+    """The number that is written so and not otherwise."""
+    found = kind(ret)
+    if str(found) != ret:
+        raise NoSolution("no number of the type is written like this")
+    return found
+
+
+def is_written(near: str, ret: Any, kind: Callable[[str], Any]) -> bool:
+    """Whether a string is one way to write a number."""
+    try:
+        return str(kind(near)) == str(ret)
+    except ValueError:
+        return False
+
+
+def digits_of(ret: int, near: str) -> str:
+    """``near`` where it says ``ret``; else its digits, after as many zeros as make it as long."""
+    return near if is_written(near, ret, int) else str(ret).zfill(len(near))
+
+
+def decimals_of(ret: float, near: str) -> str:
+    """``near`` where it says ``ret``; else as Python writes it, with zeros before it."""
+    return near if is_written(near, ret, float) else repr(ret).zfill(len(near))
+
+
+def truth_in(ret: str) -> bool:
+    """The truth value that is written so."""
+    if ret not in ("False", "True"):
+        raise NoSolution("a truth value is written False or True")
+    return ret == "True"
+
+
+str_of_int = relation(
+    str,
+    int,
+    "return = str(a)",
+    returns=str,
+    ret=lambda a: str(a),
+    a=lambda ret: number_in(ret, int),
+)
+str_of_float = relation(
+    str,
+    float,
+    "return = str(a)",
+    returns=str,
+    ret=lambda a: str(a),
+    a=lambda ret: number_in(ret, float),
+)
+str_of_bool = relation(
+    str,
+    bool,
+    "return = str(a)",
+    returns=str,
+    ret=lambda a: str(bool(a)),
+    a=truth_in,
+)
+str_of_str = relation(
+    str,
+    str,
+    "return = str(a)",
+    ret=lambda a: a,
+    a=lambda ret: ret,
+)
+int_of_str = relation(
+    int,
+    str,
+    "return = int(a)",
+    returns=int,
+    ret=lambda a: int(a),
+    a=parametric(digits_of, near=Text, recover=lambda a: (a,)),
+    edges="zeros before the digits, where near is longer",
+)
+float_of_str = relation(
+    float, str, "return = float(a)", returns=float,
+    ret=lambda a: float(a),
+    a=parametric(decimals_of, near=Text, recover=lambda a: (a,)),
+    edges="zeros before the digits, where near is longer",
+)  # fmt: skip
+
+# ---- characters -----------------------------------------------------------------------------
+
+Point = Integers(0, 0x10FFFF)
+
+
+def point_of(a: str) -> int:
+    """The code point of a character."""
+    if len(a) != 1:
+        raise NoSolution("only one character has a code point")
+    return ord(a)
+
+
+def character_of(a: int) -> str:
+    """The character of a code point."""
+    if not 0 <= a <= 0x10FFFF:
+        raise NoSolution("code points go from 0 to 0x10FFFF")
+    return chr(a)
+
+
+ord_ = relation(
+    ord,
+    str,
+    "return = ord(a)",
+    returns=int,
+    codomain=Point,
+    ret=lambda a: point_of(a),
+    a=lambda ret: character_of(ret),
+)
+chr_ = relation(
+    chr, int, "return = chr(a)", returns=str, domain=Point,
+    ret=lambda a: character_of(a),
+    a=lambda ret: point_of(ret),
+)  # fmt: skip
+
+# ---- comparisons ----------------------------------------------------------------------------
+
+
+def other_than(a: str, near: str) -> str:
+    """``near``, or more of it, where that is a."""
+    return near + "x" if near == a else near
+
+
+def equal_or_not(ret: bool, a: str, near: str) -> str:
+    """What is equal to a, or is not."""
+    return a if ret else other_than(a, near)
+
+
+def with_start(ret: bool, b: str, near: str) -> str:
+    """What begins with b, or does not."""
+    if near.startswith(b) == ret:
+        return near
+    if not b:
+        raise NoSolution("everything begins with nothing")
+    return b + near if ret else ""
+
+
+def start_of(ret: bool, a: str, near: str) -> str:
+    """What a begins with, or does not."""
+    if a.startswith(near) == ret:
+        return near
+    if not ret:
+        return a + near + "x"
+    return next(near[:n] for n in range(len(near), -1, -1) if a.startswith(near[:n]))
+
+
+def with_end(ret: bool, b: str, near: str) -> str:
+    """What ends with b, or does not."""
+    if near.endswith(b) == ret:
+        return near
+    if not b:
+        raise NoSolution("everything ends with nothing")
+    return near + b if ret else ""
+
+
+def end_of(ret: bool, a: str, near: str) -> str:
+    """What a ends with, or does not."""
+    if a.endswith(near) == ret:
+        return near
+    if not ret:
+        return "x" + near + a
+    return next(near[n:] for n in range(len(near) + 1) if a.endswith(near[n:]))
+
+
+def holding(ret: bool, b: str, near: str) -> str:
+    """What b is in, or is not."""
+    if (b in near) == ret:
+        return near
+    if not b:
+        raise NoSolution("nothing is in everything")
+    return near + b if ret else ""
+
+
+def held(ret: bool, a: str, near: str) -> str:
+    """What is in a, or is not."""
+    if (near in a) == ret:
+        return near
+    if not ret:
+        return a + near + "x"
+    return next(near[:n] for n in range(len(near), -1, -1) if near[:n] in a)
+
+
+def comparison(
+    target: Any, equation: str, forward: Any, whole: Callable[..., str], part: Callable[..., str]
+) -> Relation:
+    """The relation of a condition between two strings. whole, part: the first and the second from
+    the condition, the other one, and what they are near to."""
+
+    def pair(ret: bool, near: str, v: str) -> tuple[str, str]:
+        first = whole(ret, v, near) if ret or v else near
+        return first, part(ret, first, v)
+
+    return relation(
+        target, str, str, equation, returns=bool, weak=True,
+        ret=forward,
+        a=parametric(lambda ret, b, near: whole(ret, b, near), near=Text, recover=lambda a: (a,)),
+        b=parametric(lambda ret, a, near: part(ret, a, near), near=Text, recover=lambda b: (b,)),
+        ab=parametric(pair, near=Text, v=Text, recover=lambda a, b: (a, b)),
+        edges="near where that fits",
+    )  # fmt: skip
+
+
+EQUAL = "return = a == b", "return = a != b"
+eq = comparison(operator.eq, EQUAL[0], lambda a, b: a == b, equal_or_not, equal_or_not)
+ne = comparison(
+    operator.ne,
+    EQUAL[1],
+    lambda a, b: a != b,
+    lambda ret, b, near: equal_or_not(not ret, b, near),
+    lambda ret, a, near: equal_or_not(not ret, a, near),
+)
+begins = comparison(
+    str.startswith, "return = startswith(a, b)", lambda a, b: a.startswith(b), with_start, start_of
+)
+ends = comparison(
+    str.endswith, "return = endswith(a, b)", lambda a, b: a.endswith(b), with_end, end_of
+)
+contains = comparison(
+    operator.contains, "return = contains(a, b)", lambda a, b: b in a, holding, held
+)  # fmt: skip
+
+TEXTS: tuple[Relation, ...] = (
+    upper, lower, swapcase,
+    str_of_int, str_of_float, str_of_bool, str_of_str, int_of_str, float_of_str,
+    ord_, chr_, eq, ne, begins, ends, contains,
+)  # fmt: skip
