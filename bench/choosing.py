@@ -134,7 +134,7 @@ def running(rounds):
     slow = {"hand": lambda: by_hand(5)(0.01, 20 * STEPS)}
     for name in INTERPRETED:
         context, program = WAYS[name](5)
-        slow[name] = lambda run=context.wrap(program): run(0.01, 20 * STEPS)
+        slow[name] = lambda context=context, f=program: context(f, 0.01, 20 * STEPS)
     slow["barrier"] = lambda: BY_METADATA(adaptive, 0.01, 20 * STEPS, 5)
     interpreted = interleaved(slow, rounds, clock=process_time)
     return {
