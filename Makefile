@@ -9,7 +9,7 @@ WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all test-oldest conformance check format bench clean
+.PHONY: help venv demo test test-all test-oldest conformance check format bench docs clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -75,6 +75,16 @@ bench: $(VENV)/peers  ## the benchmarks, one after the other: they make docs/ben
 		figures=build/bench/$$(basename $$file .py).json; \
 		$(BIN)/python $$file --json $$figures $(BENCH_FLAGS) || exit 1; done
 	@$(BIN)/python scripts/write_benchmarks.py build/bench docs/benchmarks.md
+
+$(VENV)/docs: $(READY)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -e '.[docs]'
+	@touch $@
+
+docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are errors
+	@rm -rf build/docs build/site; mkdir -p build; cp -r docs build/docs; mkdir build/docs/project
+	@cp README.md CONTRIBUTING.md CHANGELOG.md build/docs/project/
+	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
+	@echo "build/site/index.html"
 
 clean:  ## remove all that these targets made
 	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

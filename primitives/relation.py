@@ -85,7 +85,7 @@ class Mode:
     incomplete: why it cannot reach every solution, or None.
     lines: ``file:line`` of coordinates, where it is not that of the statement.
     surplus: whether the known axes say more than it needs, and have to agree, as where one of
-        several results is found from all arguments.
+    several results is found from all arguments.
     last_resort: whether a planner takes it only where nothing else is left.
     either: whether its continuous coordinates count for all their values, or for none.
     """

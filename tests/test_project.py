@@ -1,6 +1,7 @@
 """What the distribution promises as a whole."""
 
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -47,8 +48,36 @@ def test_constraints_are_exact_versions_without_addresses():
 
 def test_every_requirement_of_make_is_pinned():
     extras = PROJECT["optional-dependencies"]
-    required = [*PROJECT["dependencies"], *extras["dev"], *extras["demo"], *extras["bench"]]
+    required = [
+        *PROJECT["dependencies"],
+        *extras["dev"],
+        *extras["demo"],
+        *extras["bench"],
+        *extras["docs"],
+    ]
     assert {name_of(r) for r in required} <= {name_of(line) for line in CONSTRAINTS}
+
+
+def test_every_page_of_the_documentation_has_its_place_in_the_site():
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    listed = [page for pages in conf["PAGES"].values() for page in pages]
+    pages = {
+        str(p.relative_to(ROOT / "docs").with_suffix("")) for p in (ROOT / "docs").rglob("*.md")
+    }
+    assert sorted(listed) == sorted(
+        {*pages, "project/CONTRIBUTING", "project/CHANGELOG", "project/README"} - {"index"}
+    )
+    index = (ROOT / "docs" / "index.md").read_text()
+    assert [page for page in pages if "/" not in page and f"({page}.md)" not in index] == ["index"]
+
+
+def test_every_interpretation_is_in_the_reference():
+    folder = ROOT / "overlay" / "interpretations"
+    names = {path.stem for path in folder.iterdir() if path.stem[0] != "_"}
+    text = (ROOT / "docs" / "reference" / "interpretations.md").read_text()
+    shown = set(re.findall(r"automodule:: overlay\.interpretations\.(\w+)", text))
+    assert names - shown <= {"elementwise"}  # which they share
+    assert shown <= names
 
 
 # ---- other packages of these names ----------------------------------------------------------

@@ -1,0 +1,69 @@
+"""The documentation's site, built by ``make docs`` from a copy of this folder in which the README,
+CONTRIBUTING and the CHANGELOG stand in ``project``."""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+project = PROJECT["name"]
+version = release = PROJECT["version"]
+project_copyright = PROJECT["authors"][0]["name"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+html_theme = "furo"
+html_title = project
+html_copy_source = False
+pygments_dark_style = "monokai"
+myst_heading_anchors = 4
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+
+PAGES = {
+    "Start": ("project/README", "tutorial", "cheat_sheet"),
+    "How to": (
+        *("choosing", "programs", "looking", "generic", "write_an_interpretation", "plugins"),
+        "analysis",
+    ),
+    "Inversion": ("inversion", "arrays", "relations", "potential_and_limits"),
+    "Interpretations": ("autodiff", "intervals", "probabilistic", "tools"),
+    "Explanation": (
+        *("python_engine", "compiled_engine", "types", "implicit", "comparison", "conformance"),
+        *("benchmarks", "versions"),
+    ),
+    "Reference": (
+        *("reference/overlay", "reference/ir", "reference/analysis", "reference/interpretations"),
+        *("reference/primitives", "reference/inversion"),
+    ),
+    "Project": ("project/CONTRIBUTING", "project/CHANGELOG"),
+}
+_TREE = "```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
+_LINK = re.compile(r"\[([^\]]*)\]\((?!\w+://)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def _linked(app: Any, page: str, source: list[str]) -> None:
+    """Links as one follows them in the repository lead to pages of the site; of what is no page,
+    such as code, the name is left."""
+    of_project = page.startswith("project/")
+
+    def there(found: re.Match[str]) -> str:
+        text, path, anchor = found.groups(default="")
+        if of_project and path.startswith("docs/"):
+            path = f"../{path.removeprefix('docs/')}"
+        elif path.startswith("../"):
+            path = f"project/{path.removeprefix('../')}"
+        exists = (Path(app.srcdir) / page).parent.joinpath(path).is_file()
+        return f"[{text}]({path}{anchor})" if path.endswith(".md") and exists else text
+
+    source[0] = _LINK.sub(there, source[0])
+    if page == "index":
+        trees = (_TREE.format(caption=c, pages="\n".join(p)) for c, p in PAGES.items())
+        source[0] += "\n" + "\n".join(trees)
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _linked)
