@@ -99,10 +99,6 @@ class Dependent:
 
     # ---- arrays ----
 
-    @property
-    def T(self) -> Any:  # noqa: N802 (numpy's name)
-        return apply(np.transpose, self)
-
     def __getitem__(self, index: Any) -> Any:
         return apply(operator.getitem, self, index)
 
@@ -275,4 +271,9 @@ for _name in ["lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert"]
     setattr(Dependent, f"__{_name}__", _operator(getattr(operator, _name), swapped=False))
 for _name, _function in {"round": round, "divmod": divmod}.items():
     setattr(Dependent, f"__{_name}__", _operator(_function, swapped=False))
-Dependent.__rdivmod__ = _operator(divmod, swapped=True)  # type: ignore[attr-defined]
+_SWAPPED = {"rdivmod": divmod}
+for _name, _function in _SWAPPED.items():
+    setattr(Dependent, f"__{_name}__", _operator(_function, swapped=True))
+_PROPERTIES = {"T": np.transpose}
+for _name, _function in _PROPERTIES.items():
+    setattr(Dependent, _name, property(_operator(_function, swapped=False)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from overlay.interpretations.probabilistic.values import draw
 __all__ = ["Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
 
 
+@runtime_checkable
 class Proposal(Protocol):
     """Proposes another value of a choice."""
 
@@ -63,8 +64,8 @@ def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal]:
                 refuse_unknown(name, names, "proposals")
         given = dict[str, Proposal](proposals)
         return lambda name: given.get(name, prior)
-    if hasattr(proposals, "propose"):
-        return lambda name: proposals  # type: ignore[return-value]
+    if isinstance(proposals, Proposal):
+        return lambda name: proposals
     if callable(proposals):
         return proposals
     raise ProbabilisticError(

@@ -20,7 +20,7 @@ __all__ = ["program_of", "source_of"]
 
 Program = Callable[..., Any]
 
-_INFIX: Final = {
+_INFIX: Final[dict[Any, str]] = {
     operator.add: "+",
     operator.sub: "-",
     operator.mul: "*",
@@ -146,7 +146,7 @@ class _Writer:
             return f"{args[0]} is False"
         if group.kind is Kind.SAME:
             return f"identical({', '.join(args)})"
-        sign = _INFIX.get(group.function) if len(args) == 2 else None  # type: ignore[arg-type]
+        sign = _INFIX.get(group.function) if len(args) == 2 else None
         if sign is not None:
             return f"{args[0]} {sign} {args[1]}"
         return f"{self._function(group.function)}({', '.join(args)})"

@@ -184,7 +184,10 @@ def test_programs_of_a_library_are_followed():
 def test_what_is_kept_in_containers_and_closures_is_followed():
     def program():
         box = {"a": sample("a", Normal(0.0, 1.0)), "b": [sample("b", Normal(0.0, 1.0))]}
-        shift = lambda y: y + box["a"]  # noqa: E731
+
+        def shift(y):
+            return y + box["a"]
+
         box["b"].append(shift(box["b"][0]))
         observe("y", Normal(abs(box["b"][-1]) + 0.5 * round(box["a"], 1), 1.0), 0.4)
         return sorted(box["b"]), f"{box['a'] > 0}", int(box["a"]), divmod(box["a"], 1.0)

@@ -1,0 +1,160 @@
+"""Loops whose calls are made at the same time, against the same loops one call after another.
+
+All run in one process, interleaved, by the clock on the wall: on a machine that does other work the
+figures are lower.
+"""
+
+import argparse
+import hashlib
+import math
+from pathlib import Path
+from time import perf_counter
+
+import numba
+import numpy as np
+from common.numba_compiling import machine_and_numba
+from common.page import part, section, times, written
+from common.rows import duration
+from common.timing import interleaved, ratio, table
+
+from overlay.interpretations.parallel import parallel
+
+LIMIT = 8.0  # seconds for the rounds of one case
+
+
+def series(x, terms=20_000):
+    total = 0.0
+    for i in range(1, terms):
+        total += math.sin(x * i) / i
+    return total
+
+
+def comprehension(n):
+    return [series(x * 0.1) for x in range(n)]
+
+
+def accumulated(n):
+    total = 0.0
+    for x in range(n):
+        total += series(x * 0.1)
+    return total
+
+
+def smoothed(values, width):
+    out = np.zeros(values.size)
+    for i in range(values.size):
+        out[i] = sum(values[max(0, i - width) : i + width])
+    return out
+
+
+def arrays(n):
+    values = np.linspace(0.0, 1.0, 1500)
+    return sum([smoothed(values, width).sum() for width in range(n)])
+
+
+@numba.njit(nogil=True)
+def kernel(values, k):
+    total = 0.0
+    for i in range(values.size):
+        total += math.sin(values[i] * k)
+    return total
+
+
+def kernels(n):
+    values = np.linspace(0.0, 1.0, 200_000)
+    return [kernel(values, k) for k in range(n)]
+
+
+def digest(text, times):
+    for _ in range(times):
+        text = hashlib.sha256(text).digest()
+    return text
+
+
+def chained(n):
+    """Each call needs what the one before gave."""
+    x = b""
+    for _ in range(n):
+        x = digest(x, 1000)
+    return x
+
+
+def short(n):
+    return [abs_of(x) for x in range(100 * n)]
+
+
+def abs_of(x):
+    return abs(x)
+
+
+CASES = {
+    "a comprehension, Python code": comprehension,
+    "a loop that sums, Python code": accumulated,
+    "arrays as arguments, Python code": arrays,
+    "compiled without the GIL": kernels,
+    "each call needs the one before": chained,
+    "very short calls": short,
+}
+
+
+def compared(case, function, n, rounds):
+    """One case: the ratio of the time of ours to that of the loop as it is."""
+    ours = parallel(function).prepare()
+    if repr(ours(n)) != repr(function(n)):
+        raise SystemExit(f"{case}: another result")
+    jobs = {"alone": lambda: function(n), "ours": lambda: ours(n)}
+    taken = interleaved(jobs, rounds, LIMIT, perf_counter)
+    ahead = sum(each.ahead for each in ours.report())
+    made = ahead + sum(each.one_by_one for each in ours.report())
+    return {
+        "case": case,
+        "alone": min(taken["alone"]),
+        "ours": min(taken["ours"]),
+        "ratio": ratio(taken, "ours", "alone"),
+        "ahead": ahead / made if made else 0.0,
+    }
+
+
+HEAD = ("case", "one by one", "ours", "ratio", "calls ahead")
+
+
+def cells(row):
+    return (
+        row["case"],
+        duration(row["alone"]),
+        duration(row["ours"]),
+        times(row["ratio"]),
+        f"{row['ahead']:.0%}",
+    )
+
+
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    text = (
+        "Loops whose calls are made at the same time, in as many processes or threads as there are "
+        "cores, against the same loops one call after another, by the clock on the wall."
+    )
+    rows = [HEAD, *map(cells, figures["rows"])]
+    return part("Parallel loops", text, [section("A loop", "", rows)])
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
+    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
+def main():
+    chosen = options()
+    n = 8 if chosen.smallest else 100
+    print(f"{machine_and_numba()}; the clock on the wall")
+    found = [compared(case, function, n, chosen.rounds) for case, function in CASES.items()]
+    print(table([HEAD, *map(cells, found)]))
+    figures = {"machine": machine_and_numba(), "rows": found}
+    written({**figures, "page": page(figures)}, chosen.json)
+
+
+if __name__ == "__main__":
+    main()
