@@ -68,7 +68,7 @@ class Code:
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         space = definition.parameters
         return jitted(
-            self._home.jit(names["inverse"], cache=self.cache),
+            self._home.jit(names["inverse"], cache=self.cache, no_cfunc_wrapper=True),
             (*defaults, *definition.as_argument(space.compiled(space.default()))),
             f"the inverse of {definition.name}",
             definition.where,

@@ -112,6 +112,10 @@ class Statement:
         return tuple(dict.fromkeys(v for v in operands if isinstance(v, Variable)))
 
     def __str__(self) -> str:
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
         return self.relation.shown({axis: str(operand) for axis, operand in self.bindings()})
 
 
