@@ -240,7 +240,8 @@ class Program:
             if isinstance(new, Statement):
                 kept.append(new)
             else:
-                known.update(zip(statement.results, new, strict=True))
+                given = (known.get(operand, operand) for operand in new)
+                known.update(zip(statement.results, given, strict=True))
         return self.replace(
             statements=tuple(kept),
             results={axis: known.get(value, value) for axis, value in self.results.items()},
