@@ -15,6 +15,7 @@ from inversion.definition import Definition
 from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted, released
 from inversion.quick import is_quick, quick_loop, quick_names
+from inversion.raising import as_in_python
 from inversion.trees import classes_of, leaves, rebuilt
 from inversion.values import dtype_of, example_of
 from overlay import Context, MethodTable, NotCompilable
@@ -68,7 +69,7 @@ class Code:
         defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
         space = definition.parameters
         return jitted(
-            self._home.jit(names["inverse"], cache=self.cache),
+            self._home.jit(names["inverse"], cache=self.cache, no_cfunc_wrapper=True),
             (*defaults, *definition.as_argument(space.compiled(space.default()))),
             f"the inverse of {definition.name}",
             definition.where,
@@ -105,6 +106,8 @@ class Code:
         self.check()
         context, function = self._definition.context, self._definition.function
         names = {name: entered(value) for name, value in self._source.names.items()}
+        if self._definition.hides_errors:
+            context = as_in_python(context)
         names["forward"] = (context or Context()).jit(function)
         names["__name__"] = __name__
         exec(compile(self._source.text, self._definition.filename, "exec"), names)
@@ -137,7 +140,7 @@ class Code:
         definition = self._definition
         unknown = [definition.axes.trees[axis] for axis in definition.axes.unknown]
         plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
-        if not (plain and is_quick(definition.plan)):
+        if not (plain and is_quick(definition.plan)) or definition.hides_errors:
             return None
         text, names = self._source.text, self._source.names
         try:

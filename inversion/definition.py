@@ -49,7 +49,8 @@ class Definition:
 
     function: that is inverted. source: the code for the plan. context: what calls are resolved
     against. domains: declared for axes of the program. tolerance: rtol and atol. origin: the
-    program that was read from the function, as it is before it is planned.
+    program that was read from the function, as it is before it is planned. hides_errors: whether
+    the function, compiled, may give a result where it raises in Python.
     """
 
     function: Callable[..., Any]
@@ -60,6 +61,7 @@ class Definition:
     domains: Mapping[str, Domain]
     tolerance: tuple[float, float]
     origin: Program
+    hides_errors: bool = False
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ from inversion.dask_arrays import has_dask, lazily
 from inversion.definition import Definition
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.explaining import explained
+from inversion.implicit import has_active, with_tangents
 from inversion.nearest import nearest
 from inversion.preimage import SolutionBranch, branches, infeasible
 from inversion.progress import Progress
@@ -72,8 +73,15 @@ class Inverse(Readable):
         Raises NoSolution where no value exists for this θ, with the line where the domain was
         left; WrongArguments (a TypeError) for a wrong number of values or coordinates;
         OutsideDomain (a ValueError) for a coordinate outside its domain.
+        Differentiated, the one float that it finds from one result has the derivative of the
+        equation that it solves.
         """
-        given = self._prepared(values)
+        try:
+            given = self._prepared(values)
+        except WrongArguments:
+            if not has_active(values):
+                raise
+            return with_tangents(self, self._code.namespace["forward"], values)
         if self._fast is not None and not self._watch.changed:
             try:
                 return self._finished(self._fast(*self._code.fitted(given)))

@@ -28,6 +28,7 @@ from inversion.passes import SIMPLIFY, prune
 from inversion.plan import Plan, plan
 from inversion.polar import in_polar_coordinates
 from inversion.program import Program
+from inversion.raising import may_hide_errors
 from inversion.sending import Request
 from inversion.trees import Node, Tree, declared, leaves, mapped
 from overlay import Context
@@ -171,7 +172,8 @@ def choose(
         program, made, stated = _planned(lifted, known, domains, numeric=numeric)
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
-    definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program)
+    hides = may_hide_errors(program, lifted.program)
+    definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program, hides)
     options = {"known": tuple(known), "context": context, "domain": domain, "numeric": numeric}
     options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
     return Inverse(definition, Request(choose, f, types, options), cache)

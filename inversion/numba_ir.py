@@ -23,9 +23,7 @@ from overlay.location import caller, shown
 
 try:
     from numba.core import errors, ir
-    from numba.core.analysis import compute_cfg_from_blocks, compute_live_map, compute_use_defs
     from numba.core.compiler import run_frontend
-    from numba.core.ir_utils import remove_dels
     from numba.core.registry import cpu_target
     from numba.core.unsafe import eh
 except ImportError as error:
@@ -252,10 +250,8 @@ def code_of(function: types.FunctionType) -> Code:
             where=first if loc is None else shown(code.co_filename, loc.line),
             help="write it with assignments, operators, branches and calls only",
         ) from error
-    graph = compute_cfg_from_blocks(func_ir.blocks)
-    remove_dels(func_ir.blocks)
-    used = compute_use_defs(func_ir.blocks)
-    live = compute_live_map(graph, func_ir.blocks, used.usemap, used.defmap)
+    lifetime: Any = func_ir.variable_lifetime
+    graph, live = lifetime.cfg, lifetime.livemap
     blocks: dict[int, Block] = {}
     for label in graph.nodes():
         block = func_ir.blocks[label]

@@ -112,6 +112,10 @@ class Statement:
         return tuple(dict.fromkeys(v for v in operands if isinstance(v, Variable)))
 
     def __str__(self) -> str:
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
         return self.relation.shown({axis: str(operand) for axis, operand in self.bindings()})
 
 
@@ -236,7 +240,8 @@ class Program:
             if isinstance(new, Statement):
                 kept.append(new)
             else:
-                known.update(zip(statement.results, new, strict=True))
+                given = (known.get(operand, operand) for operand in new)
+                known.update(zip(statement.results, given, strict=True))
         return self.replace(
             statements=tuple(kept),
             results={axis: known.get(value, value) for axis, value in self.results.items()},

@@ -311,7 +311,10 @@ class _Fill(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.parse(self.names.get(node.id, node.id), mode="eval").body
+        wanted = self.names.get(node.id, node.id)
+        if wanted.isidentifier():
+            return ast.Name(wanted, ast.Load())
+        return ast.parse(wanted, mode="eval").body
 
 
 def _sides(equation: str, where: str | None) -> tuple[tuple[str, ...], str]:

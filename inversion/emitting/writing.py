@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from inversion.arrays.checks import all_close, all_equal, all_finite, lists_close
+from inversion.checks import is_close, is_finite
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.plan import Plan, Root, Step
 from inversion.program import Constant, Operand, Program, Rule, Statement, Variable, renumbered
 from inversion.refusals import refused
 from inversion.roots import find_root
-from primitives import Bool, Domain, Interval
+from primitives import Bool, Domain, Interval, Real
 from primitives.arithmetic import clipped
 from primitives.arrays.cumulative import is_permutation
 from primitives.arrays.domain import Arrays, element_of, is_array
@@ -33,6 +34,8 @@ GIVEN: Mapping[str, Any] = {
     "clipped": clipped,
     "find_root": find_root,
     "inf": math.inf,
+    "is_close": is_close,
+    "is_finite": is_finite,
     "is_permutation": is_permutation,
     "lists_close": lists_close,
     "np": np,
@@ -225,6 +228,8 @@ class Body:
         condition = domain.condition(value)
         if isinstance(domain, Arrays) and domain.total and condition != "True":
             condition = f"all_finite({value})"
+        if domain == Real:
+            condition = f"is_finite({value})"
         if domain == Bool:  # what a relation of integers answers for a bool
             condition = f"0 <= {value} <= 1"
         if condition == "True":
@@ -361,10 +366,9 @@ class Body:
         elif is_list(kind) and kind.element is float:
             self.row(f"if not lists_close({again}, {wanted}, {rtol}, {atol}):")
         elif kind in (float, complex):
-            inside = f"-inf < {again} < inf" if kind is float else f"abs({again}) < inf"
-            self.row(f"if not ({inside}):")
-            self.row('    raise NoSolution("overflow: the result is not finite")')
-            self.row(f"if not abs({again} - {wanted}) <= {atol} + {rtol} * abs({wanted}):")
+            self.row(f"if not is_close({again}, {wanted}, {rtol}, {atol}):")
+            self.row(f"    if not is_finite({again}):")
+            self.row('        raise NoSolution("overflow: the result is not finite")')
         else:
             self.row(f"if {again} != {wanted}:")
         self.row(f'    raise NoSolution("{why}")')

@@ -27,6 +27,7 @@ from inversion.lifting.functions import (
 from inversion.lifting.known import known_call
 from inversion.lifting.recursion import Active, entered, through
 from inversion.lifting.sequences import sequence_call, sequence_of
+from inversion.lifting.slopes import derivative
 from inversion.lifting.values import (
     Again,
     Named,
@@ -54,6 +55,7 @@ from inversion.resolve import Resolver
 from inversion.trees import Tree, is_record, leaves, mapped
 from overlay import Context, Method, call_next, nonoverlay
 from overlay.dispatch import Chain
+from overlay.interpretations.autodiff import autodiff
 from overlay.location import location_of
 from overlay.target import as_positional, describe, signature_of
 from primitives import Relation
@@ -175,6 +177,8 @@ class Lifter:
         args = tuple(map(value_of, args))
         if any(isinstance(arg, Again) for arg in (*args, *kwargs.values())):
             return through(self, site, targets, args)
+        if target is autodiff:
+            return derivative(self, site, args)
         if is_record(target):
             return record(site, target, args, kwargs)
         if target is range and not kwargs:

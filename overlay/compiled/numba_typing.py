@@ -9,7 +9,7 @@ and numpy functions are not entered by overlays, as C functions are not when int
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, types
 from numba.core.registry import cpu_target
@@ -194,7 +194,7 @@ class WorldTyping(TypingContext):
         entered = self.world.implementation(func, args, kws)
         if entered is not None:
             return types.Dispatcher(entered).get_call_type(self, args, kws)
-        return numba_typing().resolve_function_type(func, args, kws)
+        return _of_numba(func, args, kws)
 
     def _ask_to_enter(self, func: Any, args: tuple[Type, ...]) -> None:
         try:
@@ -297,6 +297,26 @@ class WorldTyping(TypingContext):
         returned = _returned_elsewhere(frame)
         dispatcher.recursive[folded] = frame.func_id
         return signature(returned, *folded).replace(pysig=pysig)
+
+
+# What numba says of calls with numbers. The type of a function says what is registered for it, so
+# that this depends on nothing else; numba would work it out anew for each.
+_of_numbers: dict[tuple[Type, tuple[Type, ...]], Any] = {}
+_PLAIN: Final = (types.Integer, types.Float, types.Boolean, types.Complex)
+
+
+def _of_numba(func: Any, args: tuple[Type, ...], kws: dict[str, Type]) -> Any:
+    """The signature of a call of what is numba's own."""
+    numba = numba_typing()
+    function = func if isinstance(func, Type) else numba._lookup_global(func)
+    if kws or type(function) is not types.Function or not all(type(a) in _PLAIN for a in args):
+        return numba.resolve_function_type(func, args, kws)
+    found = _of_numbers.get((function, args))
+    if found is None:
+        found = numba.resolve_function_type(function, args, kws)
+        if found is not None:
+            _of_numbers[function, args] = found
+    return found
 
 
 def _note_handed_on(argument: Type) -> None:

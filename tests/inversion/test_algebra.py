@@ -185,3 +185,16 @@ def test_unknowns_that_are_too_many_and_equations_that_are_too_many_stay_togethe
     twice = core_of(lambda x: (x + 1, x * x), "x")
     (over,) = blocks(twice.statements, twice.inputs)
     assert (len(over.statements), len(over.unknown)) == (2, 1)
+
+
+def equal_to_what_is_equal(x):
+    for _ in range(3):
+        doubled = x + x
+        x = doubled - x
+    return x / 0.87
+
+
+def test_what_cancels_may_be_equal_to_what_cancels():
+    assert invert(equal_to_what_is_equal, F)(2.0) == (1.74,)
+    nothing = invert(lambda x, y: (y - y) / x * x * 1.41 + 2.0, F, F)
+    assert nothing(2.0, nothing.recover(3.0, 5.0)) == (3.0, 5.0)

@@ -4,49 +4,15 @@ import math
 import pickle
 import sys
 import tracemalloc
-from typing import Annotated
 
 import cloudpickle
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from batch_programs import LINE, PAIR, SCALED, VALUES, nested, softplus, total
 from typeguard import suppress_type_checks
 
 from inversion import MissingPackage, NoSolution, WrongArguments, choose, invert, rows
 from overlay import Context, MethodTable, OverlayError
-from primitives.arrays.domain import Shape
-
-
-def line(x: float):
-    return 2 * x + 3
-
-
-def softplus(x: float):
-    return math.log1p(math.exp(x))
-
-
-def total(x: float, y: float):
-    return x + y
-
-
-def pair(x: float, y: float):
-    return 2 * x, y - 1
-
-
-def scaled(v: Annotated[NDArray[np.float64], Shape(3)], k: float):
-    return v * k
-
-
-def nested(p: tuple[float, float], z: float):
-    return 2 * p[0], p[1] - 1, z * 2
-
-
-LINE = invert(line)
-TOTAL = invert(total)
-PAIR = invert(pair)
-SCALED = choose(scaled, known=("return", "k"))
-VALUES = np.linspace(-4, 9, 24)
-
 
 # ---- out ----
 

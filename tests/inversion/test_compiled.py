@@ -2,6 +2,7 @@
 
 import math
 import types
+import warnings
 
 import numba
 import numpy as np
@@ -10,6 +11,7 @@ from typeguard import suppress_type_checks
 
 from inversion import NoSolution, OutsideDomain, WrongArguments, choose, invert
 from inversion import inverse as inverse_module
+from inversion.checks import is_close, is_finite
 from overlay import NotCompilable
 from primitives import Interval
 
@@ -301,3 +303,29 @@ def test_a_function_changed_elsewhere_leaves_a_compiled_inverse_at_work():
     assert FAST(0.7, theta) == wanted
     with pytest.raises(WrongArguments):
         FAST("0.7", theta)
+
+
+FAST_LINE = invert(lambda x: 2 * x + 3, F).compile()
+HALVED = invert(lambda x: 2 * x, F).compile()
+
+
+def test_compiled_inverses_are_values_of_compiled_code():
+    @numba.njit
+    def chosen(exact, z):
+        inverse = FAST_LINE if exact else HALVED
+        return inverse(z)[0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", numba.NumbaExperimentalFeatureWarning)
+        assert (chosen(True, 8.0), chosen(False, 8.0)) == (2.5, 4.0)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_is_not_finite_is_close_to_nothing(value):
+    assert not is_finite(value)
+    assert not is_close(value, 1.0, 1e-9, 1e-12)
+    assert not is_close(1.0, value, 0.0, 1e-12)
+    assert not is_close(value, value, 1.0, math.inf)
+    assert is_finite(1e308)
+    assert is_close(1.0, 1.0 + 1e-10, 1e-9, 0.0)
+    assert is_close(3 + 4j, 3 + 4j, 0.0, 0.0)

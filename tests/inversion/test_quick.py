@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from inversion import NoSolution, invert
+from inversion import NoSolution, invert, quick
 from inversion.quick import is_quick
 
 
@@ -77,7 +77,25 @@ def test_the_first_row_without_an_answer_is_named():
         inverse.batch(np.array([1.0, -1.0, 2.0, -1.0]))
 
 
-def test_rows_are_shared_out_among_threads():
+@pytest.mark.parametrize(("pays_after", "parts"), [(0.0, 7), (math.inf, 2)])
+def test_rows_are_shared_out_where_that_pays(monkeypatch, pays_after, parts):
+    monkeypatch.setattr(quick, "PAYS_AFTER", pays_after)
+    monkeypatch.setattr(quick, "_cores", lambda: 2)
+    values, lengths = np.zeros(200_001), []
+
+    def rows(part):
+        part += 1.0
+        lengths.append(len(part))
+        return len(part)
+
+    assert quick.in_threads(rows, [values]) == len(values) == sum(lengths)
+    assert (values == 1.0).all()
+    assert (len(lengths), lengths[0]) == (parts, quick.ROWS_AT_ONCE)
+
+
+@pytest.mark.parametrize("pays_after", [0.0, math.inf])
+def test_rows_that_are_shared_out_are_answered_and_refused_alike(monkeypatch, pays_after):
+    monkeypatch.setattr(quick, "PAYS_AFTER", pays_after)
     values = np.linspace(1, 2, 200_001)
     values[123_456] = -1.0
     (found,) = invert(softplus).batch(values, on_error="nan")

@@ -143,7 +143,7 @@ def tried(kind, seed, trial, *, compiled=False):
             outcome.thetas["answered"] += 1
             check(outcome, f, answer, value, theta)
         if fast is not None:
-            check_compiled(outcome, f, fast, value, theta)
+            check_compiled(outcome, f, fast, answer, value, theta)
     return outcome
 
 
@@ -191,14 +191,19 @@ def compiled_form(outcome, inverse):
     return None
 
 
-def check_compiled(outcome, f, fast, value, theta):
-    """What compiled code answers is right; what it refuses is left to the interpreter."""
+def check_compiled(outcome, f, fast, interpreted, value, theta):
+    """What compiled code answers is right, and what the interpreter answers; what it refuses is
+    left to that."""
     try:
         answer = fast(value, *([] if theta is None else [theta]))
     except Exception:
         return
     outcome.thetas["answered compiled"] += 1
     check(outcome, f, answer, value, theta)
+    if interpreted is not None and not close(answer, interpreted):
+        outcome.defects.append(
+            f"θ = {theta} gives {answer} compiled, and {interpreted} interpreted"
+        )
 
 
 def crashed(outcome, where, error):
