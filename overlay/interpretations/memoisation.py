@@ -1,0 +1,111 @@
+"""Memoised functions of a program, which need not be edited.
+
+>>> from overlay.interpretations.memoisation import memoised
+>>> def fib(n):
+...     return n if n < 2 else fib(n - 1) + fib(n - 2)
+>>> memo = memoised(fib)
+>>> memo(fib, 80), memo.misses
+(23416728348467685, 81)
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.location import caller
+from overlay.metadata import metadata_key
+from overlay.target import describe
+
+__all__ = ["Memo", "memoised"]
+
+_ABSENT = object()
+
+
+class Memo:
+    """What functions gave, by their arguments; ``memo(f, ...)`` runs f so that they are called
+    once for each.
+
+    limit: how many results of each function are kept, the last ones used; None: all.
+    context: with which it does so, to be joined with others. hits, misses: how often a call was
+    answered, and how often the function ran.
+    """
+
+    def __init__(self, *functions: Any, limit: int | None = None) -> None:
+        self.limit = limit
+        self.hits = 0
+        self.misses = 0
+        self._kept: dict[int, OrderedDict[Hashable, Any]] = {}
+        table = MethodTable("memoised")
+        for number, function in enumerate(functions):
+            self._kept[number] = OrderedDict()
+            table.overlay(function)(self._method(number, function))
+        self.context = Context(table)
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f, with the functions memoised in all that it calls."""
+        return self.context(f, *args, **kwargs)
+
+    def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
+        """The same as a function."""
+        return self.context.wrap(f)
+
+    def clear(self) -> None:
+        """Forget all results."""
+        for kept in self._kept.values():
+            kept.clear()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._kept.values()))
+
+    def _method(self, number: int, function: Any) -> Callable[..., Any]:
+        find, keep = nonoverlay(self._find), nonoverlay(self._keep)
+
+        def found(*args: Any, **kwargs: Any) -> Any:
+            key, result = find(number, function, args, kwargs)
+            if result is _ABSENT:
+                result = call_next(*args, **kwargs)
+                keep(number, key, result)
+            return result
+
+        return found
+
+    def _find(
+        self, number: int, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Hashable, Any]:
+        key = _key(function, args, kwargs)
+        kept = self._kept[number]
+        result = kept.get(key, _ABSENT)
+        if result is _ABSENT:
+            self.misses += 1
+        else:
+            self.hits += 1
+            if self.limit is not None:
+                kept.move_to_end(key)
+        return key, result
+
+    def _keep(self, number: int, key: Hashable, result: Any) -> None:
+        kept = self._kept[number]
+        kept[key] = result
+        if self.limit is not None and len(kept) > self.limit:
+            kept.popitem(last=False)
+
+
+def memoised(*functions: Any, limit: int | None = None) -> Memo:
+    """Functions, each of which is to run once for the same arguments. limit: see ``Memo``."""
+    return Memo(*functions, limit=limit)
+
+
+def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable:
+    """Equal for arguments of equal types and values."""
+    try:
+        return metadata_key((tuple(args), tuple(sorted(kwargs.items()))))
+    except OverlayError as error:
+        raise OverlayError(
+            f"cannot memoise {describe(function)}: an argument cannot be hashed",
+            where=caller(),
+            notes=[("arguments", ", ".join(type(value).__name__ for value in args))],
+            help="memoise a function that it calls with numbers, text or tuples, or leave it out",
+        ) from error

@@ -1,0 +1,95 @@
+"""Mocks that hold in one thread or task, wherever the program has imported what they replace.
+
+>>> import email.utils, time
+>>> from overlay.interpretations.mocks import Mocks
+>>> mocks = Mocks()
+>>> clock = mocks.replace(time.time, return_value=0.0)
+>>> mocks(email.utils.formatdate, usegmt=True), clock.call_count
+('Thu, 01 Jan 1970 00:00:00 GMT', 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import MagicMock, create_autospec
+
+from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.target import lookup
+
+__all__ = ["Mocks"]
+
+
+class Mocks:
+    """Replacements of calls, for the code that runs with them alone.
+
+    ``mocks(f, ...)`` runs f with them, ``mocks.wrap(f)`` is f with them, and ``with mocks:`` is for
+    generic functions. ``context`` is to be joined with others.
+    """
+
+    def __init__(self) -> None:
+        self._table = MethodTable("mocks")
+        self.context = Context(self._table)
+
+    def replace(
+        self,
+        target: Any,
+        implementation: Callable[..., Any] | None = None,
+        /,
+        **configuration: Any,
+    ) -> Any:
+        """Replace calls of a target by those of a mock, and give it: one of ``unittest.mock`` with
+        the target's signature, which counts calls and has ``assert_called_once_with`` and so on.
+
+        implementation: what to call instead. configuration: of the mock, such as
+        ``return_value=5`` or ``side_effect=OSError``.
+        """
+        mock = _mock_of(target, configuration)
+        called = nonoverlay(mock)
+
+        def replaced(*args: Any, **kwargs: Any) -> Any:
+            result = called(*args, **kwargs)
+            return result if implementation is None else implementation(*args, **kwargs)
+
+        self._table.overlay(target)(replaced)
+        return mock
+
+    def spy(self, target: Any) -> Any:
+        """Count the calls of a target, which are made as they are; what it gives is a mock as
+        ``replace`` gives it."""
+        mock = _mock_of(target, {})
+        called = nonoverlay(mock)
+
+        def spied(*args: Any, **kwargs: Any) -> Any:
+            called(*args, **kwargs)
+            return call_next(*args, **kwargs)
+
+        self._table.overlay(target)(spied)
+        return mock
+
+    def restore(self, target: Any) -> None:
+        """Replace calls of a target no more."""
+        self._table.remove(target)
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f with the mocks."""
+        return self.context(f, *args, **kwargs)
+
+    def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
+        """f with the mocks, at every call, in whatever thread."""
+        return self.context.wrap(f)
+
+    def __enter__(self) -> Mocks:
+        self.context.__enter__()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self.context.__exit__(kind, error, trace)
+
+
+def _mock_of(target: Any, configuration: dict[str, Any]) -> Any:
+    """A mock with the signature of a target, if that is imported."""
+    found = lookup(target) if isinstance(target, str) else target
+    if found is None:
+        return MagicMock(name=target, **configuration)
+    return create_autospec(found, **configuration)

@@ -1,0 +1,131 @@
+"""Refuses chosen calls of a program, however it comes to make them. No protection against code
+that means harm: see ``docs/tools.md``.
+
+>>> import pathlib
+>>> from overlay.interpretations.sandbox import Refused, Sandbox
+>>> try:
+...     Sandbox()(pathlib.Path("notes.txt").write_text, "hello")
+... except Refused as error:
+...     print(error.call.name)
+open
+"""
+
+from __future__ import annotations
+
+import reprlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from overlay import Context, MethodTable, OverlayError, nonoverlay
+from overlay.location import caller
+from overlay.target import describe, lookup
+
+__all__ = [
+    "CODE",
+    "FILES",
+    "NETWORK",
+    "PROCESSES",
+    "Refused",
+    "RefusedCall",
+    "Sandbox",
+]
+
+
+def _present(*names: str) -> tuple[str, ...]:
+    """Those names of targets that there are on this platform, or may be once they are imported."""
+    return tuple(n for n in names if n.partition(":")[0] not in sys.modules or lookup(n))
+
+
+PROCESSES = _present(
+    *("os:system", "os:popen", "os:fork", "os:kill", "os:abort", "os:_exit"),
+    *("os:execv", "os:execve", "os:posix_spawn", "os:posix_spawnp", "subprocess:Popen.__init__"),
+    "multiprocessing.process:BaseProcess.start",
+)
+"""What starts and ends processes."""
+FILES = _present(
+    *("builtins:open", "os:open", "io:FileIO", "io:open_code", "os:truncate", "os:chmod"),
+    *("os:chown", "os:link", "os:symlink", "os:mkdir", "os:rmdir", "os:remove", "os:unlink"),
+    *("os:rename", "os:replace", "os:utime", "os:mknod", "os:mkfifo"),
+)
+"""What opens, makes, changes and removes files."""
+NETWORK = _present("socket:socket.__init__", "_socket:socket", "socket:getaddrinfo")
+"""What reaches the network."""
+CODE = _present(
+    "builtins:eval", "builtins:exec", "builtins:compile", "ctypes:CDLL.__init__", "ctypes:CDLL"
+)
+"""What runs code that the program makes, or loads libraries in C."""
+
+
+@dataclass(frozen=True)
+class RefusedCall:
+    """A call that was refused: the function's name, its arguments as shown, and ``file:line``."""
+
+    name: str
+    arguments: str
+    where: str | None
+
+
+class Refused(OverlayError, PermissionError):
+    """A program called something that its sandbox refuses."""
+
+    def __init__(self, call: RefusedCall) -> None:
+        super().__init__(
+            f"{call.name}({call.arguments}) is refused",
+            where=call.where,
+            help=f"if the program may call it: Sandbox(allow=[{call.name}])",
+        )
+        self.call = call
+
+
+class Sandbox:
+    """Runs programs, of which some calls are refused with ``Refused``.
+
+    refuse: targets, or names such as ``"os:system"``; by default all of PROCESSES, FILES, NETWORK
+    and CODE. allow: those to leave out. implicit: whether calls that the interpreter makes are
+    looked at too (properties, operators in Python), which takes tens of times as long.
+    calls: those that were refused, also where the program caught the error.
+
+    A function that would run elsewhere, in a thread that the program starts or as a callback of
+    C code, is refused where it is handed over.
+    """
+
+    def __init__(
+        self,
+        refuse: Iterable[Any] = PROCESSES + FILES + NETWORK + CODE,
+        *,
+        allow: Iterable[Any] = (),
+        implicit: bool = True,
+    ) -> None:
+        self.calls: list[RefusedCall] = []
+        table = MethodTable("sandbox")
+        for target in refuse:
+            table.overlay(target)(self._refusal(target))
+        for target in allow:
+            table.remove(target)
+        self.context = Context(table, strict=True, implicit=implicit)
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f in the sandbox."""
+        return self.context(f, *args, **kwargs)
+
+    def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
+        """The same as a function."""
+        return self.context.wrap(f)
+
+    def _refusal(self, target: Any) -> Callable[..., Any]:
+        refuse = nonoverlay(self._refuse)
+
+        def refused(*args: Any, **kwargs: Any) -> Any:
+            refuse(target, args, kwargs)
+
+        return refused
+
+    def _refuse(self, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> NoReturn:
+        shown = [reprlib.repr(value) for value in args]
+        shown += [f"{name}={reprlib.repr(value)}" for name, value in kwargs.items()]
+        name = describe(target).replace(":", ".").removeprefix("builtins.")
+        call = RefusedCall(name.removesuffix(".__init__"), ", ".join(shown), caller())
+        self.calls.append(call)
+        raise Refused(call)

@@ -1,0 +1,84 @@
+import difflib
+import fractions
+import math
+import statistics
+
+import pytest
+
+from overlay import Context, MethodTable, NotCompilable, OverlayError, call_next
+from overlay.interpretations.memoisation import memoised
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def test_a_function_runs_once_for_each_argument():
+    memo = memoised(fib)
+    assert memo(fib, 80) == 23416728348467685
+    assert (memo.misses, memo.hits, len(memo)) == (81, 78, 81)
+    assert memo.wrap(fib)(n=80) == 23416728348467685
+    assert (memo.misses, memo.hits) == (81, 79)
+    memo.clear()
+    assert len(memo) == 0
+
+
+def test_a_function_of_a_library_is_memoised_where_the_library_calls_it():
+    memo = memoised(statistics._exact_ratio)
+    data = [0.5, 1.5] * 50
+    assert memo(statistics.mean, data) == statistics.mean(data)
+    assert (memo.misses, memo.hits) == (2, 98)
+
+
+def test_methods_are_memoised_by_their_object():
+    memo = memoised(difflib.SequenceMatcher.ratio)
+    near = difflib.SequenceMatcher(None, "abcd", "bcde")
+    other = difflib.SequenceMatcher(None, "abcd", "abcd")
+    assert memo(lambda: [near.ratio(), near.ratio(), other.ratio()]) == [0.75, 0.75, 1.0]
+    assert (memo.misses, memo.hits) == (2, 1)
+
+
+def test_types_and_signs_are_told_apart():
+    memo = memoised(math.copysign, fractions.Fraction.__new__)
+
+    def program():
+        return [math.copysign(1, x) for x in (0.0, -0.0, 0, False, 0.0)]
+
+    assert memo(program) == [1.0, -1.0, 1.0, 1.0, 1.0]
+    assert (memo.misses, memo.hits) == (4, 1)
+
+
+def test_the_last_results_are_kept_where_there_is_a_limit():
+    memo = memoised(math.factorial, limit=2)
+    memo(lambda: [math.factorial(n) for n in (1, 2, 1, 3, 1, 2)])
+    assert (memo.misses, memo.hits, len(memo)) == (4, 2, 2)
+
+
+def test_an_exception_is_not_kept():
+    memo = memoised(math.sqrt)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="math domain"):
+            memo(math.sqrt, -1.0)
+    assert (memo.misses, len(memo)) == (2, 0)
+
+
+def test_what_lies_below_is_what_is_memoised():
+    table = MethodTable("plus one")
+
+    @table.overlay(math.sqrt)
+    def sqrt(x: float):
+        return call_next(x) + 1
+
+    memo = memoised(math.sqrt)
+    assert (Context(table) | memo.context)(lambda: math.sqrt(4.0) + math.sqrt(4.0)) == 6.0
+    assert (memo.misses, memo.hits) == (1, 1)
+
+
+def test_arguments_that_cannot_be_hashed_are_refused():
+    with pytest.raises(OverlayError, match="cannot memoise mean: an argument cannot be hashed"):
+        memoised(statistics.mean)(statistics.mean, [1, 2])
+
+
+def test_compilation_is_refused():
+    with pytest.raises(NotCompilable):
+        memoised(fib).context.jit(fib)(10)
