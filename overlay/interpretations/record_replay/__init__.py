@@ -1,0 +1,25 @@
+"""Runs are recorded, as what chosen calls gave, and replayed without making these calls.
+
+>>> import os, random, tempfile
+>>> from overlay.interpretations.record_replay import record, replay
+>>> def throws():
+...     return [random.randint(1, 6) for _ in range(5)]
+>>> path = os.path.join(tempfile.mkdtemp(), "throws.json")
+>>> first = record(path, ["random:Random.randint"], throws)
+>>> replay(path, throws) == first
+True
+"""
+
+from overlay.interpretations.record_replay.data import NotRecordable, from_data, to_data
+from overlay.interpretations.record_replay.recording import Adapter, record
+from overlay.interpretations.record_replay.replaying import ReplayMismatch, replay
+
+__all__ = [
+    "Adapter",
+    "NotRecordable",
+    "ReplayMismatch",
+    "from_data",
+    "record",
+    "replay",
+    "to_data",
+]

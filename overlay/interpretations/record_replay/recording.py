@@ -1,0 +1,190 @@
+"""Recording runs."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.interpretations.record_replay.data import NotRecordable, to_data
+from overlay.location import caller
+from overlay.target import canonical, describe, lookup
+
+__all__ = ["Adapter", "adapter_of", "described_arguments", "record"]
+
+Functions = Iterable[Any] | Mapping[Any, "Adapter | None"]
+
+# whether the call that is being made here is inside one that is recorded
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+class Adapter(NamedTuple):
+    """How the result of a function that is no data becomes data, and what a program gets for it,
+    when it is recorded and when it is replayed."""
+
+    to_data: Callable[[Any], Any]
+    from_data: Callable[[Any], Any]
+
+
+def _contents(file: Any) -> Any:
+    with file:
+        if not file.readable():
+            raise NotRecordable(
+                "a file that is written to cannot be recorded",
+                help="record calls of open(...) for reading only",
+            )
+        return file.read()
+
+
+def _file(contents: Any) -> Any:
+    return io.StringIO(contents) if isinstance(contents, str) else io.BytesIO(contents)
+
+
+class _Answer(io.BytesIO):
+    """What ``urllib.request.urlopen`` gave: its body, ``status`` and ``url``."""
+
+    status: int
+    url: str
+
+
+def _answer_to(answer: Any) -> tuple[Any, ...]:
+    with answer:
+        return answer.read(), getattr(answer, "status", None), getattr(answer, "url", None)
+
+
+def _answer_back(parts: Any) -> _Answer:
+    answer = _Answer(parts[0])
+    _, answer.status, answer.url = parts
+    return answer
+
+
+_ADAPTERS = {
+    "io:open": Adapter(_contents, _file),
+    "urllib.request:urlopen": Adapter(_answer_to, _answer_back),
+}
+
+
+def record(
+    path: str | os.PathLike[str],
+    functions: Functions,
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    **kwargs: Any,
+) -> Any:
+    """Run ``f(*args, **kwargs)`` and write what calls of some functions gave, or raised, to a
+    file: what f gives. The file is written if f raises, too.
+
+    functions: targets, or names such as ``"random:random"``; a dict gives some an ``Adapter``.
+    Files that are read (``open``) and answers of ``urllib.request.urlopen`` have one.
+    """
+    recorder = _Recorder(functions)
+    try:
+        return Context(recorder.table)(f, *args, **kwargs)
+    finally:
+        found = {"version": 1, "functions": [*recorder.adapters], "calls": recorder.calls}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+
+
+class _Recorder:
+    """The table whose methods write down what calls gave."""
+
+    def __init__(self, functions: Functions) -> None:
+        given = functions if isinstance(functions, Mapping) else dict.fromkeys(functions)
+        self.adapters = {_name_of(target): adapter for target, adapter in given.items()}
+        self.calls: list[dict[str, Any]] = []
+        self.table = MethodTable("recording")
+        for name, adapter in self.adapters.items():
+            self.table.overlay(name)(self._method(name, adapter or adapter_of(name)))
+
+    def _method(self, name: str, adapter: Adapter | None) -> Callable[..., Any]:
+        begin, keep = nonoverlay(self._begin), nonoverlay(self._keep)
+        keep_error = nonoverlay(self._keep_error)
+
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            if _inside.get():
+                return call_next(*args, **kwargs)
+            call = begin(name, args, kwargs)
+            token = _inside.set(True)
+            try:
+                result = call_next(*args, **kwargs)
+            except Exception as error:
+                keep_error(call, error)
+                raise
+            finally:
+                _inside.reset(token)
+            return keep(call, result, adapter)
+
+        return recorded
+
+    def _begin(self, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        call: dict[str, Any] = {"call": name, "where": caller()}
+        call["arguments"] = described_arguments(args, kwargs)
+        self.calls.append(call)
+        return call
+
+    def _keep(self, call: dict[str, Any], result: Any, adapter: Adapter | None) -> Any:
+        try:
+            if adapter is not None:
+                data = adapter.to_data(result)
+                call["result"] = to_data(data)
+                return adapter.from_data(data)
+            call["result"] = to_data(result)
+        except NotRecordable as error:
+            self.calls.remove(call)
+            error.where, error.notes = call["where"], (("call", call["call"]),)
+            raise
+        return result
+
+    def _keep_error(self, call: dict[str, Any], error: Exception) -> None:
+        kind = type(error)
+        call["error"] = f"{kind.__module__}:{kind.__qualname__}"
+        try:
+            call["values"] = to_data(list(error.args))
+        except NotRecordable:
+            call["values"] = to_data([str(error)])
+
+
+def adapter_of(name: str) -> Adapter | None:
+    """The adapter of a function that needs one by itself."""
+    target = lookup(name)
+    for known, adapter in _ADAPTERS.items():
+        if name == known or (target is not None and lookup(known) is target):
+            return adapter
+    return None
+
+
+def described_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """Arguments as data, to be compared; what is none, as its type."""
+    return [_described(value) for value in args] + [
+        [name, _described(value)] for name, value in sorted(kwargs.items())
+    ]
+
+
+def _described(value: Any) -> Any:
+    try:
+        return to_data(value)
+    except NotRecordable:
+        return {"type": type(value).__qualname__}
+
+
+def _name_of(target: Any) -> str:
+    """The name that finds a target again."""
+    if isinstance(target, str):
+        return target
+    found = canonical(target)
+    holder: Any = getattr(found, "__objclass__", found)
+    module = getattr(holder, "__module__", None)
+    name = f"{module}:{getattr(found, '__qualname__', '')}"
+    if module is None or lookup(name) is not found:
+        raise OverlayError(
+            f"{describe(target)} cannot be found by its name in another run",
+            where=caller(),
+            help="name it: record(path, ['package.module:name'], ...)",
+        )
+    return name

@@ -1,0 +1,134 @@
+"""Replaying recorded runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from overlay import Context, MethodTable, OverlayError, nonoverlay
+from overlay.interpretations.record_replay.data import from_data
+from overlay.interpretations.record_replay.recording import (
+    Adapter,
+    adapter_of,
+    described_arguments,
+)
+from overlay.location import caller
+from overlay.target import lookup
+
+__all__ = ["ReplayMismatch", "replay"]
+
+
+class ReplayMismatch(OverlayError):
+    """A program made other calls than were recorded."""
+
+
+def replay(
+    path: str | os.PathLike[str],
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    adapters: Mapping[str, Adapter] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Run ``f(*args, **kwargs)`` with the results that ``record`` has written to a file: the
+    functions are not called. Raises ReplayMismatch where f calls them in another order, with
+    other arguments, or more or less often.
+
+    adapters: by name, those that ``record`` was given.
+    """
+    with open(path, encoding="utf-8") as file:
+        recorded = json.load(file)
+    player = _Player(recorded, adapters or {})
+    try:
+        result = Context(player.table)(f, *args, **kwargs)
+    except ReplayMismatch:
+        raise
+    except Exception:
+        player.check()
+        raise
+    player.check()
+    player.check_end()
+    return result
+
+
+class _Player:
+    """The table whose methods give what was written down."""
+
+    def __init__(self, recorded: dict[str, Any], adapters: Mapping[str, Adapter]) -> None:
+        self.calls: list[dict[str, Any]] = recorded["calls"]
+        self.next = 0
+        self.mismatch: ReplayMismatch | None = None
+        self.table = MethodTable("replaying")
+        for name in recorded["functions"]:
+            adapter = adapters.get(name) or adapter_of(name)
+            self.table.overlay(name)(self._method(name, adapter))
+
+    def _method(self, name: str, adapter: Adapter | None) -> Callable[..., Any]:
+        give = nonoverlay(self._give)
+
+        def replayed(*args: Any, **kwargs: Any) -> Any:
+            return give(name, adapter, args, kwargs)
+
+        return replayed
+
+    def _give(
+        self, name: str, adapter: Adapter | None, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        arguments = described_arguments(args, kwargs)
+        if self.next == len(self.calls):
+            raise self._refused(f"{_shown(name, arguments)} is called after the recorded run ended")
+        call = self.calls[self.next]
+        if (call["call"], call["arguments"]) != (name, json.loads(json.dumps(arguments))):
+            was = _shown(call["call"], call["arguments"])
+            raise self._refused(f"{_shown(name, arguments)} is called where {was} was recorded")
+        self.next += 1
+        if "error" in call:
+            raise _error_of(call)
+        result = from_data(call["result"])
+        return result if adapter is None else adapter.from_data(result)
+
+    def _refused(self, what: str) -> ReplayMismatch:
+        place = self.calls[min(self.next, len(self.calls) - 1)] if self.calls else {}
+        error = ReplayMismatch(
+            what,
+            where=caller(),
+            notes=[
+                ("recorded", f"call {self.next + 1} of {len(self.calls)}, {place.get('where')}")
+            ],
+            help="the program, its input or what it runs on has changed: record it again",
+        )
+        self.mismatch = self.mismatch or error
+        return error
+
+    def check(self) -> None:
+        """Raise what the program has caught."""
+        if self.mismatch is not None:
+            raise self.mismatch
+
+    def check_end(self) -> None:
+        """Raise ReplayMismatch where calls were recorded that the program has not made."""
+        if self.next < len(self.calls):
+            call = self.calls[self.next]
+            raise ReplayMismatch(
+                f"the program ended without {_shown(call['call'], call['arguments'])}",
+                where=call["where"],
+                notes=[("calls", f"{self.next} of {len(self.calls)} were made")],
+                help="the program or its input has changed: record it again",
+            )
+
+
+def _shown(name: str, arguments: Sequence[Any]) -> str:
+    return f"{name}({', '.join(map(json.dumps, arguments))})"
+
+
+def _error_of(call: dict[str, Any]) -> Exception:
+    found = lookup(call["error"])
+    if not (isinstance(found, type) and issubclass(found, Exception)):
+        raise OverlayError(
+            f"the recorded run raised {call['error']}, which is no exception that is imported",
+            where=call["where"],
+            help="import its module before the replay",
+        )
+    return found(*from_data(call["values"]))
