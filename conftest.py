@@ -36,6 +36,8 @@ NOT_CHECKED = (
     "overlay.interpretations.intervals.rules",
     "overlay.interpretations.probabilistic.densities",
     "overlay.interpretations.probabilistic.recording",  # overlays isinstance, which typeguard calls
+    "overlay.interpretations.precision.single",
+    "overlay.interpretations.precision.stochastic",
     "primitives.arithmetic",
     "primitives.arrays.axes",
     "primitives.arrays.cumulative",

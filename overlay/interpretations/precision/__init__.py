@@ -1,0 +1,25 @@
+"""How precise a program is: double-precision code run in single precision, and with random
+rounding, which estimates how many digits of a result are significant.
+
+>>> from overlay.interpretations.precision import significance, single_precision
+>>> def cancels(x):
+...     return (x + 1e12) - 1e12
+>>> single_precision(cancels, 0.1)
+0.0
+>>> round(significance(cancels, 0.1).digits)
+3
+"""
+
+from overlay.interpretations.precision.report import PrecisionReport, precision_report
+from overlay.interpretations.precision.single import lowered, single_precision
+from overlay.interpretations.precision.stochastic import Significance, significance, stochastic
+
+__all__ = [
+    "PrecisionReport",
+    "Significance",
+    "lowered",
+    "precision_report",
+    "significance",
+    "single_precision",
+    "stochastic",
+]

@@ -1,0 +1,136 @@
+"""Double-precision code in single precision."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay import Context, MethodTable, call_next, recurse
+from overlay.interpretations.precision.operations import (
+    ARRAY_BINARY,
+    ARRAY_UNARY,
+    BINARY,
+    COMPARISONS,
+    REDUCTIONS,
+    UNARY,
+)
+
+__all__ = ["lowered", "single_precision"]
+
+Array = NDArray[np.float64]
+_ONE = np.float64(1.0)
+_PRODUCTS: tuple[Callable[..., Any], ...] = (operator.matmul, np.dot)
+
+
+def rounded(x: float) -> float:
+    """The number of single precision next to x."""
+    return float(np.float32(x))
+
+
+def narrowed(x: Any) -> Any:
+    """An array in single precision."""
+    return x.astype(np.float32)
+
+
+def widened(x: Any) -> Any:
+    """A number or array in double precision."""
+    return np.multiply(x, _ONE)
+
+
+def _add_numbers(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def both(a: float, b: float) -> Any:
+        return rounded(call_next(rounded(a), rounded(b)))
+
+    @table.overlay(target)
+    def left(a: float, b: int) -> Any:
+        return rounded(call_next(rounded(a), b))
+
+    @table.overlay(target)
+    def right(a: int, b: float) -> Any:
+        return rounded(call_next(a, rounded(b)))
+
+
+def _add_comparison(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def compare(a: float, b: float) -> Any:
+        return call_next(rounded(a), rounded(b))
+
+
+def _add_unary(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def number(a: float) -> Any:
+        return rounded(call_next(rounded(a)))
+
+
+def _add_arrays(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def both(a: Array, b: Array) -> Any:
+        return widened(call_next(narrowed(a), narrowed(b)))
+
+    @table.overlay(target)
+    def left(a: Array, b: float | int) -> Any:
+        return widened(call_next(narrowed(a), np.float32(b)))
+
+    @table.overlay(target)
+    def right(a: float | int, b: Array) -> Any:
+        return widened(call_next(np.float32(a), narrowed(b)))
+
+
+def _add_products(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def product(a: Array, b: Array) -> Any:
+        return widened(call_next(narrowed(a), narrowed(b)))
+
+
+def _add_array(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def array(a: Array) -> Any:
+        return widened(call_next(narrowed(a)))
+
+
+def _add_reduction(table: MethodTable, target: Any) -> None:
+    @table.overlay(target)
+    def reduced(a: Array) -> Any:
+        return widened(call_next(narrowed(a)))
+
+
+def _made() -> MethodTable:
+    table = MethodTable("single precision")
+    for add, targets in (
+        (_add_numbers, BINARY),
+        (_add_comparison, COMPARISONS),
+        (_add_unary, UNARY),
+        (_add_arrays, ARRAY_BINARY),
+        (_add_array, ARRAY_UNARY),
+        (_add_products, _PRODUCTS),
+        (_add_reduction, REDUCTIONS),
+    ):
+        for target in targets:
+            add(table, target)
+    return table
+
+
+single_precision = Context(_made())
+"""The context in which operations on floats, and arrays of them, are those of single precision:
+the operands are rounded to it, and the result. The values stay Python floats and float64 arrays."""
+
+
+def lowered(*functions: Callable[..., Any]) -> Context:
+    """The context in which some functions, with all that they call, run in single precision, and
+    the rest of the program as it is."""
+    table = MethodTable("lowered")
+    for function in functions:
+        table.overlay(function)(_in_single_precision(function))
+    return Context(table)
+
+
+def _in_single_precision(function: Callable[..., Any]) -> Callable[..., Any]:
+    def low(*args: Any) -> Any:
+        return recurse(single_precision, function, *args)
+
+    return low
