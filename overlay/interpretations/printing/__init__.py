@@ -1,0 +1,15 @@
+"""What a program prints: collected, left out, or sliced out with all that only it needs.
+
+>>> from overlay.interpretations.printing import collect
+>>> def greet(name):
+...     print("hello,", name)
+...     return len(name)
+>>> found = collect(greet, "Ada")
+>>> found.result, found.text
+(3, 'hello, Ada\\n')
+"""
+
+from overlay.interpretations.printing.collecting import Printed, PrintedCall, collect, silenced
+from overlay.interpretations.printing.slicer import Slicer
+
+__all__ = ["Printed", "PrintedCall", "Slicer", "collect", "silenced"]

@@ -1,0 +1,100 @@
+"""Programs without their prints, and without what only these need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from overlay import Context, MethodTable, Plugin, call_next, current_context, recurse
+from overlay.interpretations.printing.slicing import sliced, sliced_source
+from overlay.ir import IR, Call
+from overlay.target import canonical
+
+__all__ = ["Slicer"]
+
+
+class Slicer:
+    """Runs programs without calls of some functions, whose results are not used, and without what
+    only these calls need.
+
+    targets: the functions, ``print`` by default. pure: functions that have no effect, besides those
+    of ``math`` and builtins such as ``len``, ``str`` and ``sum``.
+
+    ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` is f compiled so, ``slicer.source(f)`` shows what
+    is left of f.
+    """
+
+    def __init__(self, *targets: Any, pure: Iterable[Any] = ()) -> None:
+        self.targets = tuple(map(canonical, targets)) or (print,)
+        self.pure = tuple(pure)
+        table = MethodTable("sliced")
+        for target in self.targets:
+            table.overlay(target)(_nothing)
+        self.context = Context(table, plugins=(_SlicesFunctions(self),))
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f, and all that it calls, without the calls."""
+        return self.context(f, *args, **kwargs)
+
+    def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
+        """f compiled without the calls. options: as for ``ctx.jit``."""
+        return Context(plugins=(_SlicesIR(self),)).jit(f, **options)
+
+    def source(self, f: Callable[..., Any]) -> str:
+        """What is left of a function."""
+        return sliced_source(canonical(f), self.targets, self.pure)
+
+
+def _nothing(*args: Any, **kwargs: Any) -> Any:
+    """In place of a call that is part of an expression."""
+    if kwargs.get("file") in (None, sys.stdout, sys.stderr):
+        return None
+    return call_next(*args, **kwargs)
+
+
+class _SlicesFunctions(Plugin):
+    """Runs what is left of each function in its place."""
+
+    shares_native_cache = True
+
+    def __init__(self, slicer: Slicer) -> None:
+        self.slicer = slicer
+
+    def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
+        if type(callee) is not FunctionType:
+            return None
+        rest = sliced(callee, self.slicer.targets, self.slicer.pure)
+        if rest is None:
+            return None
+        context: Any = current_context
+
+        def run_rest(*args: Any, **kwargs: Any) -> Any:
+            return recurse(context(), rest, *args, **kwargs)
+
+        return run_rest
+
+
+class _SlicesIR(Plugin):
+    """The same before a function is compiled."""
+
+    preserves = frozenset({"values", "types"})
+
+    def __init__(self, slicer: Slicer) -> None:
+        self.slicer = slicer
+
+    def before_inference(self, ir: IR) -> None:
+        for call in ir.calls(*self.slicer.targets):
+            if ir.is_used(call.result):
+                ir.set_result(call, None)
+            else:
+                ir.delete(call)
+        while any(self._left_out(ir, call) for call in ir.calls()):
+            pass
+
+    def _left_out(self, ir: IR, call: Call) -> bool:
+        if ir.is_used(call.result) or not any(call.target is f for f in self.slicer.pure):
+            return False
+        ir.delete(call)
+        return True

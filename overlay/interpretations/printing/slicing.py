@@ -1,0 +1,208 @@
+"""Functions without some of their calls, and without what only these need."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType, FunctionType
+from typing import Any
+
+from overlay.interpretations.printing.purity import Names
+
+__all__ = ["sliced", "sliced_source"]
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = ("body", "orelse", "finalbody")
+_FUTURES = __future__.annotations.compiler_flag
+_LOOKING = ("locals", "vars", "eval", "exec", "dir")
+
+
+def sliced(
+    function: FunctionType, targets: Sequence[Any], pure: Iterable[Any] = ()
+) -> FunctionType | None:
+    """The function without statements that call one of the targets and what only these need; None
+    where there is nothing to leave out, or its source is not there."""
+    node = _definition(function)
+    if node is None or not _slice(node, Names(function, node, pure), targets):
+        return None
+    return _compiled(function, node)
+
+
+def sliced_source(function: FunctionType, targets: Sequence[Any], pure: Iterable[Any] = ()) -> str:
+    """The source of ``sliced``, without comments; empty where the source is not there."""
+    node = _definition(function)
+    if node is None:
+        return ""
+    _slice(node, Names(function, node, pure), targets)
+    return ast.unparse(node)
+
+
+def _definition(function: FunctionType) -> Definition | None:
+    """The statement that defines a function, with the lines that it has in its file."""
+    try:
+        source = inspect.getsource(function.__code__)
+        tree = ast.parse("if 1:\n" + source if source[:1].isspace() else source)
+    except (OSError, TypeError, SyntaxError):
+        return None
+    shift = function.__code__.co_firstlineno - (2 if source[:1].isspace() else 1)
+    ast.increment_lineno(tree, shift)
+    found = [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS)]
+    if not found or found[0].name != function.__code__.co_name:
+        return None  # a lambda, or made elsewhere
+    found[0].decorator_list = []
+    return found[0]
+
+
+# ---- slicing ------------------------------------------------------------------------------
+
+
+def _slice(node: Definition, names: Names, targets: Sequence[Any]) -> bool:
+    """Leave out of a definition what is to be left out; whether there was anything."""
+
+    def is_target(statement: ast.stmt) -> bool:
+        return isinstance(statement, ast.Expr) and names.calls(statement.value, targets)
+
+    if not _without(node, is_target):
+        return False
+    looks = any(isinstance(n, ast.Name) and n.id in _LOOKING for n in ast.walk(node))
+    while not looks and _leave_out_needless(node, names):
+        pass
+    for block in _blocks(node):
+        if not block:
+            block.append(ast.Pass())
+    ast.fix_missing_locations(node)
+    return True
+
+
+def _leave_out_needless(node: Definition, names: Names) -> bool:
+    counters = _counters(node)
+    needed = _names_needed(node, names, counters)
+
+    def is_needless(statement: ast.stmt) -> bool:
+        return _is_needless(statement, names, needed, counters)
+
+    return _without(node, is_needless)
+
+
+def _without(node: ast.AST, is_left_out: Callable[[ast.stmt], bool]) -> bool:
+    found = False
+    for block in _blocks(node):
+        kept = [statement for statement in block if not is_left_out(statement)]
+        found = found or len(kept) < len(block)
+        block[:] = kept
+    return found
+
+
+def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    """The lists of statements in a definition; no ``else`` is one that is empty."""
+    blocks: list[list[ast.stmt]] = []
+    for inner in ast.walk(node):
+        for name in _BLOCKS:
+            block = getattr(inner, name, None)
+            if isinstance(block, list) and (block or name == "body"):
+                blocks.append(block)
+    return blocks
+
+
+def _names_needed(node: Definition, names: Names, counters: set[str]) -> Counter[str]:
+    """How often each name is read, or declared as one of the outside; not by ``x += 1`` alone."""
+    needed: Counter[str] = Counter()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
+            counts = inner.target.id in counters and names.is_pure(inner.value)
+            needed[inner.target.id] += not counts
+        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store):
+            needed[inner.id] += 1
+        if isinstance(inner, (ast.Global, ast.Nonlocal)):
+            needed.update(inner.names)
+    return needed
+
+
+def _counters(node: Definition) -> set[str]:
+    """Variables that begin as a number or text, so that ``x += 1`` changes nothing else."""
+    found: set[str] = set()
+    others = {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Constant):
+            found |= {target.id for target in inner.targets if isinstance(target, ast.Name)}
+        elif isinstance(inner, (ast.Assign, ast.For, ast.With, ast.NamedExpr, ast.AnnAssign)):
+            others |= _bound_by(inner)
+    return found - others
+
+
+def _bound_by(statement: ast.AST) -> set[str]:
+    """The names that a statement binds itself, not those in its body."""
+    places = (getattr(statement, name, None) for name in ("target", "targets", "items"))
+    found = [part for place in places for part in (place if isinstance(place, list) else [place])]
+    parts = [n for part in found if isinstance(part, ast.AST) for n in ast.walk(part)]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def _is_needless(
+    statement: ast.stmt, names: Names, needed: Counter[str], counters: set[str]
+) -> bool:
+    if isinstance(statement, ast.If):
+        return not statement.body and not statement.orelse and names.is_pure(statement.test)
+    if isinstance(statement, ast.For) and not statement.body and not statement.orelse:
+        return isinstance(statement.iter, ast.Call) and names.is_pure(statement.iter)
+    if isinstance(statement, ast.AugAssign) and _name_of(statement.target) not in counters:
+        return False
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return False
+    value = statement.value
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return (
+        all(isinstance(target, ast.Name) and not needed[target.id] for target in targets)
+        and value is not None
+        and names.is_pure(value)
+    )
+
+
+def _name_of(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+# ---- compiling ----------------------------------------------------------------------------
+
+
+def _compiled(function: FunctionType, node: Definition) -> FunctionType:
+    """The function with the code of a definition, its closure, defaults and names its own."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    code = _code_of(function, node, tuple(cells))
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__qualname__ = function.__qualname__
+    return made
+
+
+def _code_of(function: FunctionType, node: Definition, free: tuple[str, ...]) -> CodeType:
+    """Compiled where its free variables are, and in a class of its class's name, which private
+    names are made of."""
+    path = function.__qualname__.split(".")
+    inside: list[ast.stmt] = [node]
+    if len(path) > 1 and path[-2].isidentifier():
+        holder = ast.parse(f"class {path[-2]}: pass").body[0]
+        vars(holder)["body"] = inside
+        inside = [holder]
+    outer = ast.parse(f"def outer({', '.join(n for n in free if n != '__class__')}): pass")
+    vars(outer.body[0])["body"] = inside
+    ast.fix_missing_locations(outer)
+    flags = function.__code__.co_flags & _FUTURES
+    compiled = compile(outer, function.__code__.co_filename, "exec", flags, dont_inherit=True)
+    return next(code for code in _codes_in(compiled) if _is_of(code, node))
+
+
+def _is_of(code: CodeType, node: Definition) -> bool:
+    return code.co_name == node.name and code.co_firstlineno == node.lineno
+
+
+def _codes_in(code: CodeType) -> list[CodeType]:
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return inner + [deeper for each in inner for deeper in _codes_in(each)]

@@ -1,0 +1,236 @@
+import calendar
+import io
+import logging
+import math
+import threading
+
+import pytest
+
+from overlay import Context, MethodTable, NotCompilable
+from overlay.interpretations.printing import Slicer, collect, silenced
+from overlay.interpretations.printing.slicing import sliced, sliced_source
+
+LOG = logging.getLogger(__name__)
+
+
+def noisy(xs, verbose=True):
+    total = 0
+    n = len(xs)
+    seen = 0
+    for i, x in enumerate(xs):
+        label = f"{i}/{n}"
+        share = 100.0 * i / n
+        print(label, share)
+        seen += 2
+        total += x
+        if verbose:
+            print("total", total, seen)
+    for k in range(3):
+        print(k)
+    return total, print("end")
+
+
+class Counter:
+    __step = 3
+
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def go(self):
+        before = self.__step
+        print(before, self.__step)
+        self.n += self.__step
+        return self.n
+
+
+# ---- collecting --------------------------------------------------------------------------------
+
+
+def test_what_a_library_prints_is_collected_and_not_shown(capsys):
+    found = collect(calendar.TextCalendar().prmonth, 2024, 2)
+    assert found.text == calendar.TextCalendar().formatmonth(2024, 2)
+    assert found.lines[0].split() == ["February", "2024"]
+    assert "calendar.py" in found.calls[0].where
+    assert capsys.readouterr().out == ""
+
+
+def test_separators_and_files_are_honoured(capsys):
+    def program(file):
+        print(1, 2, sep="-", end=".")
+        print("to a file", file=file)
+
+    file = io.StringIO()
+    assert collect(program, file).text == "1-2."
+    assert file.getvalue() == "to a file\n"
+    assert capsys.readouterr().out == ""
+
+
+def test_other_threads_print_as_ever(capsys):
+    def program():
+        thread = threading.Thread(target=print, args=("aside",))
+        thread.start()
+        thread.join()
+        print("here")
+
+    assert collect(program).text == "here\n"
+    assert capsys.readouterr().out == "aside\n"
+
+
+def test_a_program_is_silenced(capsys):
+    assert silenced(noisy)([1, 2]) == (3, None)
+    assert capsys.readouterr().out == ""
+
+
+# ---- slicing -----------------------------------------------------------------------------------
+
+
+def test_prints_go_with_what_only_they_need():
+    assert Slicer().source(noisy) == (
+        "def noisy(xs, verbose=True):\n"
+        "    total = 0\n"
+        "    for i, x in enumerate(xs):\n"
+        "        total += x\n"
+        "    return (total, print('end'))"
+    )
+
+
+def test_a_program_runs_without_them(capsys):
+    slicer = Slicer()
+    assert slicer(noisy, [1, 2, 3]) == (6, None)
+    assert slicer(lambda: noisy([1, 2], verbose=False)) == (3, None)
+    assert capsys.readouterr().out == ""
+    assert noisy([1]) == (1, None)
+    assert "total 1" in capsys.readouterr().out
+
+
+def test_methods_closures_and_defaults_are_as_they_were(capsys):
+    def outer():
+        base = 5
+
+        def inner(y, *, z=2):
+            shown = base + y
+            print(shown)
+            return y * z
+
+        return inner(2), inner(2, z=4)
+
+    slicer = Slicer()
+    assert slicer(outer) == (4, 8)
+    assert slicer(lambda: [counter := Counter(), counter.go(), counter.go()][1:]) == [3, 6]
+    assert capsys.readouterr().out == ""
+
+
+def test_what_else_is_used_or_has_an_effect_stays():
+    log = []
+
+    def note(x):
+        log.append(x)
+        return x
+
+    def program(xs, rows):
+        noted = note(len(xs))
+        kept = len(xs)
+        grown = xs
+        grown += [1]
+        for row in rows:
+            print(row)
+        print(noted, grown)
+        return kept
+
+    xs, rows = [1], iter([1, 2])
+    assert Slicer()(program, xs, rows) == 1
+    assert (log, xs, list(rows)) == ([1], [1, 1], [])
+    assert Slicer(pure=[note])(program, [1], []) == 1
+    assert log == [1]
+
+
+def test_prints_to_files_stay():
+    def program(file):
+        line = "kept"
+        print(line, file=file)
+        print("dropped")
+        return file.getvalue()
+
+    assert Slicer()(program, io.StringIO()) == "kept\n"
+
+
+def test_errors_have_the_lines_of_the_source():
+    def program(x):
+        print(x)
+        shown = x + 1
+        print(shown)
+        return 1 / x
+
+    with pytest.raises(ZeroDivisionError) as info:
+        Slicer()(program, 0)
+    assert info.traceback[-1].lineno + 1 == program.__code__.co_firstlineno + 4
+
+
+def test_other_functions_are_sliced_out():
+    def report(x):
+        raise AssertionError
+
+    def program(x):
+        detail = math.sqrt(x)
+        report(detail)
+        return x
+
+    assert Slicer(report)(program, -1.0) == -1.0
+
+
+def test_debug_messages_are_sliced_out():
+    made = []
+
+    def shown(x):
+        made.append(x)
+        return str(x)
+
+    def program(x):
+        text = shown(x)
+        LOG.debug("x is %s", text)
+        return x
+
+    assert Slicer(logging.Logger.debug, pure=[shown])(program, 3) == 3
+    assert made == []
+
+
+def test_code_without_source_and_code_that_looks_at_its_variables():
+    made = eval("lambda x: (print(x), x)[1]")
+    assert sliced(made, [print]) is None
+    assert Slicer()(made, 3) == 3
+
+    def looks():
+        here = 1
+        print(here)
+        return sorted(locals())
+
+    assert Slicer()(looks) == ["here"]
+    assert sliced_source(made, [print]) == ""
+
+
+def test_compiled_programs(capsys):
+    def program(x):
+        shown = math.exp(x)
+        print("shown", shown)
+        return x * 2
+
+    assert Slicer().jit(program)(2.0) == 4.0
+    assert Slicer(pure=[math.exp]).jit(program)(2.0) == 4.0
+    assert capsys.readouterr().out == ""
+    with pytest.raises(NotCompilable, match="around"):
+        Slicer().context.jit(program)
+
+
+def test_tables_hold_in_what_is_left():
+    table = MethodTable("twice")
+
+    @table.overlay(math.sqrt)
+    def sqrt(x: float):
+        return 2.0
+
+    def program(x):
+        print(x)
+        return math.sqrt(x)
+
+    assert (Context(table) | Slicer().context)(program, 9.0) == 2.0
