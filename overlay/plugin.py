@@ -21,6 +21,7 @@ __all__ = [
     "Plugin",
     "answers",
     "ask_analysed",
+    "asks_at_calls",
     "check_composition",
     "composed",
     "entered_plugins",
@@ -258,6 +259,12 @@ def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
                 plugin, "interpreter", function, lambda p=plugin, c=current: p.interpreter(c)
             )
     return current
+
+
+def asks_at_calls(plugin: Plugin) -> bool:
+    """Whether it has a hook, other than ``around``, for calls in interpreted code."""
+    hooks = ("enter", "interpreter", "analysed", *STAGES)
+    return any(_has(plugin, hook) for hook in hooks)
 
 
 def surrounds(plugin: Plugin) -> bool:

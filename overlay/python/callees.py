@@ -282,7 +282,7 @@ class Callees:
         if self.engine.implicit is not None:
             found = self.engine.implicit.stands_for(callee, found)
         found = self.engine.watch.over(callee, found)
-        if self.engine.plugins and is_asked_about(callee):
+        if self.engine.asks and is_asked_about(callee):
             found = asking(self.engine, callee, found)
         return found, keep
 
@@ -340,7 +340,8 @@ class Callees:
             return functools.partial(self.engine.enter_inner, *wrapped), Keep.NO
         twin = self.engine.twin(function)
         if self.engine.plugins:
-            return entering(self.engine, function, twin), _keep_if(is_at_home(function))
+            found = entering(self.engine, function, twin) if self.engine.asks else twin
+            return found, _keep_if(is_at_home(function))
         if is_at_home(function):
             return twin, Keep.YES
         if not self.engine.released and id(function) not in self.engine.overlaid_codes:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.errors import OverlayError
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
-from overlay.plugin import surrounds
+from overlay.plugin import asks_at_calls, surrounds
 from overlay.python.callees import LRU_CACHE, Callees, Passing
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
@@ -88,6 +88,7 @@ class PythonEngine:
         self._as_context = stack.context.metadata, stack.context.state, stack.context.plugins
         self.plugins = stack.plugins
         self.surrounds = any(surrounds(plugin) for plugin in stack.plugins)
+        self.asks = any(asks_at_calls(plugin) for plugin in stack.plugins)
         self.released = False
         self.tables = stack.tables
         self.watch = Watch(self, stack.records)
@@ -394,7 +395,7 @@ class PythonEngine:
         twin = self.twin(function, callees)
         if not self.released:
             self._method_of_code[id(twin.__code__)] = twin.__code__, method
-        return entering(self, function, twin, link) if self.plugins else twin
+        return entering(self, function, twin, link) if self.asks else twin
 
     def entered_twin(self, function: FunctionType, link: Link | None) -> Any:
         """The twin of a function that the plugins have entered, in the place of a method where

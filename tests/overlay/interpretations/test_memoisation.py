@@ -80,5 +80,5 @@ def test_arguments_that_cannot_be_hashed_are_refused():
 
 
 def test_compilation_is_refused():
-    with pytest.raises(NotCompilable):
+    with pytest.raises(NotCompilable, match="run the program interpreted"):
         memoised(fib).context.jit(fib)(10)

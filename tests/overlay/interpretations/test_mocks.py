@@ -135,5 +135,5 @@ def test_with_is_for_generic_functions():
 def test_compilation_is_refused():
     mocks = Mocks()
     mocks.replace(time.time, return_value=0.0)
-    with pytest.raises(NotCompilable):
+    with pytest.raises(NotCompilable, match="run the program interpreted"):
         mocks.context.jit(lambda: time.time())()
