@@ -63,10 +63,12 @@ def _definition(function: FunctionType) -> Definition | None:
 def _slice(node: Definition, names: Names, targets: Sequence[Any]) -> bool:
     """Leave out of a definition what is to be left out; whether there was anything."""
 
-    def is_target(statement: ast.stmt) -> bool:
-        return isinstance(statement, ast.Expr) and names.calls(statement.value, targets)
+    def rest_of(statement: ast.stmt) -> list[ast.stmt]:
+        if not isinstance(statement, ast.Expr) or not names.calls(statement.value, targets):
+            return [statement]
+        return _effects_of(statement.value, names)
 
-    if not _without(node, is_target):
+    if not _replaced(_blocks(node), rest_of):
         return False
     looks = any(isinstance(n, ast.Name) and n.id in _LOOKING for n in ast.walk(node))
     while not looks and _leave_out_needless(node, names):
@@ -82,26 +84,42 @@ def _leave_out_needless(node: Definition, names: Names) -> bool:
     counters = _counters(node)
     needed = _names_needed(node, names, counters)
 
-    def is_needless(statement: ast.stmt) -> bool:
-        return _is_needless(statement, names, needed, counters)
+    def rest_of(statement: ast.stmt) -> list[ast.stmt]:
+        return [] if _is_needless(statement, names, needed, counters) else [statement]
 
-    return _without(node, is_needless)
+    return _replaced(_blocks(node, classes=False), rest_of)
 
 
-def _without(node: ast.AST, is_left_out: Callable[[ast.stmt], bool]) -> bool:
-    found = False
-    for block in _blocks(node):
-        kept = [statement for statement in block if not is_left_out(statement)]
-        found = found or len(kept) < len(block)
-        block[:] = kept
+def _effects_of(call: Any, names: Names) -> list[ast.stmt]:
+    """The arguments of a call that may have an effect, as statements."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    found: list[ast.stmt] = []
+    for argument in given:
+        if not names.is_pure(argument):
+            starred = isinstance(argument, ast.Starred)
+            value = ast.Tuple([argument], ast.Load()) if starred else argument
+            found.append(ast.copy_location(ast.Expr(value), call))
     return found
 
 
-def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
-    """The lists of statements in a definition; no ``else`` is one that is empty."""
+def _replaced(
+    blocks: Iterable[list[ast.stmt]], rest_of: Callable[[ast.stmt], list[ast.stmt]]
+) -> bool:
+    """Put what is left of each statement in its place; whether any has changed."""
+    changed = False
+    for block in blocks:
+        rest = [part for statement in block for part in rest_of(statement)]
+        changed = changed or rest != block
+        block[:] = rest
+    return changed
+
+
+def _blocks(node: ast.AST, *, classes: bool = True) -> list[list[ast.stmt]]:
+    """The lists of statements in a definition; no ``else`` is one that is empty. classes: those
+    of class bodies too, whose variables are attributes."""
     blocks: list[list[ast.stmt]] = []
     for inner in ast.walk(node):
-        for name in _BLOCKS:
+        for name in _BLOCKS if classes or not isinstance(inner, ast.ClassDef) else ():
             block = getattr(inner, name, None)
             if isinstance(block, list) and (block or name == "body"):
                 blocks.append(block)

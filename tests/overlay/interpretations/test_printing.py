@@ -145,6 +145,29 @@ def test_what_else_is_used_or_has_an_effect_stays():
     assert log == [1]
 
 
+def test_arguments_that_have_an_effect_stay():
+    def program(queue):
+        print(queue.pop(), *map(queue.append, [5]), end=str(len(queue)))
+        print("no effect", len(queue))
+        return queue
+
+    assert Slicer()(program, [1, 2]) == [1, 5]
+    assert Slicer().source(program).splitlines()[1:3] == [
+        *("    queue.pop()", "    (*map(queue.append, [5]),)")
+    ]
+
+
+def test_attributes_of_classes_stay():
+    def program():
+        class Made:
+            kept = 1
+            print("made")
+
+        return Made.kept
+
+    assert Slicer()(program) == 1
+
+
 def test_prints_to_files_stay():
     def program(file):
         line = "kept"
