@@ -29,7 +29,7 @@ PAGES = {
         "analysis",
     ),
     "Inversion": ("inversion", "arrays", "relations", "potential_and_limits"),
-    "Interpretations": ("autodiff", "intervals", "probabilistic", "parallel", "tools"),
+    "Interpretations": ("autodiff", "intervals", "probabilistic", "parallel", "tools", "gallery"),
     "Explanation": (
         *("python_engine", "compiled_engine", "types", "implicit", "comparison", "conformance"),
         *("benchmarks", "versions"),
