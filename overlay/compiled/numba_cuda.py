@@ -87,11 +87,11 @@ class Making:
         """What numba-cuda makes of a function of the program for arguments of these types."""
         of_world = tuple(map(_in_world, args))
         inner.compile(of_world)
-        resolved = inner.overloads[of_world].metadata[RESOLVED].copy()
-        func_ir = in_cuda(resolved, inner.py_func, self._of_program)
+        resolved, converted = inner.overloads[of_world].metadata[RESOLVED]
+        func_ir = in_cuda(resolved.copy(), inner.py_func, self._of_program)
         context = cuda_target.target_context
         made = compile_ir(
-            cuda_target.typing_context, context, func_ir, args, returned, self._flags(), {},
+            cuda_target.typing_context, context, func_ir, args, returned, self._flags(), converted,
             call_conv=CUDACallConv(context), abi_info={},
         )  # fmt: skip
         (module, *_) = made.library.modules

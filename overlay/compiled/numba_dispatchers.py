@@ -58,7 +58,8 @@ __all__ = [
 ]
 
 
-# Of a compile result of a world that makes no code: the representation of the function there.
+# Of a compile result of a world that makes no code: the representation of the function there, and
+# the types to which variables were converted.
 RESOLVED: Final = "overlay.resolved"
 
 

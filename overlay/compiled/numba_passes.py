@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba.core import ir
+from numba.core import ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
@@ -144,9 +144,20 @@ class TypesKnown(FunctionPass):
             entry_point=object(),
             signature=signature(state.return_type, *state.args),
             objectmode=False,
-            metadata={RESOLVED: state.func_ir},
+            metadata={RESOLVED: (state.func_ir, dict(_converted(state)))},
         )
         return False
+
+
+def _converted(state: Any) -> Iterator[tuple[str, Any]]:
+    """The numbers that an assignment converts, by their names: what types are inferred once more
+    does not show it."""
+    for block in state.func_ir.blocks.values():
+        for each in block.body:
+            if isinstance(each, ir.Assign) and isinstance(each.value, ir.Var):
+                ty, given = (state.typemap[var.name] for var in (each.target, each.value))
+                if isinstance(ty, types.Number) and ty != types.unliteral(given):
+                    yield each.target.name, ty
 
 
 # ---- before types are known ---------------------------------------------------------------
