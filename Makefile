@@ -9,7 +9,7 @@ WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test test-all test-oldest conformance check format bench docs clean
+.PHONY: help venv cuda demo test test-all test-oldest conformance check format bench docs clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -28,8 +28,16 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
 
-test: $(READY)  ## the tests, the README's and the docstrings' examples among them
+test: $(READY) cuda  ## the tests, the README's and the docstrings' examples among them
 	@$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+cuda: $(READY)  # what compiles kernels, with no GPU; the tests do without where it cannot be had
+	@test -e $(VENV)/cuda || { \
+		$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
+			-c $(CONSTRAINTS) -e '.[cuda]' >$(VENV)/cuda.log 2>&1 \
+		&& $(BIN)/python -c 'import numba_cuda' 2>>$(VENV)/cuda.log && touch $(VENV)/cuda; \
+	} || echo "left out: the tests of kernels, since the extra 'cuda' cannot be installed" \
+		"($(VENV)/cuda.log)"
 
 test-all:  ## the tests on each Python in VERSIONS that is there
 	@status=0; for version in $(VERSIONS); do \

@@ -98,6 +98,9 @@ settings.load_profile("explore" if os.environ.get("EXPLORE") else "same")
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
 
+if importlib.util.find_spec("numba_cuda") is None:
+    collect_ignore = ["docs/kernels.md"]  # numba-cuda compiles what it shows
+
 _documents = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md")
 _docstrings = Sybil(parsers=[DocTestParser()], pattern="*.py")
 pytest_collect_file = (_documents + _docstrings).pytest()

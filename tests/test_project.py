@@ -48,14 +48,19 @@ def test_constraints_are_exact_versions_without_addresses():
 
 def test_every_requirement_of_make_is_pinned():
     extras = PROJECT["optional-dependencies"]
-    required = [
-        *PROJECT["dependencies"],
-        *extras["dev"],
-        *extras["demo"],
-        *extras["bench"],
-        *extras["docs"],
-    ]
+    chosen = ("dev", "demo", "docs", "bench", "cuda")
+    required = [*PROJECT["dependencies"], *(r for name in chosen for r in extras[name])]
     assert {name_of(r) for r in required} <= {name_of(line) for line in CONSTRAINTS}
+
+
+def test_only_modules_made_for_it_know_numba_cuda():
+    imports = re.compile(
+        r"^\s*(from numba[._]cuda|import numba[._]cuda|from numba import cuda)", re.M
+    )
+    knowing = [p for p in (ROOT / "overlay").rglob("*.py") if imports.search(p.read_text())]
+    assert knowing
+    assert {p.parent.name for p in knowing} == {"compiled"}
+    assert [p.name for p in knowing if not p.name.startswith("numba_cuda")] == []
 
 
 def test_every_page_of_the_documentation_has_its_place_in_the_site():

@@ -11,12 +11,14 @@ from typing import Any, Final
 from overlay.cache_folder import Folder
 from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.calls import Body, is_callable_in
+from overlay.compiled.gpu import Kernel, kernel_of
 from overlay.compiled.keeping import Keeping
 from overlay.compiled.numba_callers import retire_callers
 from overlay.compiled.numba_entries import EntryDispatcher, entry_of
 from overlay.compiled.numba_made import UnknownMetadata
 from overlay.compiled.numba_state import Box
-from overlay.compiled.numba_types import OWN_OPTIONS, is_dispatcher, options_of
+from overlay.compiled.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
+from overlay.compiled.targets import Target
 from overlay.compiled.watching import Watch
 from overlay.compiled.words import LAYOUT_KNOWN, Word
 from overlay.compiled.world import World
@@ -48,8 +50,10 @@ class CompiledContext:
         is_bare: bool = False,
         interpretation: Any = None,
         only_types: bool = False,
+        target: Target = CPU,
     ) -> None:
         self.context = context
+        self.target = target
         self.is_bare = is_bare
         self.plugins: tuple[Plugin, ...] = context.plugins
         self.interpretation = interpretation
@@ -64,6 +68,7 @@ class CompiledContext:
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
         self._inside: dict[int, tuple[CompiledContext, CompiledContext]] = {}
         self._bare: list[CompiledContext] = []
+        self._on: dict[str, CompiledContext] = {}  # for code that is made for other targets
         self._with_plugins: list[CompiledContext] = []
         self._outside: weakref.WeakSet[CompiledContext] = weakref.WeakSet()
         for table in self.tables:
@@ -71,16 +76,34 @@ class CompiledContext:
 
     @classmethod
     def of(
-        cls, context: Context, interpretation: Any = None, *, only_types: bool = False
+        cls,
+        context: Context,
+        interpretation: Any = None,
+        *,
+        only_types: bool = False,
+        target: Target = CPU,
     ) -> CompiledContext:
-        """The one for this context, in which an abstract interpretation is in force."""
+        """The one for this context, in which an abstract interpretation is in force, and for code
+        that is made for this target."""
         with LOCK:
-            key = (*_key(context), id(interpretation), only_types)
+            key = (*_key(context), id(interpretation), only_types, target.name)
             found = _shared.get(key)
             if found is None:
-                made = cls(context, interpretation=interpretation, only_types=only_types)
+                made = cls(
+                    context, interpretation=interpretation, only_types=only_types, target=target
+                )
                 found = _shared[key] = made
             return found
+
+    def on(self, target: Target) -> CompiledContext:
+        """The same context, for code that is made for this target."""
+        if target is self.target:
+            return self
+        if target.name not in self._on:
+            of, only_types = CompiledContext.of, self.only_types
+            made = of(self.context, self.interpretation, only_types=only_types, target=target)
+            self._on[target.name] = made
+        return self._on[target.name]
 
     def entered(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
         """This context with the plugins that go on in a function, called with these types."""
@@ -100,7 +123,9 @@ class CompiledContext:
 
     def _with(self, plugins: tuple[Plugin, ...], interpretation: Any) -> CompiledContext:
         context = self.context.replace(plugins=plugins)
-        found = CompiledContext.of(context, interpretation, only_types=self.only_types)
+        found = CompiledContext.of(
+            context, interpretation, only_types=self.only_types, target=self.target
+        )
         if found not in self._with_plugins:
             if found.rebound():
                 found.begin_anew()
@@ -120,13 +145,19 @@ class CompiledContext:
         Raises NotCompilable for what cannot be compiled at all; the first call with new types
         raises it where a body cannot be compiled for these.
         """
+        target = options.pop("target", "cpu")
+        if isinstance(function, Kernel):
+            options, inner = {**function.options, **options}, self.inside(function.engine)
+            return inner.jit(function.function, target="cuda", **options)
+        if target == "cuda":
+            return kernel_of(self, self._runnable(function), options)
         if isinstance(function, EntryDispatcher):
             return self.inside(function.engine).jit(
                 function.function,
                 **{**function.options, "cache": function.cache, **options},
             )
         own = options_of(function) if is_dispatcher(function) else {}
-        return self._entry(function, _checked(function, {**own, **options}), None)
+        return self._entry(function, _checked(function, {**own, "target": target, **options}), None)
 
     def jit_method(self, function: Any, target: Any, methods: tuple[Method, ...]) -> Any:
         """A method's ``@njit`` function compiled under this context, for an engine that enters it
@@ -149,14 +180,18 @@ class CompiledContext:
         return self.world({}).kernel(kernel)
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
-        is_function = isinstance(function, types.FunctionType) or is_dispatcher(function)
-        with_code = function if is_function else _with_code(self.world({}), function)
-        entry = entry_of(self, with_code, options, body)
+        entry = entry_of(self, self._runnable(function), options, body)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
         with LOCK:
             self._entries.add(entry)
         return entry
+
+    def _runnable(self, function: Any) -> Any:
+        """A function that runs a callable: itself, where it is one."""
+        if isinstance(function, types.FunctionType) or hasattr(function, "py_func"):
+            return function
+        return _with_code(self.world({}), function)
 
     @functools.cached_property
     def state(self) -> Any:
@@ -170,7 +205,7 @@ class CompiledContext:
     def bare(self) -> CompiledContext:
         """Where ``nonoverlay`` compiles: no context and no tables."""
         if not self._bare:
-            bare = CompiledContext(Context(), is_bare=True)
+            bare = CompiledContext(Context(), is_bare=True, target=self.target)
             bare._outside.add(self)
             self._bare.append(bare)
         return self._bare[0]
@@ -195,6 +230,7 @@ class CompiledContext:
 
     def inside(self, inner: CompiledContext) -> CompiledContext:
         """This context with another one entered in it."""
+        inner = inner.on(self.target)
         if inner is self:
             return self
         found = self._inside.get(id(inner))
@@ -203,7 +239,8 @@ class CompiledContext:
             if not self.is_bare:
                 # as where contexts are nested when interpreted: the inner one is the current one
                 both = self.context | inner.context
-                joined = inner.context.replace(tables=both.tables, plugins=both.plugins).compiled
+                context = inner.context.replace(tables=both.tables, plugins=both.plugins)
+                joined = context.compiled.on(self.target)
             if joined.rebound():
                 joined.begin_anew()
             joined.depth = max(joined.depth, inner.depth)
@@ -313,8 +350,13 @@ def _checked(function: Any, options: dict[str, Any]) -> dict[str, Any]:
         )
     _check_barriers(options)
     target = options.pop("target", "cpu")
+    if target != "cpu":
+        raise NotCompilable(
+            f"cannot compile {name_of(function)} with target={target!r} under a context",
+            where=caller(),
+            help='code is made for target="cpu", which is the default, or target="cuda"',
+        )
     for asked, plain in (
-        (f"target={target!r}", target == "cpu"),
         ("nopython=False", options.pop("nopython", True)),
         ("forceobj=True", not options.pop("forceobj", False)),
     ):

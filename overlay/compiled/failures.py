@@ -25,13 +25,16 @@ __all__ = [
     "changed_at_run_time",
     "context_as_value",
     "converts",
+    "entered_on_device",
     "entered_without_function",
     "failure_in",
     "joined_with_none",
+    "kernel_returns",
     "keywords_after_rest",
     "makes_instance",
     "next_in_block",
     "no_meaning",
+    "no_stage_on_device",
     "of_body",
     "of_entry",
     "other_result",
@@ -40,6 +43,7 @@ __all__ = [
     "result_not_inferred",
     "returns_iterator",
     "state_not_held",
+    "state_on_device",
     "unknown_to_compiled_code",
 ]
 
@@ -282,6 +286,40 @@ def _rest_of(function: Any) -> str:
 def _count(code: Any) -> int:
     """Of the parameters that have a name of their own."""
     return code.co_argcount + code.co_kwonlyargcount
+
+
+def kernel_returns(function: Any, returned: str) -> NotCompilable:
+    """A kernel has a result, which nothing would take."""
+    return NotCompilable(
+        f"{name_of(function)} returns {returned}: a kernel returns nothing",
+        where=location_of(function),
+        help="have it write its results into an array",
+    )
+
+
+def state_on_device() -> NotCompilable:
+    """A kernel asks for the state of its context."""
+    return NotCompilable(
+        "the state of a context is held by the host, where no kernel reaches it",
+        help="give the kernel the array as an argument",
+    )
+
+
+def entered_on_device() -> NotCompilable:
+    """A kernel enters a context that is not known when it is compiled."""
+    return NotCompilable(
+        "a kernel enters a context that only the running program knows, for which code is made on "
+        "the host",
+        help="give metadata and plugins as constants, or pass the value as an argument",
+    )
+
+
+def no_stage_on_device(plugin: Any, stage: str) -> NotCompilable:
+    """A plugin takes part in an optimiser that code for a GPU does not go through."""
+    return NotCompilable(
+        f"{plugin!r} has {stage}, and code for a GPU is optimised by NVIDIA's compiler",
+        help="edit it in after_codegen, before that",
+    )
 
 
 def converts(target: Any, returned: str) -> NotCompilable:

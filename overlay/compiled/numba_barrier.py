@@ -100,6 +100,8 @@ def call_through(
     if len(args) < dropped:
         raise refused(world, failures.entered_without_function())
     function, rest = args[dropped - 1], args[dropped:]
+    if world.target.is_device:
+        raise refused(world, failures.entered_on_device())
     barrier = barrier_of(world, made, function, rest, kws, is_base=dropped == 2)
     return signature(barrier.barrier.result, *args, *kws.values())
 

@@ -356,6 +356,8 @@ def state_of(engine: CompiledContext) -> Any:
 
     Raises NotCompilable where numba cannot hold it.
     """
+    if engine.target.is_device and engine.context.state is not None:
+        raise failures.state_on_device()
     state, compiled = engine.state, frame()
     if compiled is not None:
         compiled.reads_state(engine, state)

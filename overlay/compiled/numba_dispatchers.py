@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "RESOLVED",
     "InnerDispatcher",
     "function_compiled",
     "innermost",
@@ -55,6 +56,11 @@ __all__ = [
     "nothing",
     "place_in",
 ]
+
+
+# Of a compile result of a world that makes no code: the representation of the function there, and
+# the types to which variables were converted.
+RESOLVED: Final = "overlay.resolved"
 
 
 class _Descriptor(TargetDescriptor):
@@ -106,6 +112,7 @@ class InnerDispatcher(Holder, Dispatcher):
         self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
         self.native: InnerDispatcher | None = None  # of a plugin that shares its code
         self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
+        self.kept_on_device: set[Any] = set()  # dispatchers and types, where there are no names yet
         self.original = getattr(function, "py_func", function)
         super().__init__(twin(self.original), targetoptions=own, pipeline_class=pipeline)
         bind_by_python(self, Parameters(self.original))
@@ -281,7 +288,7 @@ class InnerDispatcher(Holder, Dispatcher):
         return self  # numba copies what it unrolls
 
     def add_overload(self, cres: Any) -> None:
-        if self.world.only_types:
+        if not self.world.makes_code:
             self.overloads[tuple(cres.signature.args)] = cres
             return
         super().add_overload(cres)

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 from numba import from_dtype
-from numba.core import errors, types
+from numba.core import errors, sigutils, types
 from numba.core.typing.asnumbatype import as_numba_type
+from numba.core.typing.templates import Signature
 
 from overlay.compiled.numba_types import Type
 from overlay.compiled.types import Unspellable, hint_of
 from overlay.errors import OverlayError
 from overlay.location import caller
 
-__all__ = ["numba_type", "spelt"]
+__all__ = ["numba_type", "spelt", "types_of_signature"]
 
 
 def spelt(ty: Type | None) -> Any:
@@ -41,3 +42,21 @@ def numba_type(hint: Any) -> Type:
             where=caller(),
             help="give a scalar's type, an array type with dtype and dimensions, or numba's own",
         ) from None
+
+
+def types_of_signature(given: Any) -> tuple[Type, ...]:
+    """The numba types of the arguments that a signature names: Python's or numba's types in a
+    sequence, a signature of numba's, or one as text. Raises OverlayError where it is none."""
+    try:
+        if isinstance(given, str):
+            given = given if given.endswith(")") else f"({given},)"
+        if isinstance(given, (str, Signature)):
+            args, _ = sigutils.normalize_signature(given)
+            return tuple(args)
+        return tuple(map(numba_type, given))
+    except (errors.NumbaError, TypeError, NameError, SyntaxError, AttributeError) as error:
+        raise OverlayError(
+            f"{given!r} does not say of which types the arguments are",
+            where=caller(),
+            help="give a tuple of types, Python's or numba's, or text: \"float64[:], int64\"",
+        ) from error

@@ -96,8 +96,10 @@ class Inlining:
         """Have LLVM leave a call as it is."""
         _, args = callee.fold_argument_types(*_types(self.state, assign.value))
         found = callee.overloads.get(args)
-        if found is not None:
+        if found is not None and self.world.makes_code:
             innermost().kept_calls.add(found.fndesc.llvm_func_name)
+        elif found is not None:
+            innermost().kept_on_device.add((callee, args))
 
     def _inline(self, label: int, place: int, callee: InnerDispatcher, by: str) -> list[int]:
         if callee.world is not self.world:

@@ -21,7 +21,7 @@ from overlay.plugin import run_stage, stages_of
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Lowering", "ParallelLowering"]
+__all__ = ["Lowering", "ParallelLowering", "keep_calls"]
 
 LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
 
@@ -53,7 +53,7 @@ class _Lower(Lower):
         """Let the plugins have the module."""
         dispatcher, module = innermost(), self.module
         if dispatcher.kept_calls:
-            _keep_calls(module, dispatcher.kept_calls)
+            keep_calls(module, dispatcher.kept_calls)
         world = dispatcher.world
         with errors_carried(world):
             given = run_stage(world.plugins, "after_codegen", module, dispatcher.function)
@@ -65,7 +65,8 @@ class _Lower(Lower):
         self.module = given
 
 
-def _keep_calls(module: Any, names: set[str]) -> None:
+def keep_calls(module: Any, names: set[str]) -> None:
+    """Have calls of the functions with these symbols not be inlined."""
     for function in module.functions:
         for block in function.blocks:
             for instruction in block.instructions:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numba.core import ir
+from numba.core import ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, compile_result
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
@@ -23,7 +23,7 @@ from numba.core.typing.templates import signature
 from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba_contexts import Known, KnownContext
-from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost, note_inlined
+from overlay.compiled.numba_dispatchers import RESOLVED, InnerDispatcher, innermost, note_inlined
 from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_forwarding import take_out
 from overlay.compiled.numba_objmode import enter_block
@@ -78,6 +78,8 @@ class _WorldCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         if self.world.only_types:
             return self.define_types()
+        if self.world.target.is_device:
+            return self.define_resolved()
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(Bind, IRProcessing)
         passes.add_pass_after(BindInlined, InlineInlinables)
@@ -99,6 +101,20 @@ class _WorldCompiler(CompilerBase):
         passes.finalize()
         return [passes]
 
+    def define_resolved(self) -> list[Any]:
+        """What sends each call to what it enters, and leaves the rest to a device's compiler."""
+        passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
+        passes.add_pass_after(Bind, IRProcessing)
+        passes.add_pass_after(BindInlined, InlineInlinables)
+        passes.add_pass(NopythonTypeInference, "types")
+        passes.add_pass(PreLowerStripPhis, "no phis")
+        if self.world.plugins:
+            add_stages(passes)
+        passes.add_pass(Resolve, "each call goes to what it enters")
+        passes.add_pass(TypesKnown, "the result type")
+        passes.finalize()
+        return [passes]
+
     def define_untyped(self, state: Any) -> Any:
         """What comes before types are known, for a body that takes the place of a call."""
         passes = DefaultPassBuilder.define_untyped_pipeline(state)
@@ -114,7 +130,7 @@ class _WorldCompiler(CompilerBase):
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class TypesKnown(FunctionPass):
-    """The end of a pipeline that compiles nothing."""
+    """The end of a pipeline that compiles nothing; what it has made of the function is noted."""
 
     _name = "overlay_types_known"
 
@@ -128,8 +144,20 @@ class TypesKnown(FunctionPass):
             entry_point=object(),
             signature=signature(state.return_type, *state.args),
             objectmode=False,
+            metadata={RESOLVED: (state.func_ir, dict(_converted(state)))},
         )
         return False
+
+
+def _converted(state: Any) -> Iterator[tuple[str, Any]]:
+    """The numbers that an assignment converts, by their names: what types are inferred once more
+    does not show it."""
+    for block in state.func_ir.blocks.values():
+        for each in block.body:
+            if isinstance(each, ir.Assign) and isinstance(each.value, ir.Var):
+                ty, given = (state.typemap[var.name] for var in (each.target, each.value))
+                if isinstance(ty, types.Number) and ty != types.unliteral(given):
+                    yield each.target.name, ty
 
 
 # ---- before types are known ---------------------------------------------------------------

@@ -62,7 +62,8 @@ class Resolve(FunctionPass):
         resolution = Resolution(state)
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in resolution.resolved(old)]
-        name_places(state.func_ir)
+        if resolution.world.makes_code:
+            name_places(state.func_ir)
         if resolution.crossing.is_crossed or any(
             callee.enters_methods for callee in resolution.entered
         ):
@@ -112,6 +113,8 @@ class Resolution:
 
     def _mentioned(self, assign: Any) -> list[Any]:
         ty = self.typemap[assign.target.name]
+        if isinstance(ty, types.RecursiveCall) and not self.world.makes_code:
+            ty = ty.dispatcher_type
         if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, InnerDispatcher):
             self.set(assign, ty.dispatcher)
         elif isinstance(ty, CalleeType) and isinstance(assign.value, ir.Expr):
@@ -167,7 +170,7 @@ class Resolution:
         """A division of numbers, made to say where it stands when it raises."""
         fn = expr._kws.get("immutable_fn", expr.fn)
         numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands_of(expr))
-        if not numbers or not is_division(fn):
+        if not (numbers and is_division(fn) and self.world.makes_code):
             return [assign]
         sig, ty = self.calltypes.pop(expr), DivisionType(fn)
         function = self._define(assign, ir.Global("overlay", Typed(ty), assign.loc), ty)

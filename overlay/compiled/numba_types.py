@@ -19,6 +19,8 @@ from numba.core.typing.templates import Signature
 from numba.extending import NativeValue, models, register_model, unbox
 
 from overlay.compiled import failures
+from overlay.compiled.sharing import frame
+from overlay.compiled.targets import Target
 from overlay.errors import OverlayError
 from overlay.target import is_below
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "CPU",
     "OWN_OPTIONS",
     "BoundCallee",
     "CalledAtOnce",
@@ -60,9 +63,33 @@ Type = types.Type
 OWN_OPTIONS: Final = ("enter_numba", "hot_after", "variants")
 
 
+class _Cpu(Target):
+    name = "cpu"
+    is_device = False
+
+    @property
+    def typing(self) -> TypingContext:
+        return cpu_target.typing_context
+
+    def owns(self, value: Any) -> bool:
+        return False
+
+    def function_of(self, value: Any) -> Any | None:
+        return None
+
+
+CPU: Final = _Cpu()
+
+
 def numba_typing() -> TypingContext:
-    """numba's own typing context for the CPU."""
-    return cpu_target.typing_context
+    """numba's own typing context for what code is being made for."""
+    return _target().typing
+
+
+def _target() -> Target:
+    """What code is being made for; where none is, the CPU."""
+    compiled = frame()
+    return CPU if compiled is None else compiled.world.target
 
 
 # ---- what numba knows of a value ----------------------------------------------------------
@@ -81,12 +108,12 @@ def options_of(dispatcher: Any) -> dict[str, Any]:
 def knows(function: Any) -> bool:
     """Whether numba has a meaning of its own for a Python function (``@overload``)."""
     cpu_target.target_context.refresh()
-    return numba_typing()._lookup_global(function) is not None
+    return _target().owns(function) or numba_typing()._lookup_global(function) is not None
 
 
 def is_held(value: Any) -> bool:
     """Whether compiled code can hold a value."""
-    return type_held(value) is not None
+    return _target().owns(value) or type_held(value) is not None
 
 
 def type_held(value: Any) -> Type | None:

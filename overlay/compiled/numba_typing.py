@@ -94,7 +94,7 @@ class WorldTyping(TypingContext):
 
     def __init__(self, world: World) -> None:
         cpu_target.target_context.refresh()
-        vars(self).update(vars(numba_typing()))
+        vars(self).update(vars(world.target.typing))
         self.callstack: CallStack = _Calls()
         self.world = world
 
@@ -122,7 +122,7 @@ class WorldTyping(TypingContext):
                 try:
                     return self.resolve_value_type(value)
                 except ValueError:
-                    return None
+                    return numba_typing().resolve_getattr(typ, attr)
         if isinstance(typ, MadeContextType):
             return self._attribute_of_made(typ, attr)
         if isinstance(typ, (ContextType, KnownType)):

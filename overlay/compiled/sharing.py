@@ -45,7 +45,7 @@ class Frame:
         self.number = self.lowest = number
         self.basis = Basis(self)
         # hooks of plugins may look at anything
-        self.basis.is_private = bool(self.world.plugins) or self.world.only_types
+        self.basis.is_private = bool(self.world.plugins) or not self.world.makes_code
         self._handed: dict[int, Holder] = {}
 
     def views(self, world: World, view: View) -> None:
@@ -216,7 +216,7 @@ _codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[Code]] = weakref
 
 def found(world: World, function: FunctionType, key: Hashable) -> Code | None:
     """Code of a function, made in another world, that serves in this one."""
-    if world.plugins or world.only_types:
+    if world.plugins or not world.makes_code:
         return None
     try:
         for code in list(_codes.get(function, ())):

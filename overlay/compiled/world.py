@@ -29,6 +29,7 @@ from overlay.compiled.calls import (
     type_of,
 )
 from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
+from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_entering import implementation
@@ -92,6 +93,9 @@ class World:
         self.enters_numba = bool(options.get("enter_numba"))
         self.plugins = engine.plugins
         self.only_types = engine.only_types
+        self.target = engine.target
+        # whether what is compiled here becomes machine code of this process
+        self.makes_code = not (self.only_types or self.target.is_device)
         self.typing = WorldTyping(self)
         if self.plugins:
             self.typing.callstack = AskingCallStack(self)
@@ -160,7 +164,9 @@ class World:
         compiled, kind = frame(), type(value)
         if compiled is None or issubclass(kind, (Holder, StandIn, nonoverlay)):
             return
-        in_context = issubclass(kind, (Context, EntryDispatcher)) or wrapped_in(value) is not None
+        in_context = (
+            issubclass(kind, (Context, EntryDispatcher, Kernel)) or wrapped_in(value) is not None
+        )
         if in_context or value is recurse:
             compiled.needs_context()
         else:
@@ -169,10 +175,10 @@ class World:
     def _make_stand_in(self, value: Any) -> Any | None:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
             return None
-        if isinstance(value, EntryDispatcher):
+        if isinstance(value, (EntryDispatcher, Kernel)):
             return self._in_context(value.engine, value.function, value.options)
         if type(value) is Context:
-            return KnownContext(value.compiled)
+            return KnownContext(value.compiled.on(self.target))
         wrapped = wrapped_in(value)
         if wrapped is not None:
             return self._in_context(wrapped[0].compiled, wrapped[1], self.options)
@@ -249,6 +255,9 @@ class World:
         callback = function_of_callback(value)
         if callback is not None:
             return self.dispatcher(callback)
+        of_target = self.target.function_of(value)
+        if of_target is not None:
+            return self.dispatcher(of_target)
         jitable = body_registered_as_jitable(value)
         if jitable is not None:
             return self.dispatcher(jitable)
@@ -264,7 +273,7 @@ class World:
     def kernel(self, value: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
         world."""
-        if self.only_types:
+        if not self.makes_code:
             return value
         found = self._kernels.get(id(value))
         if found is None:
@@ -314,7 +323,7 @@ class World:
         return found[1]
 
     def entry(
-        self, entry: EntryDispatcher, ways: tuple[Way, ...], args: Sequence[Type]
+        self, entry: EntryDispatcher | Kernel, ways: tuple[Way, ...], args: Sequence[Type]
     ) -> InnerDispatcher:
         """The dispatcher for an entry from Python with these arguments, which the caller gave in
         these ways: of its function, or where that is a target itself, of a call of it."""

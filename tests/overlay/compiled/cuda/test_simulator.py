@@ -1,0 +1,79 @@
+"""numba's simulator runs the same kernels, each thread interpreted in the context; what they give
+is what compiled code gives on the CPU."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[4]
+
+PROGRAM = """
+import math
+import numba
+import numpy as np
+from numba import cuda, types
+from overlay import Context, MethodTable, current_context
+from overlay.interpretations.autodiff import autodiff
+
+table = MethodTable("table")
+
+@table.overlay(math.sin)
+def sin(x: float) -> float:
+    return x + 7.0
+
+@numba.njit
+def helper(x):
+    return math.sin(x) * 2.0
+
+@cuda.jit(device=True)
+def device(x):
+    return math.sin(x) + 1.0
+
+def response(x):
+    return x * x * math.sin(x)
+
+def kernel(x, out, total):
+    shared = cuda.shared.array(4, types.float64)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < out.size:
+        shared[t] = response(x[i]) + current_context().metadata + helper(x[i])
+        cuda.syncthreads()
+        out[i] = autodiff(response, x[i]) + device(x[i])
+        cuda.atomic.add(total, 0, shared[t])
+
+context = Context(table, metadata=3.0)
+hot = context.jit(kernel, target="cuda")
+x, out, total = np.linspace(0.0, 1.0, 8), np.zeros(8), np.zeros(1)
+hot[2, 4](x, out, total)
+
+slopes = context.jit(lambda x: autodiff(response, x))
+values = context.jit(response)
+assert np.allclose(out, [slopes(v) + v + 8.0 for v in x], rtol=1e-15)
+assert np.allclose(total, sum(values(v) + 3.0 + 2.0 * (v + 7.0) for v in x), rtol=1e-15)
+
+again = np.zeros(8)
+hot.forall(8)(x, again, total)
+assert np.array_equal(again, out)
+
+try:
+    hot.ptx("float64[:], float64[:], float64[:]", (8, 0))
+except Exception as error:
+    assert "NUMBA_ENABLE_CUDASIM unset" in str(error)
+else:
+    raise AssertionError("compiled")
+print("simulated")
+"""
+
+
+def test_simulated_kernels_give_what_the_cpu_gives():
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "simulated\n"
