@@ -26,7 +26,7 @@ PAGES = {
     "Start": ("project/README", "tutorial", "cheat_sheet"),
     "How to": (
         *("choosing", "programs", "looking", "generic", "write_an_interpretation", "plugins"),
-        "analysis",
+        *("analysis", "kernels"),
     ),
     "Inversion": ("inversion", "arrays", "relations", "potential_and_limits"),
     "Interpretations": ("autodiff", "intervals", "probabilistic", "parallel", "tools", "gallery"),
