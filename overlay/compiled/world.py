@@ -170,12 +170,12 @@ class World:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
             return None
         if isinstance(value, EntryDispatcher):
-            return self._in_context(value.engine, value.function, value.options)
+            return self.in_context(value.engine, value.function, value.options)
         if type(value) is Context:
             return KnownContext(value.compiled)
         wrapped = wrapped_in(value)
         if wrapped is not None:
-            return self._in_context(wrapped[0].compiled, wrapped[1], self.options)
+            return self.in_context(wrapped[0].compiled, wrapped[1], self.options)
         if value is recurse:
             return Recurses()
         if value is nonoverlay:
@@ -192,9 +192,7 @@ class World:
             return self.callee(value)  # with which plugins it is entered is for them to say
         return None if isinstance(found, Native) and found.value is value else found
 
-    def _in_context(
-        self, engine: CompiledContext, function: Any, options: Mapping[str, Any]
-    ) -> Any:
+    def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
         """What stands for a function that runs in a context of its own, inside this one."""
         return self.engine.inside(engine).world(options).stand_in(function) or Native(function)
 
@@ -386,6 +384,8 @@ class World:
 
     def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         method = self._method(callee, args, names)
+        if method is not None:
+            method.table.chosen(method, callee.after, self.tables)
         for actual in itertools.product(*map(alternatives, args)):
             if list(actual) != args and self._method(callee, actual, names) is not method:
                 raise NotCompilable(

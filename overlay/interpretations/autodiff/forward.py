@@ -6,15 +6,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay import Context, MethodTable, call_next, current_context, nonoverlay
+from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.errors import refuse_count, refuse_hidden, refuse_result
+from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
-from overlay.interpretations.autodiff.rules import RULES
 
-__all__ = ["autodiff", "check_around", "differentiation", "inactive", "level_of", "linearised"]
+__all__ = ["autodiff", "differentiation", "inactive", "level_of", "linearised"]
 
 MOST = 12
 """How many arguments ``autodiff`` and ``inactive`` take."""
@@ -38,10 +37,13 @@ def autodiff(f: Callable[..., Any], *args: Any) -> Any:
     return _OUTSIDE(autodiff, f, *args)
 
 
-def linearised(f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any]) -> Any:
+def linearised(
+    f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], rules: tuple[MethodTable, ...]
+) -> Any:
     """What f gives, as duals, for arguments with these tangents: for each argument a tuple of
-    as many as there are directions, or None for one that is held constant."""
-    return _OUTSIDE(linearised, f, args, seeds)
+    as many as there are directions, or None for one that is held constant. rules: tables with
+    rules of the user's own, besides those that are in force."""
+    return _OUTSIDE(linearised, f, args, seeds, rules)
 
 
 def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,10 +66,10 @@ def differentiation(*rules: MethodTable) -> Context:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> MethodTable:
+def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> LevelTable:
     """The table of a place with so many derivatives around it, less one, in which nothing is
     active."""
-    table = LevelTable("derivatives")
+    table = LevelTable("derivatives", enters=(depth + 1, rules))
     _declare_entrance(table, depth, rules)
     return table
 
@@ -92,26 +94,14 @@ def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Lev
     return _kept(depth, count, rules, tuple(table.version for table in rules))
 
 
-def check_around() -> None:
-    """Refuse to begin where a table of the context in force has a method for a function that has
-    a rule: the derivative would be the rule's, and the value the method's."""
-    context = current_context()
-    if context is None or any(isinstance(table, LevelTable) for table in context.tables):
-        return
-    for table in context.tables:
-        for rule in RULES:
-            for function in rule.spellings:
-                if function in table:
-                    refuse_hidden(table.methods(function)[-1])
-
-
-def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
+def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
     """What enters the next level."""
 
-    def linearise(f: Any, args: Any, seeds: Any) -> Any:
+    def linearise(f: Any, args: Any, seeds: Any, more: Any) -> Any:
         count = max((len(seed) for seed in seeds if seed is not None), default=1)
         # the code that fills a table is no part of the program
-        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), rules)
+        every = (*rules, *(table for table in more if table not in rules))
+        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), every)
 
         def run(*plain: Any) -> Any:
             given = [
@@ -122,7 +112,7 @@ def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, 
 
         return level.context(run, *args), level
 
-    declare(table, linearised, linearise, (Any, Any, Any))
+    declare(table, linearised, linearise, (Any, Any, Any, Any), constant=True)
     for names in ("", "".join(f"x{i}, " for i in range(MOST + 1)) + "*rest"):
         source = f"def method(f, {names}): why()"
         table.generated(autodiff)(written(source, None, why=refuse_count))
@@ -198,7 +188,7 @@ def _declare_inactive(level: Level) -> None:
         given = "".join(f", strip({name})" for name in names)
         source = f"def method({', '.join(['f', *names])}): return call_next(f{given})"
         method = written(source, level, strip=level.strip, call_next=call_next)
-        declare(level.table, _without_tangents, method, (Any,) * (count + 1))
+        declare(level.table, _without_tangents, method, (Any,) * (count + 1), constant=True)
 
 
 _OUTSIDE = differentiation()
