@@ -51,7 +51,13 @@ from overlay.compiled.numba_types import (
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.sharing import forget, frame
-from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
+from overlay.compiled.types import (
+    Unspellable,
+    alternatives,
+    hint_of,
+    is_literal,
+    is_method_of_container,
+)
 from overlay.compiled.watching import Watch
 from overlay.context import (
     Context,
@@ -64,6 +70,7 @@ from overlay.context import (
 from overlay.dispatch import reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.ir import UNKNOWN
+from overlay.known_functions import type_of_function
 from overlay.plugin import entered_plugins
 from overlay.table import Method
 from overlay.target import describe, key_of_target
@@ -410,7 +417,7 @@ class World:
             return method.function, None
         plain, _ = readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
-        hints = tuple(hint_of(t, numpy=not is_plain) for t in args)
+        hints = tuple(_hint_of(t, numpy=not is_plain) for t in args)
         made = Generated(method, hints, method.implementation(hints))
         return made.implementation, made
 
@@ -464,6 +471,13 @@ class World:
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
         return outcome.result is Any or plum_methods.is_result(hint_of(returned), outcome.result)
+
+
+def _hint_of(ty: Type, *, numpy: bool) -> Any:
+    """The type that a generated method is given: for a function one that stands for it."""
+    hint = hint_of(ty, numpy=numpy)
+    function = callable_of(ty) if hint is Unspellable else UNKNOWN
+    return hint if function is UNKNOWN else type_of_function(function)
 
 
 def _key_of_options(options: Mapping[str, Any] | None) -> Any:

@@ -22,11 +22,11 @@ __all__ = ["declare_arrays"]
 # fmt: off
 LINEAR = (
     (operator.getitem, 1, 1), (np.sum, 0, 1), (np.mean, 0, 1), (np.cumsum, 0, 1),
-    (np.copy, 0, 0), (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
+    (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
     (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
     (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.ascontiguousarray, 0, 0),
     (np.asarray, 0, 0), (np.array, 0, 0), (np.atleast_1d, 0, 0), (np.take, 1, 2), (np.triu, 0, 1),
-    (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.ndarray.copy, 0, 0), (np.diagonal, 0, 0),
+    (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
     (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
 )
 # fmt: on
@@ -153,6 +153,10 @@ def _declare_made(level: Level, function: Any) -> None:
     shaped = function in (np.zeros, np.ones, np.empty)
     for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
         declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
+    if function in (np.copy, np.ndarray.copy):
+        # not by the function itself, whose copy of plain values would be active
+        copied = _method(level, "a", "return array(+a.value, <<+a.tangents[#]>>)")
+        declare(level.table, function, copied, (level.array,))
     if shaped:
         typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"
         method = _method(level, "x, dtype", typed, zeroed=zeroed)

@@ -15,7 +15,9 @@ __all__ = [
     "refuse_count",
     "refuse_hidden",
     "refuse_inside",
+    "refuse_mode",
     "refuse_result",
+    "refuse_reverse",
     "refuse_use",
     "refuse_used",
     "refuse_write",
@@ -93,6 +95,25 @@ def refuse_used(function: Any, method: Method) -> NoReturn:
         notes=[("method", repr(method))],
         help=f"give partials_of({name}) a method in a table and pass it as rules=, or leave the "
         "method out where derivatives are taken",
+    )
+
+
+def refuse_mode(mode: str) -> NoReturn:
+    """Refuse a mode that there is not."""
+    raise NotDifferentiable(
+        f"there is no mode {mode!r}",
+        where=_place(),
+        help='pass mode="auto", "forward" or "reverse"',
+    )
+
+
+def refuse_reverse(name: str, reason: str, where: str | None) -> NoReturn:
+    """Refuse a program of which no adjoint is made."""
+    raise NotDifferentiable(
+        f"no adjoint is made of {name}: {reason}",
+        where=where or _place(),
+        help='take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
+        "numpy functions; or give the function that is in the way a method of adjoint_of(function)",
     )
 
 

@@ -6,12 +6,15 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
+from overlay.interpretations.autodiff.reverse.entry import adjoint_of_types
 
 __all__ = ["autodiff", "differentiation", "inactive", "level_of", "linearised"]
 
@@ -22,10 +25,11 @@ KEPT = 64
 
 
 def autodiff(f: Callable[..., Any], *args: Any) -> Any:
-    """The derivative of f at a number; of several numbers, the tuple of those by each.
+    """The derivative of f at a number or array; of several, the tuple of those by each.
 
     To be called anywhere: also in a function that is itself differentiated, and in compiled
-    code. f gives a number; one that does not depend on the arguments has the derivative 0.
+    code. f gives a number; one that does not depend on the arguments has the derivative 0. By an
+    array it is the gradient, in compiled code in reverse.
 
     >>> from overlay import Context
     >>> from overlay.interpretations.autodiff import autodiff
@@ -117,14 +121,18 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         source = f"def method(f, {names}): why()"
         table.generated(autodiff)(written(source, None, why=refuse_count))
     for count in range(1, MOST + 1):
-        table.generated(autodiff)(_generates_entry(depth + 1, count, rules))
+        table.generated(autodiff)(_generates_entry(table, depth + 1, count, rules))
 
 
-def _generates_entry(depth: int, count: int, rules: tuple[MethodTable, ...]) -> Any:
+def _generates_entry(
+    table: LevelTable, depth: int, count: int, rules: tuple[MethodTable, ...]
+) -> Any:
     """Makes the method of ``autodiff`` for so many arguments."""
     names = ", ".join(f"x{i}" for i in range(count))
 
     def generate(*types: Any) -> Any:
+        if any(isinstance(t, type) and issubclass(t, (np.ndarray, ActiveArray)) for t in types):
+            return _by_reverse(types, rules, table.tables_around)
         level = level_of(depth, count, rules)
         space = {"context": level.context, "seeded": level.seeded}
         return written(
@@ -132,6 +140,37 @@ def _generates_entry(depth: int, count: int, rules: tuple[MethodTable, ...]) -> 
         )
 
     return written(f"def method(f, {names}): return generate(f, {names})", None, generate=generate)
+
+
+def _by_reverse(
+    types: tuple[Any, ...], rules: tuple[MethodTable, ...], tables: tuple[MethodTable, ...]
+) -> Any:
+    """The method of ``autodiff`` for arguments of which some are arrays."""
+    names = [f"x{i}" for i in range(len(types) - 1)]
+    adjoint = adjoint_of_types(types, rules, tables)
+    if adjoint is None:
+        source = f"def method(f, {', '.join(names)}): return run(f, ({', '.join(names)},))"
+        return written(source, None, run=functools.partial(_gradient_of_any, rules=rules))
+    # the call that is never made has compiled code depend on f
+    array = names[next(i for i, t in enumerate(types[1:]) if issubclass(t, np.ndarray))]
+    given = ", ".join(
+        name if issubclass(t, np.ndarray) else f"float({name})"
+        for name, t in zip(names, types[1:], strict=True)
+    )
+    return written(
+        f"def method(f, {', '.join(names)}):\n"
+        f"    if len({array}) < 0:\n"
+        f"        f({', '.join(names)})\n"
+        f"    return back({given}, 1.0){'[0]' * (len(names) == 1)}",
+        None,
+        back=nonoverlay(adjoint.function),
+    )
+
+
+def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:
+    from overlay.interpretations.autodiff.api import gradient
+
+    return gradient(f, rules=rules)(*args)
 
 
 def _seeded(level: Level) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,7 @@ class LevelTable(MethodTable):
     def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:
         super().__init__(name)
         self.level, self.enters = level, enters
+        self._chosen_in = threading.local()
         self.constant: set[Callable[..., Any]] = set()
         self.uses: dict[Callable[..., Any], tuple[Any, ...]] = {}
 
@@ -50,6 +52,7 @@ class LevelTable(MethodTable):
     ) -> None:
         """Refuse where a table in force has another function in the place of one whose rule the
         derivative would be: the value would be its, and the slope the rule's."""
+        self._chosen_in.tables = tuple(tables)
         levels = [table for table in tables if isinstance(table, LevelTable)]
         if self.enters is not None and any(table.level == self.enters for table in levels):
             refuse_inside()
@@ -64,6 +67,17 @@ class LevelTable(MethodTable):
             for other in (each for table in others for each in table.find(used)):
                 if _meets_floats(other):
                     refuse_used(method.target, other)
+
+    @property
+    def rules(self) -> tuple[MethodTable, ...]:
+        """The tables with rules of the user's own that hold in its level, or in that it enters."""
+        key = self.level or self.enters
+        return () if key is None else key[1]
+
+    @property
+    def tables_around(self) -> tuple[MethodTable, ...]:
+        """In a generated method of it: the tables that the call was resolved with."""
+        return getattr(self._chosen_in, "tables", ())
 
 
 class Level:
