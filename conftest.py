@@ -15,6 +15,9 @@ from sybil.parsers.rest import DocTestParser
 # numba compiles functions of these modules, or their source is written out: typeguard would put
 # calls into them that neither can have. (Those call globals() and locals(): no parameter of ours
 # may have these names.)
+# numba compiles functions of these modules, or contexts run them: calls that typeguard puts in
+# cannot be compiled, and would run in the context, too.
+# (Those call globals() and locals(): no parameter of ours may have these names.)
 NOT_CHECKED = (
     "inversion.arrays.checks",
     "inversion.checks",
@@ -26,6 +29,7 @@ NOT_CHECKED = (
     "overlay.enclosures.arithmetic",
     "overlay.enclosures.elementary",
     "overlay.enclosures.rounding",
+    "overlay.interpretations.autodiff.api",
     "overlay.interpretations.autodiff.arrays",
     "overlay.interpretations.autodiff.duals",
     "overlay.interpretations.autodiff.forward",
@@ -38,6 +42,8 @@ NOT_CHECKED = (
     "overlay.interpretations.probabilistic.recording",  # overlays isinstance, which typeguard calls
     "overlay.interpretations.precision.single",
     "overlay.interpretations.precision.stochastic",
+    "overlay.interpretations.autodiff.reverse.entry",
+    "overlay.interpretations.autodiff.reverse.running",
     "primitives.arithmetic",
     "primitives.arrays.axes",
     "primitives.arrays.cumulative",

@@ -16,7 +16,9 @@ from overlay.errors import (
     UnsupportedPython,
 )
 from overlay.generics import generic
+from overlay.inside import tables_in_force
 from overlay.install import install
+from overlay.known_functions import known_function
 from overlay.plugin import Plugin
 from overlay.table import Method, MethodTable
 
@@ -38,6 +40,8 @@ __all__ = [
     "declare_callbacks",
     "generic",
     "install",
+    "known_function",
     "nonoverlay",
     "recurse",
+    "tables_in_force",
 ]

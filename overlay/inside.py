@@ -15,8 +15,9 @@ from overlay.views import view_of
 
 if TYPE_CHECKING:
     from overlay.context import Context
+    from overlay.table import MethodTable
 
-__all__ = ["call_next", "current_context", "nonoverlay", "recurse"]
+__all__ = ["call_next", "current_context", "nonoverlay", "recurse", "tables_in_force"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,6 +27,12 @@ def current_context() -> Context | None:
     """The innermost context in force, or None."""
     stack = stack_in_force.get()
     return None if stack is None else stack.context
+
+
+def tables_in_force() -> tuple[MethodTable, ...]:
+    """The tables of all contexts in force, innermost first; in interpreted code."""
+    stack = stack_in_force.get()
+    return () if stack is None else stack.tables
 
 
 def call_next(*args: Any, **kwargs: Any) -> Any:

@@ -71,11 +71,14 @@ class MethodTable:
         self._methods: dict[Hashable, list[Method]] = {}
         self._targets: dict[Hashable, Any] = {}
         self._pending: dict[str, list[Method]] = {}
+        self._later: dict[Hashable, tuple[Any, list[Callable[[], object]]]] = {}
+        self._is_filling = False
         self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 
     def __repr__(self) -> str:
+        methods = len(self)
         targets = len(self._targets) + len(self._pending)
-        return f"<MethodTable {self.name!r}: {len(self)} methods for {targets} targets>"
+        return f"<MethodTable {self.name!r}: {methods} methods for {targets} targets>"
 
     # ---- adding and removing ----
 
@@ -113,6 +116,44 @@ class MethodTable:
             return function
 
         return add
+
+    def add_later(self, target: Any, add: Callable[[], object]) -> None:
+        """Have ``add()`` register methods of a target when they are first looked for: for large
+        tables of which a program needs little. The target counts as one of the table's at once.
+
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("large")
+        >>> table.add_later(math.sin, lambda: table.overlay(math.sin)(lambda x: 0.0))
+        >>> math.sin in table
+        True
+        """
+        with LOCK:
+            target = canonical(target)
+            key = key_of_target(target)
+            self._later.setdefault(key, (target, []))[1].append(add)
+            self._changed(target)
+
+    def _fill(self, key: Hashable) -> None:
+        """Register what was put off; it was there for everybody already."""
+        with LOCK:
+            adders = self._later.pop(key, (None, ()))[1]
+            self._is_filling, outer = True, self._is_filling
+            try:
+                for add in adders:
+                    add()
+            finally:
+                self._is_filling = outer
+
+    def chosen(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> None:
+        """Called when a call has been resolved to a method of this table, in either engine. Does
+        nothing; a subclass may raise where the method has no meaning beside those of the others.
+
+        after: the methods that ``call_next`` has been through. tables: those in force, innermost
+        first.
+        """
 
     def restore(
         self, target: Any, function: Callable[..., Any], precedence: int, generated: bool
@@ -174,7 +215,7 @@ class MethodTable:
             return
         with LOCK:
             key = key_of_target(target)
-            old = self._methods.get(key, [])
+            old = self.find(target)
             kept = [m for m in old if types and not self._has_types(m, types)]
             if len(kept) == len(old):
                 shown = f"({', '.join(map(name_of, types))})" if types else ""
@@ -194,10 +235,11 @@ class MethodTable:
         """Remove all methods. Contexts that hold the table go on with what lies below it, a
         method that is running too: its ``call_next`` finds no more methods here."""
         with LOCK:
-            targets = list(self._targets.values())
+            targets = self.targets()
             self._methods.clear()
             self._targets.clear()
             self._pending.clear()
+            self._later.clear()
             self.version += 1
             for target in targets:
                 self._changed(target)
@@ -213,6 +255,8 @@ class MethodTable:
         """The methods of one target, or of all, in the order in which they were added."""
         with LOCK:
             if target is None:
+                for key in list(self._later):
+                    self._fill(key)
                 held: Iterable[list[Method]] = (*self._methods.values(), *self._pending.values())
                 return tuple(itertools.chain.from_iterable(held))
             if isinstance(target, str):
@@ -224,12 +268,17 @@ class MethodTable:
 
     def find(self, target: Any) -> tuple[Method, ...]:
         """The methods of a target, told apart by identity."""
-        return tuple(self._methods.get(key_of_target(target), ()))
+        key = key_of_target(target)
+        if key in self._later:
+            self._fill(key)
+        return tuple(self._methods.get(key, ()))
 
     def targets(self) -> tuple[Any, ...]:
         """Every target that is imported by now."""
         self.settle()
-        return tuple(self._targets.values())
+        with LOCK:
+            later = [target for target, _ in self._later.values()]
+            return (*self._targets.values(), *later)
 
     def __contains__(self, target: Any) -> bool:
         return bool(self.methods(target))
@@ -263,6 +312,8 @@ class MethodTable:
             self._listeners.add(listener)
 
     def _changed(self, target: Any) -> None:
+        if self._is_filling:
+            return
         self.version += 1
         for listener in list(self._listeners):
             listener.table_changed(target)

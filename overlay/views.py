@@ -88,6 +88,7 @@ class View:
         if method is None:
             found, lasting = self.base(args, kwargs)
         else:
+            method.table.chosen(method, self.after, self.tables)
             found, lasting = self.method(method, args), True
             found = found if self.hits is None else self.hits.hit(method, found)
         if lasting and not kwargs and self.keeps() and all(map(compares_by_identity, args)):

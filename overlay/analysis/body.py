@@ -60,7 +60,8 @@ class Apply:
     """``target = function(*args, **kwargs)``: a call, an operator, an index, an attribute.
 
     function: a callable, or the name of the variable that holds it; None for a step that
-    analyses do not know. where: ``file:line``. native: what it was read from.
+    analyses do not know. where: ``file:line``. native: what it was read from; of a list that is
+    written out, the variables of its items.
     """
 
     target: str

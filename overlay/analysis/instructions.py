@@ -38,8 +38,11 @@ class Instructions(Statements):
         if step is not None:
             step(self, ins)
         elif ins.name in _MADE:
+            items = (
+                tuple(self.stack[len(self.stack) - ins.arg :]) if ins.name == "BUILD_LIST" else None
+            )
             self.follow(ins)
-            self.stack[-1] = self.apply(marks.new, self.constant(_MADE[ins.name]))
+            self.stack[-1] = self.apply(marks.new, self.constant(_MADE[ins.name]), native=items)
         elif not self._operate(ins):
             self.follow(ins)
 

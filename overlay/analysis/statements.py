@@ -77,10 +77,16 @@ class Statements:
         self.constants[name] = value
         return name
 
-    def apply(self, function: Any, *args: str, kwargs: Sequence[tuple[str, str]] = ()) -> str:
-        """A step that holds what a call gives."""
+    def apply(
+        self,
+        function: Any,
+        *args: str,
+        kwargs: Sequence[tuple[str, str]] = (),
+        native: Any = None,
+    ) -> str:
+        """A step that holds what a call gives. native: what it was read from."""
         name = self.fresh()
-        self.statements.append(Apply(name, function, args, tuple(kwargs), self._where))
+        self.statements.append(Apply(name, function, args, tuple(kwargs), self._where, native))
         return name
 
     def store(self, name: str) -> None:

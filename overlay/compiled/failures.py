@@ -28,6 +28,7 @@ __all__ = [
     "entered_on_device",
     "entered_without_function",
     "failure_in",
+    "handed_on",
     "joined_with_none",
     "kernel_returns",
     "keywords_after_rest",
@@ -246,6 +247,15 @@ def entered_without_function() -> NotCompilable:
     return NotCompilable(
         "compiled code cannot tell which function is called in which context",
         help="write context(function, ...) or recurse(context, function, ...), both by position",
+    )
+
+
+def handed_on(function: Any) -> NotCompilable:
+    """A function that is called in a context of its own goes through several others."""
+    return NotCompilable(
+        f"compiled code cannot tell in which context {name_of(function)} is called",
+        where=location_of(function),
+        help="enter the context where it is called: lambda *args: context(function, *args)",
     )
 
 

@@ -113,8 +113,8 @@ class Enters(CalledAtOnce, types.Opaque):
         world: World = context.world
         function = self.entered(world, args)
         inner = self.world_inside(world, args)
-        rest = tuple(handed_to(inner, a) for a in args[self.dropped :])
-        named = {name: handed_to(inner, a) for name, a in kws.items()}
+        rest = tuple(handed_to(inner, a, world) for a in args[self.dropped :])
+        named = {name: handed_to(inner, a, world) for name, a in kws.items()}
         found = world.typing.resolve_function_type(function, rest, named)
         if found is None:
             return None
@@ -142,7 +142,7 @@ class ContextType(WeakType, Enters):
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         if not args:
             raise refused(world, failures.entered_without_function())
-        return function_in(self.world_inside(world), args[0])
+        return function_handed(self.world_inside(world), args[0], world)
 
 
 class KnownContext(StandIn):
@@ -221,11 +221,34 @@ def function_in(world: World, function: Type) -> Type:
     return found._numba_type_
 
 
-def handed_to(world: World, argument: Type) -> Type:
-    """The type of an argument that code of ``world`` is given: a function is called there as if
-    that code mentioned it."""
+def handed_to(world: World, argument: Type, caller: World) -> Type:
+    """The type of an argument that code of ``world`` is given by code of ``caller``: a function
+    is called there as if that code mentioned it."""
     functions = (CalleeType, types.Dispatcher, types.Function)
-    return function_in(world, argument) if isinstance(argument, functions) else argument
+    return function_handed(world, argument, caller) if isinstance(argument, functions) else argument
+
+
+def function_handed(world: World, function: Type, caller: World) -> Type:
+    """The same for a function; one of a context of its own is called in that."""
+    home, value = _world_of(function), value_of(function)
+    if home is not None and home.is_bare and not caller.is_bare:
+        return function
+    if home is None or value is None or home.tables == caller.tables:
+        return function_in(world, function)
+    own = caller.engine.entered_for(home.engine)
+    if own is None:
+        raise refused(caller, failures.handed_on(value))
+    return world.in_context(own, value, home.options)._numba_type_
+
+
+def _world_of(function: Type) -> World | None:
+    """The world in which code of a function is compiled, where it is one of the program's."""
+    if isinstance(function, CalleeType):
+        return function.callee.world
+    if isinstance(function, types.RecursiveCall):
+        function = function.dispatcher_type
+    dispatcher = getattr(function, "dispatcher", None)
+    return getattr(dispatcher, "world", None)
 
 
 # ---- what a context holds -----------------------------------------------------------------

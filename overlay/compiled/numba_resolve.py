@@ -273,7 +273,7 @@ class Resolution:
         """The variable that stands for an argument in another world. before: what has to be put
         before the call for it."""
         ty = self.typemap[argument.name]
-        local = handed_to(inner, ty)
+        local = handed_to(inner, ty, self.world)
         if local is ty:
             return argument
         value = local.dispatcher if isinstance(local, types.Dispatcher) else Typed(local)

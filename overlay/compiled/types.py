@@ -15,7 +15,7 @@ from numba.typed import List as TypedList
 from overlay.compiled.numba_types import class_of_instances, types_in
 from overlay.signature import array_type
 
-__all__ = ["alternatives", "hint_of", "is_literal", "is_method_of_container"]
+__all__ = ["Unspellable", "alternatives", "hint_of", "is_literal", "is_method_of_container"]
 
 
 class Unspellable:

@@ -52,7 +52,13 @@ from overlay.compiled.numba_types import (
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.sharing import forget, frame
-from overlay.compiled.types import alternatives, hint_of, is_literal, is_method_of_container
+from overlay.compiled.types import (
+    Unspellable,
+    alternatives,
+    hint_of,
+    is_literal,
+    is_method_of_container,
+)
 from overlay.compiled.watching import Watch
 from overlay.context import (
     Context,
@@ -65,6 +71,7 @@ from overlay.context import (
 from overlay.dispatch import reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.ir import UNKNOWN
+from overlay.known_functions import type_of_function
 from overlay.plugin import entered_plugins
 from overlay.table import Method
 from overlay.target import describe, key_of_target
@@ -176,12 +183,12 @@ class World:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
             return None
         if isinstance(value, (EntryDispatcher, Kernel)):
-            return self._in_context(value.engine, value.function, value.options)
+            return self.in_context(value.engine, value.function, value.options)
         if type(value) is Context:
             return KnownContext(value.compiled.on(self.target))
         wrapped = wrapped_in(value)
         if wrapped is not None:
-            return self._in_context(wrapped[0].compiled, wrapped[1], self.options)
+            return self.in_context(wrapped[0].compiled, wrapped[1], self.options)
         if value is recurse:
             return Recurses()
         if value is nonoverlay:
@@ -198,9 +205,7 @@ class World:
             return self.callee(value)  # with which plugins it is entered is for them to say
         return None if isinstance(found, Native) and found.value is value else found
 
-    def _in_context(
-        self, engine: CompiledContext, function: Any, options: Mapping[str, Any]
-    ) -> Any:
+    def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
         """What stands for a function that runs in a context of its own, inside this one."""
         return self.engine.inside(engine).world(options).stand_in(function) or Native(function)
 
@@ -395,6 +400,8 @@ class World:
 
     def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         method = self._method(callee, args, names)
+        if method is not None:
+            method.table.chosen(method, callee.after, self.tables)
         for actual in itertools.product(*map(alternatives, args)):
             if list(actual) != args and self._method(callee, actual, names) is not method:
                 raise NotCompilable(
@@ -419,7 +426,7 @@ class World:
             return method.function, None
         plain, _ = readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
-        hints = tuple(hint_of(t, numpy=not is_plain) for t in args)
+        hints = tuple(_hint_of(t, numpy=not is_plain) for t in args)
         made = Generated(method, hints, method.implementation(hints))
         return made.implementation, made
 
@@ -473,6 +480,13 @@ class World:
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
         return outcome.result is Any or plum_methods.is_result(hint_of(returned), outcome.result)
+
+
+def _hint_of(ty: Type, *, numpy: bool) -> Any:
+    """The type that a generated method is given: for a function one that stands for it."""
+    hint = hint_of(ty, numpy=numpy)
+    function = callable_of(ty) if hint is Unspellable else UNKNOWN
+    return hint if function is UNKNOWN else type_of_function(function)
 
 
 def _key_of_options(options: Mapping[str, Any] | None) -> Any:

@@ -87,6 +87,7 @@ class Dispatcher:
             found = self.base or self.engine.callees.base(self.target)[0]
             self.base = None if self.engine.released else found
         else:
+            method.table.chosen(method, after, self.engine.tables)
             found = self.engine.implementation(self.target, method, after, args)
             found = self.engine.watch.hit(method, found)
         if self.keyed_by is not None and not kwargs and all(map(_compares_by_identity, args)):

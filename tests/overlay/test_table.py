@@ -154,3 +154,38 @@ def test_wrap_keeps_what_describes_a_function():
     assert wrapped.__name__ == "documented"
     assert wrapped.__doc__ == "Its words."
     assert inspect.signature(wrapped) == inspect.signature(documented)
+
+
+def test_methods_that_are_added_later_are_there_when_they_are_looked_for():
+    table, filled = MethodTable("large"), []
+
+    def add(target, value):
+        filled.append(value)
+        table.overlay(target)(lambda x: value)
+
+    context = Context(table)
+    assert context(math.sin, 0.5) == math.sin(0.5)
+    table.add_later(math.sin, lambda: add(math.sin, 1.0))
+    table.add_later(math.cos, lambda: add(math.cos, 2.0))
+    assert math.sin in table.targets()
+    assert filled == []
+    assert context(lambda x: math.sin(x), 0.5) == 1.0
+    assert filled == [1.0]
+    assert len(table) == 2
+    assert filled == [1.0, 2.0]
+
+
+def test_a_table_may_refuse_what_a_call_resolved_to():
+    class Alone(MethodTable):
+        def chosen(self, method, after, tables):
+            asked.append((method.target, after, tables))
+            if len(tables) > 1:
+                raise ValueError("not beside others")
+
+    asked, alone, other = [], Alone("alone"), MethodTable("other")
+    alone.overlay(math.sin)(lambda x: 1.0)
+    assert Context(alone)(lambda x: math.sin(x), 0.5) == 1.0
+    assert Context(alone).jit(lambda x: math.sin(x))(0.5) == 1.0
+    assert asked == [(math.sin, (), (alone,))] * 2
+    with pytest.raises(ValueError, match="not beside"):
+        Context(other, alone)(lambda x: math.sin(x), 0.5)

@@ -1,6 +1,7 @@
 """Automatic differentiation: derivatives of programs as they are, interpreted and compiled."""
 
 from overlay.interpretations.autodiff.api import (
+    adjoint,
     derivative,
     gradient,
     hessian,
@@ -10,14 +11,22 @@ from overlay.interpretations.autodiff.api import (
 )
 from overlay.interpretations.autodiff.errors import NotDifferentiable
 from overlay.interpretations.autodiff.forward import autodiff, differentiation, inactive
-from overlay.interpretations.autodiff.partials import PartialsOf, partials_of
+from overlay.interpretations.autodiff.partials import (
+    AdjointOf,
+    PartialsOf,
+    adjoint_of,
+    partials_of,
+)
 from overlay.interpretations.autodiff.rules import RULES, Rule, rule
 
 __all__ = [
     "RULES",
+    "AdjointOf",
     "NotDifferentiable",
     "PartialsOf",
     "Rule",
+    "adjoint",
+    "adjoint_of",
     "autodiff",
     "derivative",
     "differentiation",

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from overlay import MethodTable, nonoverlay
+from overlay import MethodTable, nonoverlay, tables_in_force
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import NotDifferentiable
-from overlay.interpretations.autodiff.forward import check_around, differentiation, linearised
+from overlay.interpretations.autodiff.forward import linearised
+from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
+from overlay.interpretations.autodiff.reverse.entry import (
+    MANY,
+    Mode,
+    back,
+    reverse_of,
+    slopes_by_reverse,
+)
+from overlay.interpretations.autodiff.reverse.program import Value, leaves
+from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.location import caller, name_of
 
-__all__ = ["derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
+__all__ = ["adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
 
 Names = Sequence[str] | None
 Rules = MethodTable | Sequence[MethodTable]
@@ -60,10 +70,11 @@ def jvp(
 
 
 def vjp(
-    f: Callable[..., Any], *primals: Any, rules: Rules = ()
+    f: Callable[..., Any], *primals: Any, rules: Rules = (), mode: Mode = "auto"
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """What f gives, and the function that takes a change of the result back to the arguments:
-    the product with the Jacobian from the left. The result is one number or array.
+    the product with the Jacobian from the left. The result is one number or array. mode: see
+    ``gradient``.
 
     >>> from overlay.interpretations.autodiff import vjp
     >>> value, back = vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -71,23 +82,36 @@ def vjp(
     (30.0, 20.0)
     """
     args = [_active(x) for x in primals]
+    tables = tables_in_force()
+    adjoint = _adjoint(f, args, range(len(args)), rules, tables, mode)
+    if adjoint is not None and isinstance(adjoint.result, Value):
+        return f(*args), lambda cotangent: back(adjoint, args, (cotangent,), tables)
     value, rows = _by_each(f, args, range(len(args)), rules)
 
-    def back(cotangent: Any) -> tuple[Any, ...]:
+    def take_back(cotangent: Any) -> tuple[Any, ...]:
         found = [[_total(cotangent * slope) for slope in slopes] for slopes in rows]
         return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
 
-    return value, back
+    return value, take_back
 
 
 def gradient(
-    f: Callable[..., Any], *, active: Names = None, constant: Names = None, rules: Rules = ()
+    f: Callable[..., Any],
+    *,
+    active: Names = None,
+    constant: Names = None,
+    rules: Rules = (),
+    mode: Mode = "auto",
 ) -> Callable[..., Any]:
     """The gradient of a function that gives a number, by its arguments.
 
     active, constant: the names of the parameters by which to differentiate, or of the others;
     left out, it is by all. By one it gives a number or array in the form of that argument, by
     several a tuple.
+
+    mode: ``"forward"`` runs f with duals, once for each eight numbers; ``"reverse"`` runs f's
+    adjoint, which costs a few runs of f however many numbers there are, and refuses f where none
+    is made; ``"auto"`` is reverse by more than eight numbers, where an adjoint is made.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import gradient
@@ -97,6 +121,11 @@ def gradient(
 
     def of(*args: Any) -> Any:
         given, places = _given(f, args, active, constant)
+        tables = tables_in_force()
+        adjoint = _adjoint(f, given, places, rules, tables, mode)
+        if adjoint is not None and _is_number(adjoint.result):
+            wanted = (1.0,) * isinstance(adjoint.result, Value)
+            return _one_or_all(list(back(adjoint, given, wanted, tables)))
         value, slopes = _by_each(f, given, places, rules)
         if np.ndim(value):
             raise NotDifferentiable(
@@ -110,12 +139,18 @@ def gradient(
 
 
 def jacobian(
-    f: Callable[..., Any], *, active: Names = None, constant: Names = None, rules: Rules = ()
+    f: Callable[..., Any],
+    *,
+    active: Names = None,
+    constant: Names = None,
+    rules: Rules = (),
+    mode: Mode = "auto",
 ) -> Callable[..., Any]:
     """The derivatives of what a function gives, by its arguments.
 
     For a result and an argument of some shapes an array of both shapes, that of the result
-    first; for a result that is a tuple, a tuple. active, constant: see ``gradient``.
+    first; for a result that is a tuple, a tuple. active, constant, mode: see ``gradient``; it is
+    reverse by itself where there are eight arguments for each number that f gives.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import jacobian
@@ -126,6 +161,10 @@ def jacobian(
 
     def of(*args: Any) -> Any:
         given, places = _given(f, args, active, constant)
+        tables = tables_in_force()
+        adjoint = _adjoint(f, given, places, rules, tables, mode)
+        if adjoint is not None and (mode == "reverse" or _is_small(adjoint, given, places)):
+            return _one_or_all(_rows(f, adjoint, given, places, tables))
         _, slopes = _by_each(f, given, places, rules)
         return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
@@ -133,9 +172,15 @@ def jacobian(
 
 
 def hessian(
-    f: Callable[..., Any], *, active: Names = None, constant: Names = None, rules: Rules = ()
+    f: Callable[..., Any],
+    *,
+    active: Names = None,
+    constant: Names = None,
+    rules: Rules = (),
+    mode: Mode = "auto",
 ) -> Callable[..., Any]:
-    """The second derivatives of a function that gives a number: the Jacobian of its gradient.
+    """The second derivatives of a function that gives a number: the Jacobian of its gradient,
+    taken forwards. mode: of the gradient.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import hessian
@@ -143,7 +188,7 @@ def hessian(
     array([[0., 1.],
            [1., 0.]])
     """
-    first = gradient(f, active=active, constant=constant, rules=rules)
+    first = gradient(f, active=active, constant=constant, rules=rules, mode=mode)
 
     def of(*args: Any) -> Any:
         given, places = _given(f, args, active, constant)
@@ -151,6 +196,21 @@ def hessian(
         return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
     return of
+
+
+def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
+    """The adjoint of f for arguments of the kinds of these, to look at: ``.source`` has its lines,
+    ``.function`` takes the arguments and the adjoint of each number or array that f gives.
+
+    Raises NotDifferentiable where none can be made.
+
+    >>> from overlay.interpretations.autodiff import adjoint
+    >>> made = adjoint(lambda x, y: x * y, 2.0, 3.0)
+    >>> made.function(2.0, 3.0, 10.0)
+    (30.0, 20.0)
+    """
+    given = [_active(x) for x in args]
+    return _adjoint(f, given, range(len(given)), rules, (), "reverse")
 
 
 # ---- arguments ----------------------------------------------------------------------------
@@ -196,11 +256,84 @@ def _run(
     f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], count: int, rules: Rules
 ) -> tuple[Any, list[Any]]:
     """What f gives, and the tangents of that in each direction."""
-    check_around()
     tables = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
-    enter = nonoverlay(differentiation)(*tables).wrap(linearised) if tables else linearised
-    found, level = enter(f, args, seeds)
+    found, level = linearised(f, args, seeds, tables)
     return _value(found, level), [_tangent(found, level, k) for k in range(count)]
+
+
+def _adjoint(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    places: Sequence[int],
+    rules: Rules,
+    tables: Sequence[MethodTable],
+    mode: str,
+) -> Any:
+    """The adjoint of f where the derivative is to be taken in reverse; else None."""
+    own = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
+    # the code that makes an adjoint is no part of the program
+    return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
+
+
+def _is_number(result: Any) -> bool:
+    kind = kind_of(result)
+    return kind is not None and not kind.ndim
+
+
+def _is_small(adjoint: Any, args: Sequence[Any], places: Sequence[int]) -> bool:
+    """Whether there are many arguments for each number of a result."""
+    results = list(leaves(adjoint.result))
+    if any(value.kind.ndim for value in results):
+        return False
+    return len(results) * MANY <= sum(_size(args[i]) for i in places)
+
+
+def _size(x: Any) -> int:
+    return x.size if isinstance(x, (np.ndarray, ActiveArray)) else 1
+
+
+def _rows(
+    f: Callable[..., Any],
+    adjoint: Any,
+    args: Sequence[Any],
+    places: Sequence[int],
+    tables: Sequence[MethodTable],
+) -> list[Any]:
+    """The Jacobian by each argument, a row for each number that f gives."""
+    results = list(leaves(adjoint.result))
+    shapes: list[Any] = [() for _ in results]
+    if any(value.kind.ndim for value in results):
+        found = list(_floats_in(f(*args), adjoint.result))
+        shapes = [np.shape(each) if _size(each) != 1 or np.ndim(each) else () for each in found]
+    rows = slopes_by_reverse(adjoint, args, tables, shapes)
+    return [_by_argument(adjoint.result, rows, shapes, k, args[i]) for k, i in enumerate(places)]
+
+
+def _floats_in(found: Any, result: Any) -> Iterator[Any]:
+    """What f has given, in the order of the variables of its program."""
+    if isinstance(result, tuple):
+        for part, each in zip(found, result, strict=True):
+            yield from _floats_in(part, each)
+    elif isinstance(result, Value):
+        yield found
+
+
+def _by_argument(result: Any, rows: list[list[Any]], shapes: list[Any], k: int, x: Any) -> Any:
+    """The part of a Jacobian for one argument, in the form of the result."""
+    at_row, at_shape = iter(rows), iter(shapes)
+
+    def part(each: Any) -> Any:
+        if isinstance(each, tuple):
+            return tuple(part(inner) for inner in each)
+        if not isinstance(each, Value):
+            return _unit(x, None)
+        shape = next(at_shape)
+        if not shape:
+            return next(at_row)[k]
+        found = [next(at_row)[k] for _ in range(int(np.prod(shape)))]
+        return np.reshape(np.array(found), (*shape, *np.shape(x)))
+
+    return part(result)
 
 
 def _by_each(

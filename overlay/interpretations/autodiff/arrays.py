@@ -22,11 +22,11 @@ __all__ = ["declare_arrays"]
 # fmt: off
 LINEAR = (
     (operator.getitem, 1, 1), (np.sum, 0, 1), (np.mean, 0, 1), (np.cumsum, 0, 1),
-    (np.copy, 0, 0), (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
+    (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
     (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
     (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.ascontiguousarray, 0, 0),
     (np.asarray, 0, 0), (np.array, 0, 0), (np.atleast_1d, 0, 0), (np.take, 1, 2), (np.triu, 0, 1),
-    (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.ndarray.copy, 0, 0), (np.diagonal, 0, 0),
+    (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
     (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
 )
 # fmt: on
@@ -73,18 +73,27 @@ def declare_arrays(level: Level) -> None:
     """The methods for whole arrays."""
     for function, fewest, most in LINEAR:
         for count in range(fewest, most + 1):
-            _declare_linear(level, function, count)
+            level.later(function, _declare_linear, function, count)
     for function in BILINEAR:
-        _declare_bilinear(level, function)
+        level.later(function, _declare_bilinear, function)
     for function, body in OTHERS:
-        method = _method(level, "a", body)
-        declare(level.table, function, method, (level.array,))
-    _declare_solve(level)
-    _declare_where(level)
-    _declare_made(level)
-    _declare_joined(level)
-    _declare_summed(level)
-    _declare_writes(level)
+        level.later(function, _declare_other, function, body)
+    level.later(np.linalg.solve, _declare_solve)
+    level.later(np.where, _declare_where)
+    for function in MADE:
+        level.later(function, _declare_made, function)
+    for function, most in JOINING:
+        level.later(function, _declare_joined, function, most)
+    level.later(math.fsum, _declare_summed)
+    for target in (store, operator.setitem):
+        level.later(target, _declare_write, target)
+    for name in INPLACE:
+        function, plain = getattr(operator, name), getattr(operator, name[1:])
+        level.later(function, _declare_inplace, function, plain)
+
+
+def _declare_other(level: Level, function: Any, body: str) -> None:
+    declare(level.table, function, _method(level, "a", body), (level.array,))
 
 
 def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
@@ -95,18 +104,18 @@ def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
 
 def _declare_linear(level: Level, function: Any, count: int) -> None:
     rest = "".join(f", r{i}" for i in range(count))
-    body = f"return pack(function(a.value{rest}), <<function(a.tangents[#]{rest})>>)"
-    method = _method(level, f"a{rest}", body, function=function)
+    body = f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
+    method = _method(level, f"a{rest}", body)
     declare(level.table, function, method, (level.array, *[Any] * count))
 
 
 def _declare_bilinear(level: Level, function: Any) -> None:
-    body = "return pack(function({0}, {1}), <<{2}>>)"
-    by_a, by_b = "function(a.tangents[#], {1})", "function({0}, b.tangents[#])"
+    body = "return pack(call_next({0}, {1}), <<{2}>>)"
+    by_a, by_b = "call_next(a.tangents[#], {1})", "call_next({0}, b.tangents[#])"
     for first, second in ((True, True), (True, False), (False, True)):
         values = ("a.value" if first else "a", "b.value" if second else "b")
         terms = " + ".join(t for t, on in ((by_a, first), (by_b, second)) if on).format(*values)
-        method = _method(level, "a, b", body.format(*values, terms), function=function)
+        method = _method(level, "a, b", body.format(*values, terms))
         types = (level.array if first else Any, level.array if second else Any)
         declare(level.table, function, method, types)
 
@@ -138,18 +147,21 @@ def _declare_where(level: Level) -> None:
         declare(level.table, np.where, method, (Any, *types))
 
 
-def _declare_made(level: Level) -> None:
+def _declare_made(level: Level, function: Any) -> None:
     """Arrays of floats that the program makes can take active numbers."""
     body = "return array(call_next(x), <<zeroed(call_next(x))>>)"
-    for function in MADE:
-        shaped = function in (np.zeros, np.ones, np.empty)
-        for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
-            declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
-    typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"
-    for function in (np.zeros, np.ones, np.empty):
+    shaped = function in (np.zeros, np.ones, np.empty)
+    for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
+        declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
+    if function in (np.copy, np.ndarray.copy):
+        # not by the function itself, whose copy of plain values would be active
+        copied = _method(level, "a", "return array(+a.value, <<+a.tangents[#]>>)")
+        declare(level.table, function, copied, (level.array,))
+    if shaped:
+        typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"
         method = _method(level, "x, dtype", typed, zeroed=zeroed)
         declare(level.table, function, method, (Any, type[float]))
-    for function in (np.zeros_like, np.ones_like, np.empty_like):
+    if function in (np.zeros_like, np.ones_like, np.empty_like):
         made = f"np.{function.__name__}(a.value)"
         method = _method(level, "a", f"return {made}")
         declare(level.table, function, method, (level.array,))
@@ -166,19 +178,18 @@ JOINING = (
 )
 
 
-def _declare_joined(level: Level) -> None:
+def _declare_joined(level: Level, function: Any, most: int) -> None:
     """Arrays that are made of a list or tuple, with active parts among them."""
-    for function, most in JOINING:
-        for count in range(most + 1):
-            rest = "".join(f", r{i}" for i in range(count))
-            body = (
-                f"if not holds_active(x):\n    return call_next(x{rest})\n"
-                f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
-            )
-            space = _parts_of(level)
-            for kind in (list, tuple):
-                method = _method(level, f"x{rest}", body, **space)
-                declare(level.table, function, method, (kind, *[Any] * count))
+    for count in range(most + 1):
+        rest = "".join(f", r{i}" for i in range(count))
+        body = (
+            f"if not holds_active(x):\n    return call_next(x{rest})\n"
+            f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
+        )
+        space = _parts_of(level)
+        for kind in (list, tuple):
+            method = _method(level, f"x{rest}", body, **space)
+            declare(level.table, function, method, (kind, *[Any] * count))
 
 
 def _declare_summed(level: Level) -> None:
@@ -219,21 +230,20 @@ def zeroed(a: Any) -> Any:
     return a
 
 
-def _declare_writes(level: Level) -> None:
+def _declare_write(level: Level, target: Any) -> None:
     both, alone = "store(a.value, i, b.value)\n", "store(a.value, i, b)\n"
     for k in range(level.count):
         both += f"store(a.tangents[{k}], i, b.tangents[{k}])\n"
         alone += f"store(a.tangents[{k}], i, 0.0)\n"
     for kind in (level.number, level.array, Any):
         writing = _method(level, "a, i, b", alone if kind is Any else both, store=store)
-        for target in (store, operator.setitem):
-            declare(level.table, target, writing, (level.array, Any, kind))
+        declare(level.table, target, writing, (level.array, Any, kind))
+        if target is store:
+            continue
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:
                 continue  # of whole numbers or truth values
-            refuse(level.table, operator.setitem, refuse_write, (plain, Any, kind))
-    for name in INPLACE:
-        _declare_inplace(level, getattr(operator, name), getattr(operator, name[1:]))
+            refuse(level.table, target, refuse_write, (plain, Any, kind))
 
 
 def _declare_inplace(level: Level, function: Any, plain: Any) -> None:

@@ -14,8 +14,12 @@ __all__ = [
     "refuse_call",
     "refuse_count",
     "refuse_hidden",
+    "refuse_inside",
+    "refuse_mode",
     "refuse_result",
+    "refuse_reverse",
     "refuse_use",
+    "refuse_used",
     "refuse_write",
 ]
 
@@ -60,14 +64,56 @@ def refuse_result() -> NoReturn:
 
 
 def refuse_hidden(method: Method) -> NoReturn:
-    """Refuse a context around a derivative whose method active values would not meet."""
+    """Refuse a method that takes the values of active arguments, of which it knows nothing."""
     name = describe(method.target)
     raise NotDifferentiable(
-        f"the context around a derivative has a method of {name}, which has a rule: the rule would "
-        "shadow the method",
+        f"a table has a method in the place of {name}, which was called with an active value: the "
+        f"value would be the method's, and the derivative that of {name}",
         where=_place(),
         notes=[("method", repr(method))],
-        help="enter the context inside the derivative: derivative(context.wrap(f))",
+        help="have the method accept active values (annotate nothing), and enter its context "
+        "inside the derivative: derivative(context.wrap(f)), autodiff(context.wrap(f), x)",
+    )
+
+
+def refuse_inside() -> NoReturn:
+    """Refuse rules that are put in force inside a derivative with the same rules."""
+    raise NotDifferentiable(
+        "a context of differentiation(...) was entered inside a derivative that it has begun",
+        where=_place(),
+        help="enter it once, around the outermost derivative",
+    )
+
+
+def refuse_used(function: Any, method: Method) -> NoReturn:
+    """Refuse a rule that is computed with a function in whose place is a method."""
+    name = describe(function)
+    raise NotDifferentiable(
+        f"the rule of {name} is computed with {describe(method.target)}, in whose place a table "
+        "has a method",
+        where=_place(),
+        notes=[("method", repr(method))],
+        help=f"give partials_of({name}) a method in a table and pass it as rules=, or leave the "
+        "method out where derivatives are taken",
+    )
+
+
+def refuse_mode(mode: str) -> NoReturn:
+    """Refuse a mode that there is not."""
+    raise NotDifferentiable(
+        f"there is no mode {mode!r}",
+        where=_place(),
+        help='pass mode="auto", "forward" or "reverse"',
+    )
+
+
+def refuse_reverse(name: str, reason: str, where: str | None) -> NoReturn:
+    """Refuse a program of which no adjoint is made."""
+    raise NotDifferentiable(
+        f"no adjoint is made of {name}: {reason}",
+        where=where or _place(),
+        help='take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
+        "numpy functions; or give the function that is in the way a method of adjoint_of(function)",
     )
 
 

@@ -6,15 +6,17 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay import Context, MethodTable, call_next, current_context, nonoverlay
+import numpy as np
+
+from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.errors import refuse_count, refuse_hidden, refuse_result
+from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
-from overlay.interpretations.autodiff.rules import RULES
+from overlay.interpretations.autodiff.reverse.entry import adjoint_of_types
 
-__all__ = ["autodiff", "check_around", "differentiation", "inactive", "level_of", "linearised"]
+__all__ = ["autodiff", "differentiation", "inactive", "level_of", "linearised"]
 
 MOST = 12
 """How many arguments ``autodiff`` and ``inactive`` take."""
@@ -23,10 +25,11 @@ KEPT = 64
 
 
 def autodiff(f: Callable[..., Any], *args: Any) -> Any:
-    """The derivative of f at a number; of several numbers, the tuple of those by each.
+    """The derivative of f at a number or array; of several, the tuple of those by each.
 
     To be called anywhere: also in a function that is itself differentiated, and in compiled
-    code. f gives a number; one that does not depend on the arguments has the derivative 0.
+    code. f gives a number; one that does not depend on the arguments has the derivative 0. By an
+    array it is the gradient, in compiled code in reverse.
 
     >>> from overlay import Context
     >>> from overlay.interpretations.autodiff import autodiff
@@ -38,10 +41,13 @@ def autodiff(f: Callable[..., Any], *args: Any) -> Any:
     return _OUTSIDE(autodiff, f, *args)
 
 
-def linearised(f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any]) -> Any:
+def linearised(
+    f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], rules: tuple[MethodTable, ...]
+) -> Any:
     """What f gives, as duals, for arguments with these tangents: for each argument a tuple of
-    as many as there are directions, or None for one that is held constant."""
-    return _OUTSIDE(linearised, f, args, seeds)
+    as many as there are directions, or None for one that is held constant. rules: tables with
+    rules of the user's own, besides those that are in force."""
+    return _OUTSIDE(linearised, f, args, seeds, rules)
 
 
 def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,10 +70,10 @@ def differentiation(*rules: MethodTable) -> Context:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> MethodTable:
+def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> LevelTable:
     """The table of a place with so many derivatives around it, less one, in which nothing is
     active."""
-    table = LevelTable("derivatives")
+    table = LevelTable("derivatives", enters=(depth + 1, rules))
     _declare_entrance(table, depth, rules)
     return table
 
@@ -92,26 +98,14 @@ def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Lev
     return _kept(depth, count, rules, tuple(table.version for table in rules))
 
 
-def check_around() -> None:
-    """Refuse to begin where a table of the context in force has a method for a function that has
-    a rule: the derivative would be the rule's, and the value the method's."""
-    context = current_context()
-    if context is None or any(isinstance(table, LevelTable) for table in context.tables):
-        return
-    for table in context.tables:
-        for rule in RULES:
-            for function in rule.spellings:
-                if function in table:
-                    refuse_hidden(table.methods(function)[-1])
-
-
-def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
+def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
     """What enters the next level."""
 
-    def linearise(f: Any, args: Any, seeds: Any) -> Any:
+    def linearise(f: Any, args: Any, seeds: Any, more: Any) -> Any:
         count = max((len(seed) for seed in seeds if seed is not None), default=1)
         # the code that fills a table is no part of the program
-        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), rules)
+        every = (*rules, *(table for table in more if table not in rules))
+        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), every)
 
         def run(*plain: Any) -> Any:
             given = [
@@ -122,19 +116,23 @@ def _declare_entrance(table: MethodTable, depth: int, rules: tuple[MethodTable, 
 
         return level.context(run, *args), level
 
-    declare(table, linearised, linearise, (Any, Any, Any))
+    declare(table, linearised, linearise, (Any, Any, Any, Any), constant=True)
     for names in ("", "".join(f"x{i}, " for i in range(MOST + 1)) + "*rest"):
         source = f"def method(f, {names}): why()"
         table.generated(autodiff)(written(source, None, why=refuse_count))
     for count in range(1, MOST + 1):
-        table.generated(autodiff)(_generates_entry(depth + 1, count, rules))
+        table.generated(autodiff)(_generates_entry(table, depth + 1, count, rules))
 
 
-def _generates_entry(depth: int, count: int, rules: tuple[MethodTable, ...]) -> Any:
+def _generates_entry(
+    table: LevelTable, depth: int, count: int, rules: tuple[MethodTable, ...]
+) -> Any:
     """Makes the method of ``autodiff`` for so many arguments."""
     names = ", ".join(f"x{i}" for i in range(count))
 
     def generate(*types: Any) -> Any:
+        if any(isinstance(t, type) and issubclass(t, (np.ndarray, ActiveArray)) for t in types):
+            return _by_reverse(types, rules, table.tables_around)
         level = level_of(depth, count, rules)
         space = {"context": level.context, "seeded": level.seeded}
         return written(
@@ -142,6 +140,37 @@ def _generates_entry(depth: int, count: int, rules: tuple[MethodTable, ...]) -> 
         )
 
     return written(f"def method(f, {names}): return generate(f, {names})", None, generate=generate)
+
+
+def _by_reverse(
+    types: tuple[Any, ...], rules: tuple[MethodTable, ...], tables: tuple[MethodTable, ...]
+) -> Any:
+    """The method of ``autodiff`` for arguments of which some are arrays."""
+    names = [f"x{i}" for i in range(len(types) - 1)]
+    adjoint = adjoint_of_types(types, rules, tables)
+    if adjoint is None:
+        source = f"def method(f, {', '.join(names)}): return run(f, ({', '.join(names)},))"
+        return written(source, None, run=functools.partial(_gradient_of_any, rules=rules))
+    # the call that is never made has compiled code depend on f
+    array = names[next(i for i, t in enumerate(types[1:]) if issubclass(t, np.ndarray))]
+    given = ", ".join(
+        name if issubclass(t, np.ndarray) else f"float({name})"
+        for name, t in zip(names, types[1:], strict=True)
+    )
+    return written(
+        f"def method(f, {', '.join(names)}):\n"
+        f"    if len({array}) < 0:\n"
+        f"        f({', '.join(names)})\n"
+        f"    return back({given}, 1.0){'[0]' * (len(names) == 1)}",
+        None,
+        back=nonoverlay(adjoint.function),
+    )
+
+
+def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:
+    from overlay.interpretations.autodiff.api import gradient
+
+    return gradient(f, rules=rules)(*args)
 
 
 def _seeded(level: Level) -> Any:
@@ -198,7 +227,7 @@ def _declare_inactive(level: Level) -> None:
         given = "".join(f", strip({name})" for name in names)
         source = f"def method({', '.join(['f', *names])}): return call_next(f{given})"
         method = written(source, level, strip=level.strip, call_next=call_next)
-        declare(level.table, _without_tangents, method, (Any,) * (count + 1))
+        declare(level.table, _without_tangents, method, (Any,) * (count + 1), constant=True)
 
 
 _OUTSIDE = differentiation()

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from overlay import Context, MethodTable
-from overlay.interpretations.autodiff.duals import ActiveArray, array_class, number_class
+from overlay import Context, Method, MethodTable
+from overlay.dispatch import by_types
+from overlay.interpretations.autodiff.duals import (
+    Active,
+    ActiveArray,
+    ActiveNumber,
+    array_class,
+    number_class,
+)
+from overlay.interpretations.autodiff.errors import refuse_hidden, refuse_inside, refuse_used
+from overlay.signature import array_type
 
 __all__ = ["Level", "LevelTable", "declare", "refuse", "written"]
 
@@ -19,8 +29,55 @@ __all__ = ["Level", "LevelTable", "declare", "refuse", "written"]
 _FILE = os.path.join(os.path.dirname(__file__), "<derivative>")
 
 
+Key = tuple[int, tuple[MethodTable, ...]]
+
+
 class LevelTable(MethodTable):
-    """The table of a level, or of the place outside all of them."""
+    """The table of a level, or of the place outside all of them.
+
+    level: depth and rules of its level; enters: those of the level that the place leads to.
+    constant: its methods that give what has no derivative. uses: for methods with a rule the
+    functions that the rule computes with.
+    """
+
+    def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:
+        super().__init__(name)
+        self.level, self.enters = level, enters
+        self._chosen_in = threading.local()
+        self.constant: set[Callable[..., Any]] = set()
+        self.uses: dict[Callable[..., Any], tuple[Any, ...]] = {}
+
+    def chosen(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> None:
+        """Refuse where a table in force has another function in the place of one whose rule the
+        derivative would be: the value would be its, and the slope the rule's."""
+        self._chosen_in.tables = tuple(tables)
+        levels = [table for table in tables if isinstance(table, LevelTable)]
+        if self.enters is not None and any(table.level == self.enters for table in levels):
+            refuse_inside()
+        if method.generated or method.function in self.constant:
+            return
+        others = [table for table in tables if table not in levels]
+        for table in others:
+            for other in table.find(method.target):
+                if other not in after and _meets_plain(other, method):
+                    refuse_hidden(other)
+        for used in self.uses.get(method.function, ()):
+            for other in (each for table in others for each in table.find(used)):
+                if _meets_floats(other):
+                    refuse_used(method.target, other)
+
+    @property
+    def rules(self) -> tuple[MethodTable, ...]:
+        """The tables with rules of the user's own that hold in its level, or in that it enters."""
+        key = self.level or self.enters
+        return () if key is None else key[1]
+
+    @property
+    def tables_around(self) -> tuple[MethodTable, ...]:
+        """In a generated method of it: the tables that the call was resolved with."""
+        return getattr(self._chosen_in, "tables", ())
 
 
 class Level:
@@ -35,13 +92,17 @@ class Level:
     def __init__(self, depth: int, count: int, rules: tuple[MethodTable, ...]) -> None:
         self.depth, self.count, self.rules = depth, count, rules
         self.number, self.array = number_class(depth, count), array_class(depth, count)
-        self.table = LevelTable(f"derivative {depth} with {count} tangents")
+        self.table = LevelTable(f"derivative {depth} with {count} tangents", level=(depth, rules))
         self.context = Context(self.table)
         self.number.context = self.array.context = self.context
         self.pack = written("def method(value, tangents): return number(value, tangents)", self)
         self.strip = written("def method(x): return x", self)
         self.seeded: Callable[..., Any] = self.pack  # of autodiff, made with the table
         self._declare_own()
+
+    def later(self, target: Any, declares: Callable[..., None], *args: Any) -> None:
+        """Have ``declares(level, *args)`` add methods of a target when that is first called."""
+        self.table.add_later(target, functools.partial(declares, self, *args))
 
     def _declare_own(self) -> None:
         for kind in (np.ndarray, ActiveArray):
@@ -52,12 +113,52 @@ class Level:
             declare(self.table, self.strip, bare, (kind,))
 
 
+# what an active array's value is to a signature, by its dimensions
+_ARRAYS = tuple(array_type(np.float64, ndim) for ndim in range(1, 4))
+
+
+def _meets_plain(other: Method, method: Method) -> bool:
+    """Whether calls with plain values in the place of active ones meet another method."""
+    hints = [p.hint for p in method.parameters.positional]
+    return any(_meets(other, [_plain_type(hint, array) for hint in hints]) for array in _ARRAYS)
+
+
+def _plain_type(hint: Any, array: Any) -> Any:
+    """The type of the value of an active argument; None for an argument of any type."""
+    if not isinstance(hint, type) or not issubclass(hint, Active):
+        return None
+    return float if issubclass(hint, ActiveNumber) else array
+
+
+def _meets_floats(other: Method) -> bool:
+    """Whether some call with floats or arrays of them alone meets a method."""
+    counts = range(1, len(other.parameters.positional) + 1)
+    return any(_meets(other, [kind] * n) for n in counts for kind in (float, *_ARRAYS))
+
+
+def _meets(method: Method, types: Sequence[Any]) -> bool:
+    """Whether a call with arguments of these types, None for any, meets a method."""
+    signature = method.signature(len(types))
+    if signature is None:
+        return False
+    accepted = [*signature.types, *[signature.varargs] * len(types)]
+    asked = [a if t is None else t for t, a in zip(types, accepted, strict=False)]
+    return bool(by_types(asked).matches(signature))
+
+
 def declare(
-    table: MethodTable, target: Any, method: Callable[..., Any], types: Sequence[Any]
+    table: LevelTable,
+    target: Any,
+    method: Callable[..., Any],
+    types: Sequence[Any],
+    *,
+    constant: bool = False,
 ) -> None:
-    """Add a method for arguments of these types."""
+    """Add a method for arguments of these types. constant: what it gives has no derivative."""
     _annotate(method, types)
     table.overlay(target)(method)
+    if constant:
+        table.constant.add(method)
 
 
 def refuse(table: MethodTable, target: Any, why: Callable[[], Any], types: Sequence[Any]) -> None:

@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overlay import Context, call_next, nonoverlay
+from overlay import Context, MethodTable, call_next, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partials import PartialsOf
 from overlay.interpretations.autodiff.rules import RULES, Rule
-from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.interpretations.autodiff.rules.rule import takes_result, used_by
 
 __all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
 
@@ -51,21 +51,29 @@ def plain_zeros(like: Any) -> Any:
 
 def declare_numbers(level: Level) -> None:
     """The methods for numbers, and for arrays element by element."""
+    later = level.later
     for rule in RULES:
         for function in rule.spellings:
-            _declare_rule(level, rule, function)
+            later(function, _declare_rule, rule, function)
+    compared = [
+        types
+        for active in _activities(2)
+        for types in _own(level, [Active if one else Any for one in active])
+    ]
     for function in COMPARISONS:
-        for active in _activities(2):
-            kinds = [Active if one else Any for one in active]
-            _declare_stripped(level, function, _own(level, kinds))
+        later(function, _declare_stripped, function, compared)
     for function in LEVEL:
-        _declare_stripped(level, function, [(level.number,), (level.array,)])
-    for count in range(1, PRINTED + 1):
-        _declare_stripped(level, print, [(Any,) * count], through="call_next")
+        later(function, _declare_stripped, function, [(level.number,), (level.array,)])
+    printed = [(Any,) * count for count in range(1, PRINTED + 1)]
+    later(print, _declare_stripped, print, printed, "call_next")
     _declare_conversions(level)
-    for kind in (level.number, level.array):
-        declare(level.table, isinstance, _of_class, (kind, Any))
+    later(isinstance, _declare_class)
     _declare_refusals(level)
+
+
+def _declare_class(level: Level) -> None:
+    for kind in (level.number, level.array):
+        declare(level.table, isinstance, _of_class, (kind, Any), constant=True)
 
 
 def _activities(arity: int) -> Iterator[tuple[bool, ...]]:
@@ -95,14 +103,13 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
         if rule.function is operator.pow and rule.arrays and not whole:
             continue  # numbers have a rule of their own
         spread = whole and not all(kind is level.array for kind in types)
-        method = _of_rule(level, rule.partials, function, active, whole=whole, spread=spread)
+        method = _of_rule(level, rule.partials, active, whole=whole, spread=spread)
         declare(level.table, function, method, types)
 
 
 def _of_rule(
     level: Level,
     partials: Callable[..., Any],
-    function: Callable[..., Any],
     active: Sequence[bool],
     *,
     whole: bool | None,
@@ -121,19 +128,21 @@ def _of_rule(
     made = "pack" if whole is None else "array" if whole else "number"
     lines = [
         f"def method({', '.join(names)}):",
-        f"    value = function({values})",
+        f"    value = call_next({values})",
         f"    p = partials({values}{', value' * takes_result(partials)})",
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
-    return written(
+    method = written(
         "\n".join(lines),
         level,
-        function=function,
+        call_next=call_next,
         partials=partials,
         pack=level.pack,
         plain_zeros=plain_zeros,
     )
+    level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
+    return method
 
 
 def _declare_stripped(
@@ -153,7 +162,7 @@ def _declare_stripped(
             strip=level.strip,
             call_next=call_next,
         )
-        declare(level.table, function, method, types)
+        declare(level.table, function, method, types, constant=True)
 
 
 CONVERSIONS = (
@@ -191,36 +200,55 @@ WITH_WHOLE = (
 
 def _declare_conversions(level: Level) -> None:
     for target, result in CONVERSIONS:
-        for kind in (level.number, level.array):
-            method = written(f"def method(a): return {result}", level, primal=primal)
-            declare(level.table, target, method, (kind,))
+        level.later(target, _declare_conversion, target, result)
     for target, arity, body in BY_OTHERS:
-        names = ", ".join("abc"[:arity])
-        for active in _activities(arity):
-            kinds = [level.number if one else Any for one in active]
-            method = written(f"def method({names}): return {body}", level, math=math)
-            declare(level.table, target, method, kinds)
+        level.later(target, _declare_by_others, target, arity, body)
+    for target in (operator.pow, pow):
+        level.later(target, _declare_powers, target)
+    for target, result in WITH_WHOLE:
+        level.later(target, _declare_with_whole, target, result)
+
+
+def _declare_conversion(level: Level, target: Any, result: str) -> None:
+    for kind in (level.number, level.array):
+        method = written(f"def method(a): return {result}", level, primal=primal)
+        declare(level.table, target, method, (kind,))
+
+
+def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None:
+    names = ", ".join("abc"[:arity])
+    for active in _activities(arity):
+        kinds = [level.number if one else Any for one in active]
+        method = written(f"def method({names}): return {body}", level, math=math)
+        declare(level.table, target, method, kinds)
+
+
+def _declare_powers(level: Level, target: Any) -> None:
     for exponent in SMALL:
         powers = (
             f"number(a.value**{exponent}, <<{exponent} * a.value**{exponent - 1} * a.tangents[#]>>)"
         )
-        for target in (operator.pow, pow):
-            method = written(f"def method(a, b): return {powers}", level)
-            declare(level.table, target, method, (level.number, Literal[exponent]))
-    for target, result in WITH_WHOLE:
-        method = written(f"def method(a, b): return {result}", level, math=math)
-        declare(level.table, target, method, (level.number, int))
+        method = written(f"def method(a, b): return {powers}", level)
+        declare(level.table, target, method, (level.number, Literal[exponent]))
+
+
+def _declare_with_whole(level: Level, target: Any, result: str) -> None:
+    method = written(f"def method(a, b): return {result}", level, math=math)
+    declare(level.table, target, method, (level.number, int))
 
 
 def _declare_refusals(level: Level) -> None:
     """The functions of ``math`` that have no rule say so."""
+    known = level.table.targets()
     for function in vars(math).values():
-        if not callable(function) or function in level.table:
-            continue
-        count = _arity(function)
-        for active in _activities(count):
-            kinds = [level.number if one else Any for one in active]
-            refuse(level.table, function, functools.partial(refuse_call, function), kinds)
+        if callable(function) and not any(function is each for each in known):
+            level.later(function, _declare_refusal, function)
+
+
+def _declare_refusal(level: Level, function: Any) -> None:
+    for active in _activities(_arity(function)):
+        kinds = [level.number if one else Any for one in active]
+        refuse(level.table, function, functools.partial(refuse_call, function), kinds)
 
 
 def _arity(function: Any) -> int:
@@ -236,17 +264,16 @@ def declare_users(level: Level) -> None:
     """The rules of the user's tables, methods of ``partials_of(f)``."""
     for table in level.rules:
         for target in table.targets():
-            if not isinstance(target, PartialsOf):
-                continue
-            function = target.function
-            for arity in {len(m.parameters.positional) for m in table.methods(target)}:
-                found = Context(table).method(target, *[float] * arity)
-                if found is None:
-                    continue  # of other types than numbers
-                for active in _activities(arity):
-                    method = _of_rule(
-                        level, found.function, function, active, whole=None, spread=False
-                    )
-                    kinds = [Active if one else Any for one in active]
-                    for types in _own(level, kinds):
-                        declare(level.table, function, method, types)
+            if isinstance(target, PartialsOf):
+                level.later(target.function, _declare_users_rule, table, target)
+
+
+def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) -> None:
+    for arity in {len(m.parameters.positional) for m in table.methods(target)}:
+        found = Context(table).method(target, *[float] * arity)
+        if found is None:
+            continue  # of other types than numbers
+        for active in _activities(arity):
+            method = _of_rule(level, found.function, active, whole=None, spread=False)
+            for types in _own(level, [Active if one else Any for one in active]):
+                declare(level.table, target.function, method, types)

@@ -24,21 +24,23 @@ from overlay import OverlayError
 from overlay.location import caller
 from overlay.target import canonical, describe, key_of_target
 
-__all__ = ["PartialsOf", "partials_of"]
+__all__ = ["AdjointOf", "PartialsOf", "adjoint_of", "partials_of"]
 
 
-class PartialsOf:
-    """The target that stands for a function's partial derivatives; made by ``partials_of``."""
+class _RuleOf:
+    """A target that stands for a rule of a function."""
+
+    kind = ""
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self.__name__ = f"partials_of({describe(function)})"
+        self.__name__ = f"{self.kind}_of({describe(function)})"
 
     def __repr__(self) -> str:
         return self.__name__
 
     def __overlay_key__(self) -> Hashable:
-        return "partials", key_of_target(self.function)
+        return self.kind, key_of_target(self.function)
 
     def __call__(self, *args: Any) -> Any:
         raise OverlayError(
@@ -48,7 +50,25 @@ class PartialsOf:
         )
 
 
+class PartialsOf(_RuleOf):
+    """The target that stands for a function's partial derivatives; made by ``partials_of``."""
+
+    kind = "partials"
+
+
+class AdjointOf(_RuleOf):
+    """The target that stands for a function's adjoint; made by ``adjoint_of``."""
+
+    kind = "adjoint"
+
+
 def partials_of(function: Callable[..., Any]) -> PartialsOf:
     """The target whose methods take ``function``'s arguments and return its partial derivatives
     there, one for each argument."""
     return PartialsOf(canonical(function))
+
+
+def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
+    """The target whose methods take the adjoint of what ``function`` gives, a number, and then
+    its arguments; they return the adjoint of each argument."""
+    return AdjointOf(canonical(function))

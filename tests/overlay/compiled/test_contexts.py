@@ -103,6 +103,31 @@ def test_functions_that_are_handed_to_a_context_are_called_in_it():
     )
 
 
+def test_a_function_of_a_context_of_its_own_keeps_it_where_it_is_handed_on():
+    def sine(x):
+        return math.sin(x)
+
+    def apply(f, x):
+        return inner(f, x)
+
+    own, inner = Context(_tripling("own", 3)), Context(_tripling("inner", 7))
+    wrapped, bare = own.wrap(sine), nonoverlay(sine)
+    for program in (
+        lambda x: inner(wrapped, x),
+        lambda x: apply(wrapped, x),
+        lambda x: inner(bare, x),
+        lambda x: apply(bare, x),
+        lambda x: apply(sine, x),
+    ):
+        assert Context().jit(program)(0.5) == Context()(program, 0.5)
+
+
+def _tripling(name, factor):
+    table = MethodTable(name)
+    table.overlay(math.sin)(lambda x: factor * x)
+    return table
+
+
 def test_the_current_context_is_the_one_that_was_entered_last():
     def metadata():
         return current_context().metadata

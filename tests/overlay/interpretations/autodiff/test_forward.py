@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, call_next, nonoverlay
-from overlay.interpretations.autodiff import NotDifferentiable, autodiff, derivative, inactive, jvp
+from overlay.interpretations.autodiff import (
+    NotDifferentiable,
+    autodiff,
+    derivative,
+    differentiation,
+    inactive,
+    jvp,
+    partials_of,
+)
 
 SMALL = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
 
@@ -181,17 +189,84 @@ def test_what_a_table_puts_in_place_of_a_function_is_differentiated():
     doubled = Context(table).wrap(lambda x: math.sin(x) + x)
     assert derivative(doubled)(0.5) == 2 * math.cos(0.5) + 1
 
+    assert math.isclose(jvp(doubled, (0.5,), (1.0,))[0], doubled(0.5))
 
-def test_a_context_around_whose_method_a_rule_would_shadow_is_refused():
+
+tripled = MethodTable("tripled")
+
+
+@tripled.overlay(math.sin)
+def tripled_sin(x: float):
+    return 3 * x
+
+
+def wave(x):
+    return math.sin(x) * x
+
+
+in_tripled = Context(tripled).wrap(wave)
+
+
+def slope_in_tripled(x):
+    return autodiff(wave, x)
+
+
+between = Context(tripled).wrap(slope_in_tripled)
+
+
+@pytest.mark.parametrize("engine", ["interpreted", "compiled"])
+@pytest.mark.parametrize(
+    ("context", "f"),
+    [
+        (Context(tripled), lambda x: autodiff(wave, x)),
+        (Context(), lambda x: autodiff(in_tripled, x)),
+        (Context(), lambda x: autodiff(between, x)),
+    ],
+    ids=["around", "inside", "between"],
+)
+def test_a_method_that_takes_values_alone_is_not_mixed_with_a_rule(context, f, engine):
+    with pytest.raises(NotDifferentiable) as caught:
+        context(f, 0.5) if engine == "interpreted" else context.jit(f)(0.5)
+    text = str(caught.value)
+    assert "in the place of math.sin" in text
+    assert f"test_forward.py:{wave.__code__.co_firstlineno + 1}" in text
+    assert "method: math.sin(float)" in text
+    assert "help: have the method accept active values" in text
+
+
+def test_a_rule_is_not_computed_with_what_stands_in_place_of_a_function():
+    with pytest.raises(NotDifferentiable, match=r"rule of math\.cos is computed with math\.sin"):
+        Context(tripled)(derivative(math.cos), 0.5)
+
+
+def test_rules_of_ones_own_keep_perturbations_apart():
+    table = MethodTable("own")
+    table.overlay(partials_of(math.sin))(lambda x: (100.0,))
+
+    def inner(x):
+        return x * derivative(lambda y: x + y, rules=table)(1.0)
+
+    assert derivative(inner, rules=table)(1.0) == 1.0
+    assert (
+        derivative(lambda x: x * derivative(lambda y: x * math.sin(y), rules=table)(1.0))(1.0)
+        == 200.0
+    )
+    context = differentiation(table)
+    assert context(lambda x: autodiff(lambda y: y * autodiff(math.sin, y), x), 1.0) == 100.0
+    with pytest.raises(NotDifferentiable, match="enter it once"):
+        context(autodiff, lambda x: x * context(autodiff, lambda y: x + y, 1.0), 1.0)
+
+
+def test_tables_of_functions_that_are_not_differentiated_stand_anywhere():
     table = MethodTable("around")
     table.overlay(math.sin)(lambda x: 3 * x)
     table.overlay(helper)(lambda x: 5 * x)
-
-    with pytest.raises(NotDifferentiable, match=r"(?s)a method of math\.sin.*help: enter"):
-        Context(table)(derivative(math.cos), 0.5)
-    assert derivative(Context(table).wrap(lambda x: math.sin(x)))(0.5) == 3.0
-    table.remove(math.sin)
+    # sin is not called, and helper is differentiated through what stands in its place
     assert Context(table)(derivative(lambda x: helper(x)), 0.5) == 5.0
+    assert Context(table).jit(lambda x: autodiff(helper, x) * 2)(0.5) == 10.0
+    assert derivative(Context(table).wrap(lambda x: math.sin(x)))(0.5) == 3.0
+    with pytest.raises(NotDifferentiable, match=r"in the place of math\.sin"):
+        Context(table)(derivative(math.sin), 0.5)
 
 
 def test_an_active_number_is_of_the_class_of_its_value():

@@ -1,0 +1,1 @@
+"""Reverse derivatives: the adjoint of a program, as Python source made from its statements."""

@@ -1,0 +1,234 @@
+"""Adjoints of functions: made when they are first asked for, and found again."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from overlay import Context, Method, MethodTable, OverlayError
+from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
+from overlay.interpretations.autodiff.partials import AdjointOf, PartialsOf, adjoint_of, partials_of
+from overlay.interpretations.autodiff.reverse.emitting import adjoint_source
+from overlay.interpretations.autodiff.reverse.lifting import Lifter, kind_of_array
+from overlay.interpretations.autodiff.reverse.program import (
+    BOOL,
+    FLOAT,
+    INT,
+    Kind,
+    Known,
+    Value,
+    leaves,
+)
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+
+__all__ = ["Adjoint", "adjoint_for", "hiding", "kind_of_argument"]
+
+KEPT = 256
+"""How many adjoints are kept."""
+
+
+@dataclass
+class Adjoint:
+    """The adjoint of a function for arguments of some kinds.
+
+    function: takes the arguments that are numbers and arrays, then the adjoint of each float of
+    the result; gives a tuple with that of each active argument. source: its lines.
+    called: the functions that the program calls. result: the program's result, with the kinds of
+    its numbers and arrays.
+    """
+
+    function: Callable[..., Any]
+    source: str
+    called: tuple[Any, ...]
+    result: Any
+    given: tuple[int, ...]
+    assumed: list[tuple[Any, str, Any]] = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.source
+
+    def is_current(self) -> bool:
+        """Whether the program still reads what it read when the adjoint was made."""
+        return all(_read(owner, name) is value for owner, name, value in self.assumed)
+
+
+_MISSING = object()
+_lock = threading.RLock()
+_made: OrderedDict[Any, Adjoint | OverlayError] = OrderedDict()
+_serial = 0
+
+
+def _read(owner: Any, name: str) -> Any:
+    if isinstance(owner, dict):
+        return owner.get(name, _MISSING)
+    return getattr(owner, name, _MISSING)
+
+
+def kind_of_argument(value: Any) -> Any:
+    """The kind of an argument; ``Known`` for what is no number and no array."""
+    if isinstance(value, ActiveNumber):
+        return FLOAT
+    if isinstance(value, ActiveArray):
+        return Kind("f", value.ndim)
+    if type(value) is np.ndarray:
+        return kind_of_array(value)
+    if isinstance(value, (bool, np.bool)):
+        return BOOL
+    if isinstance(value, float):
+        return FLOAT
+    if isinstance(value, (int, np.signedinteger)):
+        return INT
+    return Known(value)
+
+
+def adjoint_for(
+    f: Callable[..., Any],
+    kinds: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+) -> Adjoint:
+    """The adjoint of a function by its arguments in some places. Raises Unreadable where the
+    program is not read."""
+    fixed = tuple(("known", id(k.value)) if isinstance(k, Known) else k for k in kinds)
+    versions = tuple((id(table), table.version) for table in rules)
+    key = id(f), fixed, tuple(places), versions
+    with _lock:
+        found = _made.get(key)
+        if isinstance(found, Adjoint) and found.is_current() and found.assumed[0][2] is f:
+            _made.move_to_end(key)
+            return found
+        adjoint = _make(f, kinds, places, rules)
+        _made[key] = adjoint
+        if len(_made) > KEPT:
+            _made.popitem(last=False)
+        return adjoint
+
+
+def _make(
+    f: Callable[..., Any],
+    kinds: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+) -> Adjoint:
+    lifter = Lifter(_users(rules))
+    try:
+        lifted = lifter.lift(f, kinds)
+        given = [i for i, kind in enumerate(kinds) if not isinstance(kind, Known)]
+        active = [lifted.arguments[given.index(i)] for i in places]
+        if not all(value.is_float for value in active):
+            raise Unreadable("it is differentiated by what is no float")
+        name = _name_of(f)
+        source, names = adjoint_source(name, lifted, active, lifter.captured)
+    except Unreadable as error:
+        error.where = error.where or lifter.where or None
+        raise
+    except OverlayError as error:
+        raise Unreadable(error.asked, where=lifter.where or None) from None
+    except RecursionError:
+        raise Unreadable("it is nested too deep") from None
+    except Exception as error:  # of what the program reads, an attribute for one
+        raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
+    function = _defined(name, source, {**lifter.space, **names, **lifter.captured})
+    # the function itself is held, so that no other one has its place in memory
+    held = [({"f": f}, "f", f), *lifter.assumed]
+    held += [({"known": k.value}, "known", k.value) for k in kinds if isinstance(k, Known)]
+    called = tuple({id(g): g for g in lifter.called}.values())
+    return Adjoint(function, source, called, lifted.result, tuple(given), held)
+
+
+def _name_of(f: Any) -> str:
+    short = getattr(f, "__name__", "function")
+    return f"adjoint_of_{short}" if short.isidentifier() else "adjoint"
+
+
+def _defined(name: str, source: str, space: dict[str, Any]) -> Callable[..., Any]:
+    """The function that some lines define, which debuggers and tracebacks show."""
+    global _serial
+    _serial += 1
+    file = os.path.join(os.path.dirname(__file__), f"<{name} {_serial}>")
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(source, file, "exec"), space)
+    return space[name]
+
+
+# ---- rules of the user's own --------------------------------------------------------------
+
+
+def _users(tables: tuple[MethodTable, ...]) -> Callable[..., Pullback | None]:
+    """Finds rules of the user's own: methods of ``adjoint_of(f)`` and ``partials_of(f)``."""
+    targets = [t for table in tables for t in table.targets()]
+    own = [t for t in targets if isinstance(t, (AdjointOf, PartialsOf))]
+    context = Context(*tables)
+
+    def find(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
+        if not any(target.function is function for target in own):
+            return None
+        types = [_type_of(a) for a in args]
+        if None in types:
+            return None
+        found = context.method(adjoint_of(function), float, *types)
+        if found is not None:
+            return _with_adjoint(function, found, len(args), name)
+        found = context.method(partials_of(function), *types)
+        if found is None or any(t is not float for t in types):
+            return None
+        return _with_partials(function, found, len(args), name)
+
+    return find
+
+
+def _type_of(operand: Any) -> Any:
+    from overlay.signature import array_type
+
+    kind = kind_of(operand)
+    if kind is None:
+        return None
+    scalar, array = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[
+        kind.dtype
+    ]
+    return array_type(array, kind.ndim) if kind.ndim else scalar
+
+
+def _with_adjoint(function: Any, method: Method, count: int, name: Any) -> Pullback:
+    given = ", ".join(f"{{{i}}}" for i in range(count))
+    back = tuple(f"{{p}}[{i}]" for i in range(count))
+    before = f"{{f}}({{d}}, {given})"
+    text = f"{name(function)}({given})"
+    return Pullback(function, FLOAT, text, back, method.function, before=before)
+
+
+def _with_partials(function: Any, method: Method, count: int, name: Any) -> Pullback:
+    from overlay.interpretations.autodiff.rules.rule import takes_result
+
+    given = [f"{{{i}}}" for i in range(count)]
+    ret = ["{r}"] * takes_result(method.function)
+    before = f"{{f}}({', '.join([*given, *ret])})"
+    back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
+    text = f"{name(function)}({', '.join(given)})"
+    return Pullback(function, FLOAT, text, back, method.function, before=before)
+
+
+# ---- tables in force ----------------------------------------------------------------------
+
+
+def hiding(adjoint: Adjoint, tables: Sequence[MethodTable]) -> Method | None:
+    """A method of these tables in the place of a function that the program calls."""
+    for table in tables:
+        for function in adjoint.called:
+            found = table.find(function)
+            if found:
+                return found[-1]
+    return None
+
+
+def floats_of(result: Any) -> list[Value]:
+    """The numbers and arrays in a program's result that have an adjoint argument."""
+    return list(leaves(result))

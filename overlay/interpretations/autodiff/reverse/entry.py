@@ -1,0 +1,133 @@
+"""Reverse derivatives of calls: whether a program is read, and running its adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from overlay import MethodTable, known_function, nonoverlay
+from overlay.interpretations.autodiff.errors import (
+    NotDifferentiable,
+    refuse_mode,
+    refuse_reverse,
+)
+from overlay.interpretations.autodiff.levels import LevelTable
+from overlay.interpretations.autodiff.reverse.adjoints import (
+    Adjoint,
+    adjoint_for,
+    hiding,
+    kind_of_argument,
+)
+from overlay.interpretations.autodiff.reverse.program import FLOAT, Kind, Value, leaves
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.location import caller, name_of
+
+__all__ = ["MANY", "Mode", "adjoint_of_types", "back", "reverse_of", "slopes_by_reverse"]
+
+Mode = Literal["auto", "forward", "reverse"]
+MANY = 8
+"""By more numbers than this derivatives are taken in reverse."""
+
+
+def reverse_of(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+    tables: Sequence[MethodTable],
+    mode: str,
+) -> Adjoint | None:
+    """The adjoint of f where the mode asks for it; None where the derivative is to be taken
+    forwards. Raises NotDifferentiable where it has to be reverse and is not read."""
+    if mode not in get_args(Mode):
+        refuse_mode(mode)
+    count = sum(np.size(args[i]) if not hasattr(args[i], "size") else args[i].size for i in places)
+    if mode == "forward" or (mode == "auto" and count <= MANY):
+        return None
+    plain = [table for table in tables if not isinstance(table, LevelTable)]
+    level = [r for table in tables if isinstance(table, LevelTable) for r in table.rules]
+    every = (*rules, *(table for table in level if table not in rules))
+    try:
+        adjoint = adjoint_for(f, [kind_of_argument(x) for x in args], places, every)
+        hidden = hiding(adjoint, plain)
+        if hidden is not None:
+            raise Unreadable(f"a table has a method in the place of what it calls: {hidden!r}")
+    except Unreadable as error:
+        if mode == "reverse":
+            refuse_reverse(name_of(f), error.asked, error.where)
+        return None
+    return adjoint
+
+
+def back(
+    adjoint: Adjoint, args: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
+) -> tuple[Any, ...]:
+    """Run an adjoint. wanted: the adjoint of each number or array of the result."""
+    given = [args[i] for i in adjoint.given]
+    if any(isinstance(table, LevelTable) for table in tables):
+        return adjoint.function(*given, *wanted)
+    return nonoverlay(adjoint.function)(*given, *wanted)
+
+
+def slopes_by_reverse(
+    adjoint: Adjoint, args: Sequence[Any], tables: Sequence[MethodTable], shapes: Sequence[Any]
+) -> list[list[Any]]:
+    """For each number of the result the adjoints of the active arguments. shapes: for each number
+    or array of the result its shape."""
+    rows: list[list[Any]] = []
+    for i, shape in enumerate(shapes):
+        for k in range(int(np.prod(shape)) if shape else 1):
+            wanted = [_unit(other, k if i == j else None) for j, other in enumerate(shapes)]
+            rows.append(list(back(adjoint, args, wanted, tables)))
+    return rows
+
+
+def _unit(shape: Any, place: int | None) -> Any:
+    if not shape:
+        return 0.0 if place is None else 1.0
+    found = np.zeros(int(np.prod(shape)))
+    if place is not None:
+        found[place] = 1.0
+    return np.reshape(found, shape)
+
+
+# ---- in compiled code ---------------------------------------------------------------------
+
+
+def adjoint_of_types(
+    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> Adjoint | None:
+    """The adjoint of a function that compiled code differentiates, from the types of the function
+    and its arguments; None where the function is not known. Raises NotDifferentiable."""
+    f = known_function(types[0])
+    if f is None:
+        return None
+    kinds = [_kind_of_type(t) for t in types[1:]]
+    if None in kinds:
+        refuse_reverse(name_of(f), "it is differentiated by what is no float", None)
+    try:
+        adjoint = adjoint_for(f, kinds, range(len(kinds)), rules)
+    except Unreadable as error:
+        refuse_reverse(name_of(f), error.asked, error.where)
+    plain = [table for table in tables if not isinstance(table, LevelTable)]
+    hidden = hiding(adjoint, plain)
+    if hidden is not None:
+        reason = f"a table has a method in the place of what it calls: {hidden!r}"
+        refuse_reverse(name_of(f), reason, None)
+    results = list(leaves(adjoint.result))
+    if len(results) != 1 or not isinstance(adjoint.result, Value) or results[0].kind.ndim:
+        raise NotDifferentiable(
+            "autodiff(f, x) by an array is of a function that gives one number",
+            where=caller(),
+            help="sum what it gives, or take jacobian(f)",
+        )
+    return adjoint
+
+
+def _kind_of_type(hint: Any) -> Kind | None:
+    if hint in (float, int):
+        return FLOAT
+    dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
+    return Kind("f", ndim) if dtype is np.float64 and isinstance(ndim, int) else None

@@ -1,0 +1,345 @@
+"""What of a program an adjoint has to compute again, and what it has to keep.
+
+An adjoint goes through the program twice: forwards, and then backwards. The body of a loop is gone
+through backwards turn by turn, each of which is computed again first, from what the loop carried
+into it. Each of these is a *pass* over a region: that over the whole program is None, that over
+one turn of a loop is the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.autodiff.reverse.program import (
+    Call,
+    Carried,
+    Fork,
+    Loop,
+    Memory,
+    Region,
+    Value,
+    Write,
+    leaves,
+)
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
+
+__all__ = ["Needs", "inner_regions", "mark_active", "targets"]
+
+
+def targets(call: Call) -> Iterator[tuple[Any, str | None]]:
+    """The arguments of a call, with the lines of their adjoints."""
+    of = call.args[0] if call.pullback.of_items else call.args
+    yield from zip(of, call.pullback.back, strict=False)
+
+
+def inner_regions(op: Any) -> tuple[Region, ...]:
+    """The regions in a branch or a loop."""
+    if isinstance(op, Fork):
+        return op.yes, op.no
+    return (op.body,) if isinstance(op, Loop) else ()
+
+
+def every(region: Region) -> Iterator[Any]:
+    """All statements of a region, with those inside others."""
+    for op in region.ops:
+        yield op
+        for inner in inner_regions(op):
+            yield from every(inner)
+
+
+# ---- what has an adjoint ------------------------------------------------------------------
+
+
+def mark_active(region: Region, active: list[Value], result: Any) -> None:
+    """Say of each variable whether it depends on what is differentiated by, and whether the
+    result depends on it."""
+    for value in active:
+        value.is_active = True
+    for value in leaves(result):
+        value.is_useful = True
+    ops = list(every(region))
+    while _forwards(ops) | _backwards(ops):
+        pass
+
+
+def _flows(op: Any) -> Iterator[tuple[Any, Any]]:
+    """From which variables derivatives go to which."""
+    match op:
+        case Call():
+            for source, line in targets(op):
+                if line is not None:
+                    yield source, op.out
+        case Write():
+            yield op.value, op.array
+        case Fork():
+            for out in op.outs:
+                yield out.yes, out.out
+                yield out.no, out.out
+        case Loop():
+            for each in op.carried:
+                yield each.first, each.param
+                yield each.last, each.param
+        case _:
+            return
+
+
+def _forwards(ops: list[Any]) -> bool:
+    changed = False
+    for op in ops:
+        for source, out in _flows(op):
+            if isinstance(source, Value) and source.is_active and source.is_float:
+                changed |= not out.is_active
+                out.is_active = True
+    return changed
+
+
+def _backwards(ops: list[Any]) -> bool:
+    changed = False
+    for op in reversed(ops):
+        for source, out in _flows(op):
+            if isinstance(source, Value) and out.is_useful:
+                changed |= not source.is_useful
+                source.is_useful = True
+    return changed
+
+
+# ---- passes -------------------------------------------------------------------------------
+
+
+class Needs:
+    """What each pass computes.
+
+    runs: by pass the statements that are run in it. carried: by pass and loop what the loop
+    carries there. taped: by loop the variables of which each turn's first value is kept.
+    replayed: by loop the calls whose results are kept, since what they read is written to.
+    """
+
+    def __init__(self, region: Region, result: Any) -> None:
+        self.region = region
+        self.shapes = {v for v in leaves(result) if v.kind.ndim and v.matters}
+        self.runs: dict[Loop | None, set[Any]] = {}
+        self.carried: dict[tuple[Loop | None, Loop], list[Carried]] = {}
+        self.taped: dict[Loop, list[Value]] = {}
+        self._copied = 0
+        self._copy_what_changes(region)
+        self.needed: set[Value] = set()
+        self._pass(None, region)
+
+    # ---- arrays that are written to ----
+
+    def _copy_what_changes(self, region: Region) -> None:
+        """Keep a copy of an array that is written to after it is used, where the adjoint of that
+        use needs it."""
+        for op in list(region.ops):
+            for inner in inner_regions(op):
+                self._copy_what_changes(inner)
+            if not isinstance(op, Call) or not op.out.matters:
+                continue
+            for place, arg in enumerate(op.args):
+                if isinstance(arg, Value) and _changes(arg.memory, op) and _is_read(op, place):
+                    self._copied += 1
+                    copied = Value(f"then_{self._copied}", arg.kind, region)
+                    pullback = Pullback(np.copy, arg.kind, "np.copy({0})", (None,))
+                    call = Call(copied, pullback, (arg,), op.place, op.loops, op.where)
+                    region.ops.insert(region.ops.index(op), call)
+                    op.copies[place] = copied
+
+    @staticmethod
+    def rereads(call: Call, loop: Loop | None) -> bool:
+        """Whether a call reads, in a pass, what was written to since it was first made."""
+        return any(
+            _changes(m, call) and loop is not None and loop not in m.loops for m in call.reads
+        )
+
+    @staticmethod
+    def home(call: Call) -> int:
+        """How many loops stand around all that a call reads and that is written to."""
+        return min(len(m.loops) for m in call.reads if _changes(m, call))
+
+    def visits(self, call: Call, loop: Loop | None) -> bool:
+        """Whether a call whose results are kept is gone through in a pass, to count them."""
+        home = self.home(call)
+        passes = (*([None] if home == 0 else [call.loops[home - 1]]), *call.loops[home:-1])
+        return call.is_kept and loop in passes
+
+    # ---- one pass ----
+
+    def _pass(self, loop: Loop | None, region: Region) -> set[Value]:
+        """Find what a pass runs; the variables from outside that it needs."""
+        roots = self._backward_needs(region) | (self.shapes if loop is None else set())
+        while True:
+            need, runs = set(roots), set[Any]()
+            while True:
+                before = len(need), len(runs)
+                self._run(region, need, runs, loop)
+                if (len(need), len(runs)) == before:
+                    break
+            kept = [
+                c for c in runs if isinstance(c, Call) and self.rereads(c, loop) and c.out in need
+            ]
+            new = [call for call in kept if not call.is_kept]
+            for call in new:
+                call.is_kept = True
+            if not new:
+                break
+        self.runs[loop] = runs
+        self.needed |= need
+        return need - self.defined(region)
+
+    def defined(self, region: Region) -> set[Value]:
+        found: set[Value] = set()
+        for op in every(region):
+            match op:
+                case Call():
+                    found.add(op.out)
+                case Fork():
+                    found |= {each.out for each in op.outs}
+                case Loop():
+                    found |= {each.param for each in op.carried} | {op.index}
+                    if op.code is not None:
+                        found.add(op.code.param)
+                case _:
+                    pass
+        return found
+
+    def _backward_needs(self, region: Region) -> set[Value]:
+        """What going backwards through a region needs, of its own and from outside."""
+        found: set[Value] = set()
+        for op in region.ops:
+            match op:
+                case Call() if op.out.matters:
+                    found |= set(self._needs_of(op))
+                case Write() if op.array.matters:
+                    found |= set(leaves(op.index)) | {op.array}
+                    if isinstance(op.value, Value) and op.value.kind.ndim:
+                        found.add(op.value)
+                case Fork():
+                    inner = self._backward_needs(op.yes) | self._backward_needs(op.no)
+                    if inner or any(each.out.matters for each in op.outs):
+                        found |= inner | {op.condition}
+                    for each in op.outs:
+                        if each.out.matters:
+                            found |= {v for v in leaves((each.yes, each.no)) if v.kind.ndim}
+                case Loop():
+                    found |= self._needs_of_loop(op)
+                case _:
+                    pass
+        return found
+
+    def _needs_of(self, call: Call) -> Iterator[Value]:
+        for place, (source, line) in enumerate(targets(call)):
+            if line is None or not isinstance(source, Value) or not source.matters:
+                continue
+            if source.kind.ndim:
+                yield source
+            for name in call.pullback.reads[place]:
+                yield from self._named(call, name)
+
+    @staticmethod
+    def _named(call: Call, name: str) -> Iterator[Value]:
+        if name == "r":
+            yield call.out
+        elif name[0].isdigit():
+            first, _, item = name.partition("_")
+            arg: Any = call.copies.get(int(first), call.args[int(first)])
+            yield from leaves(arg[int(item)] if item else arg)
+
+    def _needs_of_loop(self, loop: Loop) -> set[Value]:
+        outside = self._pass(loop, loop.body)
+        params = [each.param for each in loop.carried]
+        self.taped[loop] = [param for param in params if param in outside]
+        for each in loop.carried:
+            if each.param.matters and each.param.kind.ndim:
+                outside |= set(leaves((each.first,)))
+                if each.param not in self.taped[loop]:
+                    self.taped[loop].append(each.param)
+        outside -= {*params, loop.index}
+        if loop.steps is not None:
+            outside |= set(leaves(loop.steps))
+        return outside
+
+    # ---- running forwards ----
+
+    def _run(self, region: Region, need: set[Value], runs: set[Any], loop: Loop | None) -> None:
+        """Find the statements that are run so that these variables are known at the end."""
+        for op in reversed(region.ops):
+            match op:
+                case Call():
+                    counts = bool(op.is_kept and self.visits(op, loop))
+                    if op.out in need or counts:
+                        runs.add(op)
+                        if not self.rereads(op, loop):
+                            need |= set(leaves(op.args))
+                case Write():
+                    own = op.array.memory
+                    if op.array in need and own is not None and (loop is None or loop in own.loops):
+                        runs.add(op)
+                        need |= set(leaves((op.index, op.value)))
+                case Fork():
+                    self._run_fork(op, need, runs, loop)
+                case Loop():
+                    self._run_loop(op, need, runs, loop)
+                case _:
+                    pass
+
+    def _run_fork(self, op: Fork, need: set[Value], runs: set[Any], loop: Loop | None) -> None:
+        wanted = [each for each in op.outs if each.out in need]
+        for each in wanted:
+            need |= set(leaves((each.yes, each.no)))
+        self._run(op.yes, need, runs, loop)
+        self._run(op.no, need, runs, loop)
+        if wanted or any(each in runs for arm in (op.yes, op.no) for each in arm.ops):
+            runs.add(op)
+            need.add(op.condition)
+
+    def _run_loop(self, op: Loop, need: set[Value], runs: set[Any], loop: Loop | None) -> None:
+        tapes = (op.around[-1] if op.around else None) is loop
+        wanted = set(self.taped.get(op, ())) if tapes else set[Value]()
+        counts = tapes and op.code is not None and op in self.taped and self._goes_back(op)
+        live = self.carried.setdefault((loop, op), [])
+        while True:
+            for each in op.carried:
+                if each not in live and (each.param in need or each.param in wanted):
+                    live.append(each)
+            need |= {v for each in live for v in leaves((each.last, each.first))}
+            before = len(need), len(runs)
+            code = op.code is not None and (op.code.param in need or counts or bool(live))
+            if code or (op.code is not None and any(each in runs for each in op.body.ops)):
+                assert op.code is not None
+                need |= set(leaves(op.code.last))
+            self._run(op.body, need, runs, loop)
+            if (len(need), len(runs)) == before:
+                break
+        if live or code or any(each in runs for each in op.body.ops):
+            runs.add(op)
+            need |= set(leaves(op.steps))
+
+    def _goes_back(self, loop: Loop) -> bool:
+        """Whether a loop is gone through backwards."""
+        if any(each.param.matters for each in loop.carried):
+            return True
+        return any(
+            (isinstance(op, Call) and op.out.matters)
+            or (isinstance(op, Write) and op.array.matters)
+            for op in every(loop.body)
+        )
+
+
+def _changes(memory: Memory | None, call: Call) -> bool:
+    """Whether what an array holds is written to after a call, or in another turn."""
+    if memory is None or not memory.is_own:
+        return False
+    turns = call.loops[len(memory.loops) :]
+    return memory.last > call.place or any(loop in memory.written_in for loop in turns)
+
+
+def _is_read(call: Call, place: int) -> bool:
+    """Whether the adjoint of some argument is computed with what another one holds."""
+    for (source, line), names in zip(targets(call), call.pullback.reads, strict=False):
+        matters = isinstance(source, Value) and source.matters and line is not None
+        if matters and str(place) in names:
+            return True
+    return False

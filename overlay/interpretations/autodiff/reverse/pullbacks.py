@@ -1,0 +1,489 @@
+"""What functions do to adjoints: for each call the kind of its result, and how the adjoint of
+that goes back to the arguments.
+
+Lines of Python stand for both, with ``{0}``, ``{1}`` for the arguments, ``{r}`` for the result,
+``{d}`` for its adjoint; ``{b0}`` for the adjoint of an argument that the line itself adds to.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.autodiff.numbers import COMPARISONS
+from overlay.interpretations.autodiff.reverse.program import (
+    BOOL,
+    FLOAT,
+    INT,
+    Kind,
+    Known,
+    Span,
+    Value,
+)
+from overlay.interpretations.autodiff.reverse.running import (
+    add_at,
+    deviation,
+    larger,
+    largest,
+    norm,
+    product_of,
+    smaller,
+    smallest,
+    variance,
+)
+from overlay.interpretations.autodiff.rules import RULES, Rule
+from overlay.interpretations.autodiff.rules.rule import takes_result
+
+__all__ = ["Pullback", "kind_of", "pullback_of"]
+
+
+@dataclass
+class Pullback:
+    """text: the call. back: for each argument what is added to its adjoint, or a whole line; None
+    where it has no derivative. rule: the function that lines call ``{f}``. spread:
+    whether arguments are brought into the shape of the result.
+    is_view: whether the result shares what the first argument holds. before: what is computed
+    once for all lines, which call it ``{p}``. of_items: whether the lines are for the items of the
+    first argument, a tuple, which lines call ``{0_0}``, ``{0_1}``. is_shape: whether it
+    looks at the shape of an array alone.
+    """
+
+    function: Any
+    kind: Kind
+    text: str
+    back: tuple[str | None, ...] = ()
+    rule: Any = None
+    spread: bool = False
+    is_view: bool = False
+    before: str | None = None
+    of_items: bool = False
+    is_shape: bool = False
+
+    @cached_property
+    def reads(self) -> tuple[frozenset[str], ...]:
+        """For each argument what the line of its adjoint names."""
+        return tuple(_fields(line) | _fields(self.before) for line in self.back)
+
+
+def _fields(line: str | None) -> frozenset[str]:
+    found = string.Formatter().parse(line or "")
+    return frozenset(name for _, name, _, _ in found if name)
+
+
+def kind_of(operand: Any) -> Kind | None:
+    """The kind of an operand; None for what is no number or array."""
+    if isinstance(operand, Value):
+        return operand.kind
+    if isinstance(operand, Known):
+        value: object = operand.value
+        if isinstance(value, (bool, np.bool)):
+            return BOOL
+        if isinstance(value, (int, np.signedinteger)):
+            return INT
+        if isinstance(value, float):
+            return FLOAT
+    return None
+
+
+INFIX: dict[Any, tuple[str, tuple[str, ...] | None]] = {
+    operator.add: ("({0} + {1})", ("{d}", "{d}")),
+    operator.sub: ("({0} - {1})", ("{d}", "-{d}")),
+    operator.mul: ("({0} * {1})", ("{d} * {1}", "{d} * {0}")),
+    operator.truediv: ("({0} / {1})", ("{d} / {1}", "-{d} * {r} / {1}")),
+    operator.floordiv: ("({0} // {1})", None),
+    operator.mod: ("({0} % {1})", None),
+    operator.pow: ("({0} ** {1})", None),
+    operator.neg: ("(-{0})", ("-{d}",)),
+    operator.pos: ("(+{0})", ("{d}",)),
+    operator.lt: ("({0} < {1})", None),
+    operator.le: ("({0} <= {1})", None),
+    operator.gt: ("({0} > {1})", None),
+    operator.ge: ("({0} >= {1})", None),
+    operator.eq: ("({0} == {1})", None),
+    operator.ne: ("({0} != {1})", None),
+    operator.not_: ("(not {0})", None),
+    operator.and_: ("({0} & {1})", None),
+    operator.or_: ("({0} | {1})", None),
+}
+UFUNCS: dict[Any, Any] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.negative: operator.neg,
+    np.power: operator.pow,
+    np.matmul: operator.matmul,
+}
+INPLACE = {
+    getattr(operator, f"i{name}"): getattr(operator, name)
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+}
+_WHOLE = (
+    *(operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg),
+    *(operator.pos, abs, min, max),
+)
+_CONSTANT: dict[Any, Kind] = {
+    **dict.fromkeys((math.floor, math.ceil, math.trunc, int, len, round), INT),
+    **dict.fromkeys((np.argmax, np.argmin), INT),
+    **dict.fromkeys((math.isnan, math.isinf, math.isfinite, bool, operator.truth), BOOL),
+    **dict.fromkeys((operator.not_,), BOOL),
+}
+_RULES: dict[tuple[int, bool], Rule] = {}
+for _rule in RULES:
+    for _function in _rule.spellings:
+        _RULES.setdefault((id(_function), _rule.arrays), _rule)
+
+
+def rule_of(function: Any, arrays: bool) -> Rule | None:
+    """The rule of a function for numbers or for arrays."""
+    found = _RULES.get((id(function), arrays))
+    return found or (None if arrays else _RULES.get((id(function), True)))
+
+
+def pullback_of(
+    function: Any, args: Sequence[Any], name: Callable[[Any], str], users: Any
+) -> Pullback | None:
+    """What a call of a function does; None where that is not known. name: what lines call a
+    function by. users: finds rules of the user's own."""
+    found = users(function, args, name)
+    if found is not None:
+        return found
+    function = UFUNCS.get(function, function) if callable(function) else function
+    kinds = [kind_of(a) for a in args]
+    maker = _MAKERS.get(id(function))
+    if maker is not None:
+        return maker(function, args, kinds, name)
+    if any(kind is None for kind in kinds):
+        return None
+    known = [kind for kind in kinds if kind is not None]
+    if function in _CONSTANT:
+        if any(k.ndim for k in known) and function in (math.floor, int, bool, round):
+            return None
+        text = _call(name(function), len(args))
+        return Pullback(function, _CONSTANT[function], text, is_shape=function is len)
+    return _elementwise(function, args, known, name)
+
+
+def _call(name: str, count: int) -> str:
+    return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
+
+
+def _elementwise(
+    function: Any, args: Sequence[Any], kinds: Sequence[Kind], name: Callable[[Any], str]
+) -> Pullback | None:
+    ndim = max((k.ndim for k in kinds), default=0)
+    infix = INFIX.get(function)
+    text = infix[0] if infix else _call(name(function), len(args))
+    spread = sum(k.ndim > 0 for k in kinds) > 1 or any(k.ndim != ndim for k in kinds)
+    if function in COMPARISONS or function in (operator.and_, operator.or_):
+        logical = function in (operator.and_, operator.or_)
+        if logical and any(k.dtype != "b" for k in kinds):
+            return None
+        return Pullback(function, Kind("b", ndim), text)
+    whole = all(k.dtype == "i" for k in kinds)
+    if whole and function in _WHOLE:
+        return Pullback(function, Kind("i", ndim), text)
+    if any(k.dtype == "b" for k in kinds) and function is not np.where:
+        numbers = function in (operator.mul, operator.add)
+        if not numbers or all(k.dtype != "f" for k in kinds):
+            return None
+    if infix and infix[1]:
+        return Pullback(function, Kind("f", ndim), text, infix[1], spread=spread)
+    if function is operator.pow and whole and not _natural(args[1]):
+        return None
+    if function is operator.pow and _natural(args[1]):
+        kind = Kind("i" if whole else "f", ndim)
+        n = args[1].value
+        by_base = f"{{d}} * {float(n)} * {{0}} ** {n - 1}" if n > 1 else "{d}" if n else "0.0 * {d}"
+        return Pullback(function, kind, text, (by_base, None))
+    rule = rule_of(function, ndim > 0)
+    if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
+        return None
+    return _of_rule(function, rule.partials, Kind("f", ndim), text, len(args), spread)
+
+
+def _natural(operand: Any) -> bool:
+    return isinstance(operand, Known) and type(operand.value) is int and operand.value >= 0
+
+
+def _of_rule(
+    function: Any, partials: Any, kind: Kind, text: str, count: int, spread: bool
+) -> Pullback:
+    """The chain rule with partial derivatives."""
+    given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
+    before = f"{{f}}({', '.join(given)})"
+    back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
+    return Pullback(function, kind, text, back, partials, spread=spread, before=before)
+
+
+# ---- arrays -------------------------------------------------------------------------------
+
+_MAKERS: dict[int, Callable[..., Pullback | None]] = {}
+_HELD: list[Any] = []
+
+
+def _for(*functions: Any) -> Callable[[Any], Any]:
+    def register(maker: Any) -> Any:
+        for function in functions:
+            _MAKERS[id(function)] = maker
+            _HELD.append(function)
+        return maker
+
+    return register
+
+
+def _is_float(kind: Kind | None) -> bool:
+    return kind is not None and kind.dtype == "f"
+
+
+@_for(float, np.float64)
+def _float(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1 or kinds[0] is None or kinds[0].ndim:
+        return None
+    return Pullback(function, FLOAT, "float({0})", ("{d}",))
+
+
+@_for(operator.getitem)
+def _item(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    index = args[1]
+    if kinds[0] is None or not kinds[0].ndim:
+        return None
+    ndim = _dimensions(kinds[0].ndim, index)
+    if ndim is None:
+        return None
+    kind = Kind(kinds[0].dtype, ndim)
+    masked = _is_advanced(index)
+    line = "{b0}[{1}] += {d}" if not masked else f"{name(add_at)}({{b0}}, {{1}}, {{d}})"
+    return Pullback(function, kind, "{0}[{1}]", (line, None), is_view=ndim > 0 and not masked)
+
+
+def _is_advanced(index: Any) -> bool:
+    kind = kind_of(index)
+    return kind is not None and kind.ndim > 0
+
+
+def _dimensions(ndim: int, index: Any) -> int | None:
+    """The dimensions of an element, or None where that is not known."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if len(parts) > ndim:
+        return None
+    if len(parts) == 1 and _is_advanced(index):
+        kind = kind_of(index)
+        assert kind is not None
+        if kind.dtype == "f" or (kind.dtype == "b" and kind.ndim != ndim):
+            return None
+        return 1 if kind.dtype == "b" else ndim - 1 + kind.ndim
+    kept = ndim
+    for part in parts:
+        kind = kind_of(part)
+        if isinstance(part, Span):
+            continue
+        if kind is None or kind.ndim or kind.dtype != "i":
+            return None
+        kept -= 1
+    return kept
+
+
+def _reduction(scale: str) -> Any:
+    def maker(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+        if not _is_float(kinds[0]) or not kinds[0].ndim:
+            return None
+        text = _call(name(function), len(args))
+        if len(args) == 1:
+            return Pullback(function, FLOAT, text, (scale.format("{0}.size"),))
+        axis = args[1].value if isinstance(args[1], Known) else None
+        if type(axis) is not int or len(args) > 2:
+            return None
+        kind = Kind("f", kinds[0].ndim - 1)
+        change = f"np.expand_dims({{d}}, {axis})" if kind.ndim else "{d}"
+        back = scale.format(f"{{0}}.shape[{axis}]").replace("{d}", change)
+        text = f"{name(function)}({{0}}, axis={axis})"
+        return Pullback(function, kind, text, (back, None))
+
+    return maker
+
+
+_for(np.sum, sum)(_reduction("{{d}}"))
+_for(np.mean)(_reduction("{{d}} / {}"))
+
+
+@_for(np.copy, np.asarray, np.array, np.ascontiguousarray, np.ndarray.copy)
+def _copy(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if isinstance(args[0], tuple) and len(args) == 1 and function in (np.array, np.asarray):
+        return _made_of(args[0])
+    if len(args) != 1 or kinds[0] is None or not kinds[0].ndim:
+        return None
+    return Pullback(np.copy, kinds[0], "np.copy({0})", ("{d}",))
+
+
+def _made_of(items: tuple[Any, ...]) -> Pullback | None:
+    """An array of numbers one by one."""
+    kinds = [kind_of(item) for item in items]
+    if not items or any(kind is None or kind.ndim or kind.dtype == "b" for kind in kinds):
+        return None
+    if all(kind == INT for kind in kinds):
+        return None
+    text = "np.array([" + ", ".join(f"{{0_{i}}}" for i in range(len(items))) + "])"
+    lines = tuple(f"{{d}}[{i}]" for i in range(len(items)))
+    return Pullback(np.array, Kind("f", 1), text, lines, of_items=True)
+
+
+@_for(np.ravel, np.transpose)
+def _moved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1 or kinds[0] is None or not kinds[0].ndim:
+        return None
+    if function is np.ravel:
+        back = "np.reshape({d}, {0}.shape)"
+        return Pullback(function, Kind(kinds[0].dtype, 1), "np.ravel({0})", (back,), is_view=True)
+    return Pullback(function, kinds[0], "np.transpose({0})", ("np.transpose({d})",), is_view=True)
+
+
+@_for(np.reshape)
+def _reshaped(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 2 or kinds[0] is None or not kinds[0].ndim:
+        return None
+    shape = args[1].value if isinstance(args[1], Known) else args[1]
+    ndim = len(shape) if isinstance(shape, tuple) else 1
+    back = "np.reshape({d}, {0}.shape)"
+    kind = Kind(kinds[0].dtype, ndim)
+    return Pullback(function, kind, "np.reshape({0}, {1})", (back, None), is_view=True)
+
+
+_PRODUCTS = {
+    (1, 1): (0, "{d} * {1}", "{d} * {0}"),
+    (2, 1): (1, "np.outer({d}, {1})", "np.transpose({0}) @ {d}"),
+    (1, 2): (1, "{1} @ {d}", "np.outer({0}, {d})"),
+    (2, 2): (2, "{d} @ np.transpose({1})", "np.transpose({0}) @ {d}"),
+}
+
+
+@_for(operator.matmul, np.dot)
+def _product(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 2 or not all(map(_is_float, kinds)):
+        return None
+    found = _PRODUCTS.get((kinds[0].ndim, kinds[1].ndim))
+    if found is None:
+        return None
+    ndim, *back = found
+    text = "({0} @ {1})" if function is operator.matmul else "np.dot({0}, {1})"
+    return Pullback(function, Kind("f", ndim), text, tuple(back))
+
+
+@_for(np.outer)
+def _outer(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 2 or kinds != [Kind("f", 1)] * 2:
+        return None
+    return Pullback(function, Kind("f", 2), "np.outer({0}, {1})", ("{d} @ {1}", "{0} @ {d}"))
+
+
+@_for(np.where)
+def _chosen(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 3 or any(kind is None for kind in kinds):
+        return None
+    ndim = max(kind.ndim for kind in kinds)
+    if not ndim or kinds[0].ndim != ndim:
+        return None
+    back = (None, "np.where({0}, {d}, 0.0)", "np.where({0}, 0.0, {d})")
+    text = "np.where({0}, {1}, {2})"
+    return Pullback(function, Kind("f", ndim), text, back, spread=True)
+
+
+@_for(np.cumsum)
+def _cumulated(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1 or kinds[0] != Kind("f", 1):
+        return None
+    return Pullback(function, kinds[0], "np.cumsum({0})", ("np.cumsum({d}[::-1])[::-1]",))
+
+
+@_for(np.linalg.solve)
+def _solved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 2 or kinds[0] != Kind("f", 2) or kinds[1] not in (Kind("f", 1), Kind("f", 2)):
+        return None
+    before = "np.linalg.solve(np.transpose({0}), {d})"
+    by_a = "-np.outer({p}, {r})" if kinds[1].ndim == 1 else "-({p} @ np.transpose({r}))"
+    return Pullback(function, kinds[1], "np.linalg.solve({0}, {1})", (by_a, "{p}"), before=before)
+
+
+@_for(np.linalg.inv)
+def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1 or kinds[0] != Kind("f", 2):
+        return None
+    back = "-(np.transpose({r}) @ {d} @ np.transpose({r}))"
+    return Pullback(function, kinds[0], "np.linalg.inv({0})", (back,))
+
+
+@_for(np.linalg.det)
+def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1 or kinds[0] != Kind("f", 2):
+        return None
+    back = "{d} * {r} * np.transpose(np.linalg.inv({0}))"
+    return Pullback(function, FLOAT, "np.linalg.det({0})", (back,))
+
+
+@_for(np.zeros, np.ones, np.empty)
+def _new(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1:
+        return None
+    shape = args[0].value if isinstance(args[0], Known) else args[0]
+    ndim = len(shape) if isinstance(shape, tuple) else 1
+    return Pullback(function, Kind("f", ndim), _call(name(function), 1), (None,))
+
+
+@_for(np.zeros_like, np.ones_like, np.empty_like)
+def _new_like(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    if len(args) != 1 or not _is_float(kinds[0]) or not kinds[0].ndim:
+        return None
+    return Pullback(function, kinds[0], _call(name(function), 1), (None,), is_shape=True)
+
+
+@_for(np.concatenate, np.hstack)
+def _joined(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    items = args[0]
+    if len(args) != 1 or not isinstance(items, tuple):
+        return None
+    if any(kind_of(item) != Kind("f", 1) for item in items):
+        return None
+    text = "np.concatenate((" + "".join(f"{{0_{i}}}, " for i in range(len(items))) + "))"
+    lines, start = [], "0"
+    for i in range(len(items)):
+        stop = f"{start} + len({{0_{i}}})"
+        lines.append(f"{{d}}[{start}:{stop}]")
+        start = stop
+    return Pullback(function, Kind("f", 1), text, tuple(lines), of_items=True)
+
+
+@_for(np.stack)
+def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    items = args[0]
+    if len(args) != 1 or not isinstance(items, tuple) or not items:
+        return None
+    kind = kind_of(items[0])
+    if kind is None or kind.dtype != "f" or any(kind_of(item) != kind for item in items):
+        return None
+    text = "np.stack((" + "".join(f"{{0_{i}}}, " for i in range(len(items))) + "))"
+    lines = tuple(f"{{d}}[{i}]" for i in range(len(items)))
+    return Pullback(function, Kind("f", kind.ndim + 1), text, lines, of_items=True)
+
+
+# ---- by other functions -------------------------------------------------------------------
+
+BY_OTHERS: dict[tuple[int, int], Any] = {
+    (id(np.linalg.norm), 1): norm,
+    (id(np.var), 1): variance,
+    (id(np.std), 1): deviation,
+    (id(np.prod), 1): product_of,
+    (id(np.max), 1): largest,
+    (id(np.min), 1): smallest,
+    (id(max), 1): largest,
+    (id(min), 1): smallest,
+    (id(max), 2): larger,
+    (id(min), 2): smaller,
+}
+"""Functions of so many arguments that are lifted as others."""

@@ -1,0 +1,96 @@
+"""What the lines of adjoints call, and functions that are lifted in the place of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "add_at",
+    "deviation",
+    "larger",
+    "largest",
+    "norm",
+    "onto_1",
+    "onto_2",
+    "onto_many",
+    "product_of",
+    "smaller",
+    "smallest",
+    "variance",
+]
+
+
+def onto_1(change: Any, like: Any) -> Any:
+    """What an array of one dimension is changed by, where it was brought into a longer shape."""
+    if change.shape[0] == like.shape[0]:
+        return change
+    return np.sum(change) * np.ones(1)
+
+
+def onto_2(change: Any, like: Any) -> Any:
+    """The same for two dimensions."""
+    if like.shape[0] == 1 and change.shape[0] != 1:
+        change = np.reshape(np.sum(change, axis=0), (1, change.shape[1]))
+    if like.shape[1] == 1 and change.shape[1] != 1:
+        change = np.reshape(np.sum(change, axis=1), (change.shape[0], 1))
+    return change
+
+
+def onto_many(change: Any, like: Any) -> Any:
+    """The same for any number of dimensions."""
+    for axis in range(len(like.shape)):
+        if like.shape[axis] == 1 and change.shape[axis] != 1:
+            change = np.expand_dims(np.sum(change, axis=axis), axis)
+    return change
+
+
+def add_at(into: Any, index: Any, change: Any) -> None:
+    """Add to elements of an array, to one as often as it is named."""
+    taken = np.arange(into.size).reshape(into.shape)[index]
+    flat = into.reshape(into.size)
+    changes = change.reshape(change.size)
+    places = taken.reshape(taken.size)
+    for i in range(len(places)):
+        flat[places[i]] = flat[places[i]] + changes[i]
+    into[:] = flat.reshape(into.shape)
+
+
+# ---- in the place of functions of numpy ---------------------------------------------------
+
+
+def norm(a: Any) -> Any:
+    return np.sqrt(np.sum(a * a))
+
+
+def variance(a: Any) -> Any:
+    deviation = a - np.mean(a)
+    return np.mean(deviation * deviation)
+
+
+def deviation(a: Any) -> Any:
+    return np.sqrt(variance(a))
+
+
+def product_of(a: Any) -> Any:
+    total = 1.0
+    for each in np.ravel(a):
+        total = total * each
+    return total
+
+
+def largest(a: Any) -> Any:
+    return np.ravel(a)[np.argmax(a)]
+
+
+def smallest(a: Any) -> Any:
+    return np.ravel(a)[np.argmin(a)]
+
+
+def larger(a: Any, b: Any) -> Any:
+    return b if b > a else a
+
+
+def smaller(a: Any, b: Any) -> Any:
+    return b if b < a else a

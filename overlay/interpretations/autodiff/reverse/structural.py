@@ -1,0 +1,261 @@
+"""Calls that are no functions of numbers, while a program is lifted: attributes, tuples, ranges."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from overlay.analysis import marks
+from overlay.interpretations.autodiff.reverse.program import (
+    INT,
+    Advanced,
+    Bound,
+    Items,
+    Known,
+    More,
+    Span,
+    Steps,
+    Value,
+)
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.target import describe
+
+if TYPE_CHECKING:
+    from overlay.interpretations.autodiff.reverse.lifting import Lifter
+
+__all__ = ["STRUCTURAL"]
+
+NO = Known(False)
+
+
+def _get_attribute(lifter: Lifter, owner: Any, name: Known) -> Any:
+    attribute = str(name.value)
+    if isinstance(owner, Known):
+        return _attribute_of_known(lifter, owner.value, attribute)
+    if not isinstance(owner, Value):
+        raise Unreadable(f"it reads the attribute {attribute!r} of what is not known")
+    if owner.kind.ndim and attribute in _METHODS:
+        return Bound(_METHODS[attribute], owner)
+    if owner.kind.ndim and attribute == "T":
+        return lifter.call(np.transpose, [owner], {})
+    if owner.kind.ndim and attribute == "ndim":
+        return Known(owner.kind.ndim)
+    if owner.kind.ndim and attribute == "shape":
+        return tuple(_length(lifter, owner, axis) for axis in range(owner.kind.ndim))
+    if owner.kind.ndim and attribute == "size":
+        return lifter.emit(Pullback(np.size, INT, "{0}.size", is_shape=True), [owner])
+    raise Unreadable(f"it reads the attribute {attribute!r} of a number or an array")
+
+
+def _length(lifter: Lifter, array: Value, axis: int) -> Value:
+    return lifter.emit(Pullback(np.shape, INT, f"{{0}}.shape[{axis}]", is_shape=True), [array])
+
+
+def _attribute_of_known(lifter: Lifter, owner: Any, name: str) -> Any:
+    missing = object()
+    found = getattr(owner, name, missing)
+    if found is missing:
+        raise Unreadable(f"{describe(owner)} has no attribute {name!r}")
+    static = inspect.getattr_static(owner, name, None)
+    if isinstance(static, property) or hasattr(type(owner), "__getattr__"):
+        raise Unreadable(f"it reads {name!r}, which is computed")
+    if not isinstance(found, MethodType):
+        lifter.assumed.append((owner, name, found))
+    return lifter.constant(found)
+
+
+def _pack(lifter: Lifter, *items: Any) -> Any:
+    return items
+
+
+def _unpack(lifter: Lifter, value: Any, count: Known) -> Any:
+    if isinstance(value, tuple):
+        if len(value) != count.value:
+            raise Unreadable("it unpacks what has another length")
+        return value
+    if isinstance(value, Value) and value.kind.ndim:
+        return tuple(
+            lifter.call(operator.getitem, [value, Known(i)], {}) for i in range(count.value)
+        )
+    raise Unreadable("it unpacks what is not known")
+
+
+def _pick(lifter: Lifter, items: Any, place: Known) -> Any:
+    return items[place.value]
+
+
+def _get_item(lifter: Lifter, array: Any, index: Any) -> Any:
+    if isinstance(array, Known) and isinstance(array.value, (list, tuple, dict)):
+        if isinstance(array.value, (list, dict)) or not isinstance(index, Known):
+            raise Unreadable("it reads an item of a list, or one that is not known")
+        return lifter.constant(array.value[index.value])
+    if isinstance(array, tuple):
+        if isinstance(index, Known):
+            return array[index.value]
+        if isinstance(index, Span) and all(isinstance(p, Known) for p in index.parts):
+            return array[slice(*(p.value for p in index.parts))]
+        raise Unreadable("it reads an item of a tuple that is not known")
+    return lifter.call_known(operator.getitem, [array, index], {})
+
+
+def _set_item(lifter: Lifter, array: Any, index: Any, value: Any) -> Any:
+    lifter.called.append(operator.setitem)
+    lifter.write(array, index, value)
+    return Known(None)
+
+
+def _slice(lifter: Lifter, *parts: Any) -> Any:
+    filled = {1: (Known(None), *parts, Known(None)), 2: (*parts, Known(None))}.get(
+        len(parts), parts
+    )
+    return Span(tuple(filled))
+
+
+def _range(lifter: Lifter, *parts: Any) -> Any:
+    if any(kind_of(part) != INT for part in parts):
+        raise Unreadable("it has a range of what are no whole numbers")
+    start, stop, step = {
+        1: (Known(0), *parts, Known(1)),
+        2: (*parts, Known(1)),
+    }.get(len(parts), parts)
+    return Steps(start, stop, step)
+
+
+def _reversed(lifter: Lifter, items: Any) -> Any:
+    if isinstance(items, tuple):
+        return items[::-1]
+    if isinstance(items, Steps) and isinstance(items.step, Known) and items.step.value == 1:
+        less = lifter.call(operator.sub, [items.stop, Known(1)], {})
+        end = lifter.call(operator.sub, [items.start, Known(1)], {})
+        return Steps(less, end, Known(-1))
+    raise Unreadable("it goes backwards through what is not known")
+
+
+def _size(lifter: Lifter, items: Any) -> Any:
+    if isinstance(items, tuple):
+        return Known(len(items))
+    if isinstance(items, Known):
+        return Known(len(items.value))
+    return lifter.call_known(len, [items], {})
+
+
+def _iterated(lifter: Lifter, items: Any) -> Any:
+    if isinstance(items, (Steps, Items, tuple)):
+        return items
+    if isinstance(items, Known) and isinstance(items.value, range):
+        known = items.value
+        return Steps(Known(known.start), Known(known.stop), Known(known.step))
+    if isinstance(items, Value) and items.kind.ndim:
+        return Items(_size(lifter, items), lambda i: lifter.call(operator.getitem, [items, i], {}))
+    raise Unreadable("it goes through what is not known")
+
+
+def _by_index(lifter: Lifter, items: Any) -> Items:
+    found = _iterated(lifter, items)
+    if isinstance(found, Items):
+        return found
+    if isinstance(found, Steps) and found.start == Known(0) and found.step == Known(1):
+        return Items(found.stop, lambda i: i)
+    raise Unreadable("it goes through several things that are not arrays")
+
+
+def _enumerate(lifter: Lifter, items: Any) -> Any:
+    if isinstance(items, tuple):
+        return tuple((Known(i), item) for i, item in enumerate(items))
+    found = _by_index(lifter, items)
+    return Items(found.count, lambda i: (i, found.item(i)))
+
+
+def _zipped(lifter: Lifter, *items: Any, strict: Any = NO) -> Any:
+    if strict != NO:
+        raise Unreadable("it zips things that have to be as long as each other")
+    if all(isinstance(each, tuple) for each in items):
+        return tuple(zip(*items, strict=False))
+    found = [_by_index(lifter, each) for each in items]
+    count = found[0].count
+    for each in found[1:]:
+        count = lifter.call(min, [count, each.count], {})
+    return Items(count, lambda i: tuple(each.item(i) for each in found))
+
+
+def _advance(lifter: Lifter, items: Any) -> Any:
+    return Advanced(items)
+
+
+def _first(lifter: Lifter, advanced: Advanced) -> Any:
+    return advanced.item
+
+
+def _succeeds(lifter: Lifter, advanced: Advanced) -> More:
+    return More()
+
+
+def _tuple(lifter: Lifter, items: Any = ()) -> Any:
+    if isinstance(items, tuple):
+        return items
+    raise Unreadable("it makes a tuple of what is not known")
+
+
+def _compare_identity(lifter: Lifter, a: Any, b: Any) -> Any:
+    if isinstance(a, Known) and isinstance(b, Known):
+        return Known(a.value is b.value)
+    if Known(None) in (a, b):
+        return Known(False)
+    raise Unreadable("it asks whether two things are the same")
+
+
+def _differ_in_identity(lifter: Lifter, a: Any, b: Any) -> Any:
+    return Known(not _compare_identity(lifter, a, b).value)
+
+
+def _instance(lifter: Lifter, value: Any, classes: Any) -> Any:
+    wanted = classes if isinstance(classes, tuple) else (classes,)
+    if not all(isinstance(each, Known) for each in wanted):
+        raise Unreadable("it asks for a class that is not known")
+    kinds = tuple(each.value for each in wanted)
+    if isinstance(value, Known):
+        return Known(isinstance(value.value, kinds))
+    if isinstance(value, Value) and value.kind.ndim:
+        return Known(issubclass(np.ndarray, kinds))
+    raise Unreadable("it asks for the class of a number")
+
+
+def _printed(lifter: Lifter, *args: Any, **kwargs: Any) -> Any:
+    raise Unreadable("it prints")
+
+
+_METHODS: dict[str, Any] = {
+    **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
+    **{name: getattr(np, name) for name in ("cumsum", "max", "min", "argmax", "argmin")},
+    **{name: getattr(np, name) for name in ("reshape", "transpose")},
+    "flatten": np.ravel,
+}
+STRUCTURAL: dict[Any, Callable[..., Any]] = {
+    getattr: _get_attribute,
+    marks.pack: _pack,
+    marks.unpack: _unpack,
+    marks.pick: _pick,
+    marks.advance: _advance,
+    marks.first: _first,
+    marks.succeeds: _succeeds,
+    operator.getitem: _get_item,
+    operator.setitem: _set_item,
+    operator.is_: _compare_identity,
+    operator.is_not: _differ_in_identity,
+    slice: _slice,
+    range: _range,
+    reversed: _reversed,
+    len: _size,
+    iter: _iterated,
+    enumerate: _enumerate,
+    zip: _zipped,
+    tuple: _tuple,
+    isinstance: _instance,
+    print: _printed,
+}

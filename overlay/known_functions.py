@@ -1,0 +1,62 @@
+"""The types that stand for functions where generated methods are compiled."""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["known_function", "type_of_function"]
+
+
+class FunctionClass(type):
+    """Of a type of which one function is the only value."""
+
+    function: Callable[..., Any]
+
+
+class _Wrapped:
+    """A function as a key, told apart by identity."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Wrapped) and other.function is self.function
+
+    def __hash__(self) -> int:
+        return id(self.function)
+
+
+def type_of_function(function: Callable[..., Any]) -> type:
+    """The type that stands for a function: the same for the same function."""
+    return _made(_Wrapped(function))
+
+
+@functools.lru_cache(maxsize=1024)
+def _made(key: _Wrapped) -> type:
+    return FunctionClass("Function", (), {"function": staticmethod(key.function)})
+
+
+def known_function(hint: Any) -> Callable[..., Any] | None:
+    """In a generated method: the function that one of the types it is given stands for, where
+    that is known, as it is in compiled code; else None.
+
+    >>> from overlay import Context, MethodTable, known_function
+    >>> def twice(f, x):
+    ...     return f(f(x))
+    >>> table, seen = MethodTable("table"), []
+    >>> @table.generated(twice)
+    ... def twice_of(f, x):
+    ...     seen.append(known_function(f))
+    ...     return lambda f, x: f(x)
+    >>> def increment(x):
+    ...     return x + 1
+    >>> Context(table).jit(lambda x: twice(increment, x))(1), seen == [increment]
+    (2, True)
+    """
+    return hint.function if isinstance(hint, FunctionClass) else None
+
+
+copyreg.pickle(FunctionClass, lambda made: (type_of_function, (made.function,)))  # type: ignore[arg-type]

@@ -1,0 +1,392 @@
+"""Reverse derivatives: adjoints that are made of programs, interpreted and compiled."""
+
+import colorsys
+import linecache
+import math
+import random
+
+import numpy as np
+import pytest
+from array_loops import ArrayProgram
+from control_flow import Program
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overlay import Context, MethodTable
+from overlay.interpretations.autodiff import (
+    NotDifferentiable,
+    adjoint_of,
+    autodiff,
+    gradient,
+    hessian,
+    inactive,
+    jacobian,
+    partials_of,
+    vjp,
+)
+from overlay.interpretations.autodiff.reverse.adjoints import adjoint_for, kind_of_argument
+
+X = np.array([0.5, 1.2, 0.8])
+TWICE = np.array([0, 0, 1])
+A = np.array([[2.0, 1.0, 0.3], [0.4, 3.0, 1.0], [0.1, 0.2, 1.5]])
+
+
+def source_of(f, *args):
+    kinds = [kind_of_argument(a) for a in args]
+    return adjoint_for(f, kinds, range(len(args)), ()).source
+
+
+def helper(x):
+    return x * math.sin(x)
+
+
+def branching(x):
+    y = math.sin(x[0]) * x[1] * math.exp(x[2] * 0.1) + 2.0 * helper(x[0])
+    if y > 3.0 and x[1] > 0:
+        y = y * y
+    return y / (1.0 + x[0] * x[0])
+
+
+def breaking(x):
+    total = x[0]
+    for i in range(1, 50):
+        total += total * x[1] / i
+        if total > 10:
+            break
+        if total < -3:
+            continue
+        total *= 1.1
+    while total > 1:
+        total /= 2
+        if total < 0.7:
+            return total * x[2]
+    return total if total > 0.5 else -total * x[0]
+
+
+def recurrence(x):
+    u = np.zeros(6)
+    u[0] = x[0]
+    for i in range(5):
+        u[i + 1] = u[i] * u[i] * 0.5 + x[1] * math.sin(u[i])
+        u[i] *= x[2]
+    return u[5] * u[5] + np.sum(u * u)
+
+
+def sweeps(x):
+    u = np.copy(x)
+    for _ in range(3):
+        for i in range(1, len(u)):
+            u[i] = u[i - 1] * u[i] * 0.5 + u[i] * u[i]
+        s = 0.0
+        for each in u:
+            s += s * each + each * each
+        u[0] = s * 0.01
+    return np.sum(u)
+
+
+def steps(x):
+    u, v = x, 0.0 * x
+    for _ in range(5):
+        u, v = u + 0.1 * v, v - 0.1 * np.sin(A @ u)
+    return u @ v
+
+
+def rows(x):
+    grid = np.outer(x, x)
+    total = 0.0
+    for i, row in enumerate(grid):
+        for a, b in zip(row, x, strict=False):
+            total += a * b * i
+    for k in reversed(range(2)):
+        total += np.mean(grid[k, 1:]) * grid.T[k].sum() / grid.shape[0]
+    return total
+
+
+def closures(x):
+    def scaled(v, by=2.0):
+        return v * by * x[1]
+
+    first, *_ = (scaled(x[0]), 1.0)
+    return first + scaled(v=x[2], by=0.5)
+
+
+def solved(x):
+    y = A @ x
+    return np.sum(np.linalg.solve(A, y * x)) + np.linalg.norm(y) + np.linalg.det(A * x[0])
+
+
+def stacked(x):
+    both = np.concatenate((x, np.array([x[0] * x[1], 2.0])))
+    two = np.stack((both, np.cumsum(both)))
+    return np.sum(two[1] * two[0]) + np.max(x) * np.var(x) + np.prod(x) + np.std(both)
+
+
+def chosen(x):
+    y = np.where(x > 0.7, x * x, 0.3 * x)
+    y += np.clip(x, 0.6, 1.0) ** 3 + np.maximum(x, 0.9) * x[TWICE]
+    return np.sum(y) + np.sum(np.reshape(np.ravel(np.outer(x, y)), 9))
+
+
+READ = [branching, breaking, recurrence, sweeps, steps, rows, solved, stacked, chosen]
+
+
+@pytest.mark.parametrize("f", READ)
+def test_reverse_and_forward_derivatives_agree(f):
+    for x in (X, X - 0.6, 3 * X):
+        back = gradient(f, mode="reverse")(x)
+        assert np.allclose(back, gradient(f, mode="forward")(x), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", [breaking, sweeps])
+def test_an_adjoint_is_compiled_where_it_is_called(f):
+    hot = Context().jit(lambda x: autodiff(f, x))
+    for x in (X, 2 * X):
+        assert np.allclose(hot(x), gradient(f, mode="forward")(x), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", [branching, recurrence, steps])
+def test_second_derivatives_go_forward_over_reverse(f):
+    assert np.allclose(hessian(f, mode="reverse")(X), hessian(f, mode="forward")(X), rtol=1e-9)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6))
+def test_random_programs_that_branch_and_loop(seed):
+    rng = random.Random(seed)
+    program = Program(rng)
+    args = [rng.uniform(-2, 2) for _ in range(program.count)]
+    agree(jacobian, program.function, args)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10**6))
+def test_random_programs_that_write_to_arrays(seed):
+    rng = random.Random(seed)
+    f = ArrayProgram(rng).function
+    agree(gradient, f, [np.array([rng.uniform(-1, 1) for _ in range(4)]), rng.uniform(-1, 1)])
+
+
+def agree(derivative, f, args):
+    try:
+        value = flat(f(*args))
+    except (ArithmeticError, ValueError):
+        return
+    if not np.all(np.abs(value) < 1e8):
+        return
+    with np.errstate(all="ignore"):
+        forward = flat(derivative(f, mode="forward")(*args))
+        back = flat(derivative(f, mode="reverse")(*args))
+    size = max(1.0, np.max(np.abs(forward), initial=0.0))
+    assert np.allclose(back, forward, rtol=1e-6, atol=1e-8 * size, equal_nan=True)
+
+
+def flat(found):
+    if isinstance(found, tuple):
+        return np.concatenate([flat(part) for part in found])
+    return np.ravel(found)
+
+
+# ---- what is run --------------------------------------------------------------------------
+
+
+def energy(x):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            apart = x[i] - x[j]
+            total -= 1.0 / math.sqrt(apart * apart + 0.1)
+    return total
+
+
+def test_an_adjoint_is_python_source_that_computes_what_it_needs_alone():
+    source = source_of(energy, X)
+    assert source.count("math.sqrt") == 1  # once, backwards: nothing is kept
+    assert "tape" not in source
+    assert "# test_reverse.py:" in source
+    function = adjoint_for(energy, [kind_of_argument(X)], [0], ()).function
+    assert linecache.getline(function.__code__.co_filename, 1) == source.splitlines(True)[0]
+    assert np.allclose(function(X, 2.0)[0], 2 * gradient(energy)(X))
+
+
+def test_a_gradient_calls_the_program_once_however_many_numbers_there_are():
+    calls = []
+
+    def count():
+        calls.append(1)
+        return 2.0
+
+    table = MethodTable("counted")
+    table.overlay(adjoint_of(square))(lambda d, x: calls.append(1) or (2 * x * d,))
+    x = np.linspace(1, 2, 100)
+    assert np.allclose(gradient(of_squares, rules=table)(x), 2 * x)
+    assert len(calls) == 100
+    assert count() == 2.0
+
+
+def square(x):
+    return x * x
+
+
+def of_squares(x):
+    total = 0.0
+    for each in x:
+        total += square(each)
+    return total
+
+
+def test_by_many_numbers_it_is_reverse_and_by_few_forward():
+    table = MethodTable("marked")
+    table.overlay(adjoint_of(square))(lambda d, x: (d * 100.0,))
+    assert np.allclose(gradient(of_squares, rules=table)(np.ones(8)), 2.0)
+    assert np.allclose(gradient(of_squares, rules=table)(np.ones(9)), 100.0)
+    assert np.allclose(gradient(of_squares, rules=table, mode="reverse")(np.ones(2)), 100.0)
+    assert np.allclose(gradient(of_squares, rules=table, mode="forward")(np.ones(9)), 2.0)
+    _, back = vjp(of_squares, np.ones(9), rules=table)
+    assert np.allclose(back(2.0)[0], 200.0)
+
+
+def test_rules_of_ones_own_are_what_adjoints_use():
+    table = MethodTable("own")
+    table.overlay(partials_of(math.sin))(lambda x: (7.0,))
+    assert gradient(lambda x: math.sin(x) * 2, rules=table, mode="reverse")(0.3) == 14.0
+    with pytest.raises(NotDifferentiable, match="nextafter"):
+        gradient(lambda x: math.nextafter(x, 1.0) * 2, mode="reverse")(0.3)
+    table.overlay(adjoint_of(math.nextafter))(lambda d, x, y: (d, 0.0))
+    slope = gradient(lambda x: math.nextafter(x, 1.0) * 2, rules=table, mode="reverse")
+    assert slope(0.3) == 2.0
+
+
+def test_jacobians_and_products():
+    x = (0.2, 0.4, 0.3)
+    back = jacobian(colorsys.rgb_to_hls, mode="reverse")(*x)
+    assert np.allclose(back, jacobian(colorsys.rgb_to_hls, mode="forward")(*x))
+    found = jacobian(lambda x: x * np.sin(x[0]), mode="reverse")(X)
+    assert np.allclose(found, jacobian(lambda x: x * np.sin(x[0]), mode="forward")(X))
+    value, back = vjp(steps, X, mode="reverse")
+    assert value == steps(X)
+    assert np.allclose(back(3.0)[0], 3 * gradient(steps)(X))
+
+
+def test_arguments_that_are_constant_may_be_anything():
+    def power(x, n, f):
+        return f(np.sum(x**n))
+
+    found = gradient(power, active=("x",), mode="reverse")(X, 3, math.sqrt)
+    assert np.allclose(found, gradient(lambda x: power(x, 3, math.sqrt), mode="forward")(X))
+
+
+# ---- what changes -------------------------------------------------------------------------
+
+scale = 2.0
+
+
+def scaled(x):
+    return np.sum(x * scale)
+
+
+def test_what_a_program_reads_is_read_anew(monkeypatch):
+    assert np.allclose(gradient(scaled, mode="reverse")(X), 2.0)
+    monkeypatch.setitem(globals(), "scale", 3.0)
+    assert np.allclose(gradient(scaled, mode="reverse")(X), 3.0)
+    for by in (4.0, 5.0):
+        assert np.allclose(
+            gradient(lambda x, by=by: np.sum(x * by), active=("x",), mode="reverse")(X), by
+        )
+
+
+def test_a_table_of_the_context_is_not_passed_by():
+    table = MethodTable("halved")
+    table.overlay(helper)(lambda x: 0.5 * x)
+
+    def f(x):
+        return helper(x[0]) * x[1]
+
+    wanted = np.array([0.5 * X[1], 0.5 * X[0], 0.0])
+    assert np.allclose(Context(table)(gradient(f), X), wanted)
+    with pytest.raises(
+        NotDifferentiable, match=r"(?s)no adjoint is made of .*f: a table has .*helper"
+    ):
+        Context(table)(gradient(f, mode="reverse"), X)
+    with pytest.raises(NotDifferentiable, match="in the place of what it calls"):
+        Context(table).jit(lambda x: autodiff(f, x))(X)
+
+
+# ---- what is refused ----------------------------------------------------------------------
+
+kept = np.zeros(3)
+
+
+def writes_outside(x):
+    kept[0] = x[0]
+    return x[0]
+
+
+def writes_to_part(x):
+    u = np.copy(x)
+    row = u[1:]
+    row[0] = 2.0
+    return np.sum(u)
+
+
+def reads_old_part(x):
+    u = np.copy(x)
+    row = u[1:]
+    u[1] = 5.0
+    return np.sum(row * row)
+
+
+def lists(x):
+    return sum([each * each for each in x])
+
+
+def swaps(x):
+    a, b = np.copy(x), np.zeros(3)
+    for i in range(3):
+        b[i] = a[i] * a[i]
+        a, b = b, a
+    return np.sum(a) + np.sum(b)
+
+
+def raises(x):
+    if x[0] > 100:
+        raise ValueError("large")
+    return x[0]
+
+
+def again(x):
+    return x[0] if x[0] < 1 else again(x * 0.5)
+
+
+def constant(x):
+    return x[0] * inactive(math.sin)(x[1])
+
+
+# fmt: off
+REFUSED = [
+    (writes_outside, "writes to an array that it did not make"),
+    (writes_to_part, "writes to an array that it did not make, or to part of one"),
+    (reads_old_part, "part of an array that is written to"),
+    (lists,          "LIST_APPEND|list"),
+    (swaps,          "writes to an array that it did not make, or to part of one"),
+    (raises,         "may raise"),
+    (again,          "calls itself"),
+    (constant,       "no adjoint is made"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("f", "why"), REFUSED, ids=[f.__name__ for f, _ in REFUSED])
+def test_what_is_not_read_is_refused_or_taken_forwards(f, why):
+    with pytest.raises(NotDifferentiable, match=why) as caught:
+        gradient(f, mode="reverse")(X)
+    assert "help:" in str(caught.value)
+    assert "test_reverse.py:" in str(caught.value)
+    if f is not writes_outside:
+        wanted = gradient(f, mode="forward")(X)
+        many = gradient(lambda x: f(x[:3]))(np.concatenate((X, np.zeros(9))))
+        assert np.allclose(many[:3], wanted)
+
+
+def test_modes_are_named():
+    with pytest.raises(NotDifferentiable, match="no mode 'backward'"):
+        gradient(energy, mode="backward")(X)
