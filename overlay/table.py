@@ -46,6 +46,8 @@ class MethodTable:
 
     check: arguments and results of its methods are checked against their annotations, by
     typeguard, at every call; the call raises CheckFailed where one does not match.
+    faithful: its methods compute the functions that they stand for, of values of other kinds or
+    to another precision. So what is known of a function, such as its derivative, holds of them.
 
     A table is a value: it is passed around and composed by contexts; there is no global one.
     Every change takes effect at the next call in every context that holds the table.
@@ -61,9 +63,10 @@ class MethodTable:
     0.5
     """
 
-    def __init__(self, name: str, check: bool = False) -> None:
+    def __init__(self, name: str, check: bool = False, *, faithful: bool = False) -> None:
         self.name = name
         self.check = check
+        self.faithful = faithful
         self.serial = next(_serials)
         self.version = 0
         self.home = home_of_caller()

@@ -152,11 +152,11 @@ class EntryDispatcher(CPUDispatcher):
 
     def _compile_for_args(self, *args: Any) -> Any:
         """What is to be called with these arguments, for which there is no code."""
+        refuse_parameters(self.py_func)
         given, named = self.parameters.as_called(args)
         if self.parameters.are_past():
             self._take_anew()
             return lambda *_: self(*given, **named)
-        refuse_parameters(self.py_func)
         self.parameters.bind(given, named)
         try:
             return super()._compile_for_args(*args)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -220,6 +221,8 @@ def _active(x: Any) -> Any:
     """An argument as numbers that can change."""
     if isinstance(x, Active):
         return x
+    if isinstance(x, tuple) and isinstance(x, numbers.Number):
+        return x  # a number of another interpretation
     if isinstance(x, (list, tuple, np.ndarray)):
         return np.array(x, dtype=np.float64)
     return float(x)

@@ -58,7 +58,7 @@ class LevelTable(MethodTable):
             refuse_inside()
         if method.generated or method.function in self.constant:
             return
-        others = [table for table in tables if table not in levels]
+        others = [table for table in tables if table not in levels and not table.faithful]
         for table in others:
             for other in table.find(method.target):
                 if other not in after and _meets_plain(other, method):

@@ -26,11 +26,13 @@ __all__ = ["enclose", "intervals"]
 
 MOST_PIECES = 100_000
 
-intervals = MethodTable("intervals")
+intervals = MethodTable("intervals", faithful=True)
 """The methods of intervals, for both engines."""
-_containers, _plain = MethodTable("containers of intervals"), MethodTable("plain numbers")
-_refusing, _following = MethodTable("refusing"), MethodTable("following")
-_leaving = MethodTable("leaving out")
+_containers = MethodTable("containers of intervals", faithful=True)
+_plain = MethodTable("plain numbers", faithful=True)
+_refusing = MethodTable("refusing", faithful=True)
+_following = MethodTable("following", faithful=True)
+_leaving = MethodTable("leaving out", faithful=True)
 fill(intervals)
 fill_containers(_containers)
 fill_plain(_plain)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 import sys
 from collections.abc import Callable
@@ -184,6 +185,9 @@ class Interval(_Fields):
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **named: Any) -> Any:
         items = [one.__array__() if isinstance(one, Interval) else one for one in args]
         return getattr(ufunc, method)(*items, **named)
+
+
+numbers.Number.register(Interval)
 
 
 def _pair(x: Interval) -> Bounds:
