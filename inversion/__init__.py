@@ -4,6 +4,7 @@ import overlay_dispatch
 
 overlay_dispatch.check("overlay", "primitives")
 
+from inversion.constraints import Paving, contract, pave, solve
 from inversion.errors import (
     MissingPackage,
     NoSolution,
@@ -26,8 +27,12 @@ __all__ = [
     "OutsideDomain",
     "Parameter",
     "ParameterSpace",
+    "Paving",
     "SolutionBranch",
     "WrongArguments",
     "choose",
+    "contract",
     "invert",
+    "pave",
+    "solve",
 ]
