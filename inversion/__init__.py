@@ -1,10 +1,12 @@
 """Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 import overlay_dispatch
 
 overlay_dispatch.check("overlay", "primitives")
 
-from inversion.constraints import Paving, contract, pave, solve
 from inversion.errors import (
     MissingPackage,
     NoSolution,
@@ -17,6 +19,9 @@ from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.preimage import SolutionBranch
+
+if TYPE_CHECKING:
+    from inversion.constraints import Paving, contract, pave, solve
 
 __all__ = [
     "Inverse",
@@ -36,3 +41,12 @@ __all__ = [
     "pave",
     "solve",
 ]
+
+# what stands on the tables of intervals is imported when it is asked for: they take their time
+_LATER = ("Paving", "contract", "pave", "solve")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("inversion.constraints"), name)
