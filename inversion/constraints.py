@@ -16,7 +16,7 @@ from inversion.contraction.values import inside
 from inversion.errors import NoSolution, WrongArguments
 from inversion.invert import _inputs
 from inversion.lifting import lift
-from inversion.passes import SIMPLIFY
+from inversion.passes import SIMPLIFY, fold
 from inversion.program import Program, Variable
 from inversion.trees import Node, Tree
 from overlay import Context
@@ -30,6 +30,8 @@ __all__ = ["Paving", "contract", "pave", "solve"]
 
 INF = math.inf
 ROUNDS = 30
+# constants are enclosed like all else: what is computed of them is rounded in more ways than one
+PASSES = tuple(rewrite for rewrite in SIMPLIFY if rewrite is not fold)
 GAIN = 0.05  # of some width: less is not worth another round
 Arguments = tuple[Any, ...]
 
@@ -186,7 +188,7 @@ def _problem(
     given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
     inputs, _ = _inputs(f, [kind for _, kind in given])
     lifted = lift(f, inputs, context, numeric=False)
-    program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, lifted.program)
+    program = functools.reduce(lambda p, rewrite: rewrite(p), PASSES, lifted.program)
     results = dict(_results(f, lifted.axes[RETURN], returns))
     box = first_box(program, {})
     for variable, (allowed, _) in zip(program.inputs, given, strict=True):

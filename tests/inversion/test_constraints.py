@@ -144,3 +144,11 @@ def test_bad_input_is_refused():
             contract(lambda x: x, box, returns=Interval(0, 1))
     with pytest.raises(WrongArguments, match="1 parameters"):
         contract(lambda x: x, Interval(0, 1), Interval(0, 1), returns=0.0)
+
+
+def test_constants_may_be_rounded_in_any_way():
+    def of_constants(x):
+        return x * 0 + math.cbrt(0.1) * math.cbrt(0.5) % 2.0
+
+    (found,) = contract(of_constants, Interval(0, 1), returns=of_constants(0.5))
+    assert found.equals(Interval(0, 1))
