@@ -28,8 +28,10 @@ PAGES = {
         *("choosing", "programs", "looking", "generic", "write_an_interpretation", "plugins"),
         *("analysis", "kernels"),
     ),
-    "Inversion": ("inversion", "arrays", "relations", "potential_and_limits"),
-    "Interpretations": ("autodiff", "intervals", "probabilistic", "parallel", "tools", "gallery"),
+    "Inversion": ("inversion", "constraints", "arrays", "relations", "potential_and_limits"),
+    "Interpretations": (
+        *("autodiff", "intervals", "probabilistic", "parallel", "tagging", "tools", "gallery"),
+    ),
     "Explanation": (
         *("python_engine", "compiled_engine", "types", "implicit", "comparison", "conformance"),
         *("benchmarks", "versions"),

@@ -1,5 +1,8 @@
 """Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 import overlay_dispatch
 
 overlay_dispatch.check("overlay", "primitives")
@@ -17,6 +20,9 @@ from inversion.invert import choose, invert
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.preimage import SolutionBranch
 
+if TYPE_CHECKING:
+    from inversion.constraints import Paving, contract, pave, solve
+
 __all__ = [
     "Inverse",
     "MissingPackage",
@@ -26,8 +32,21 @@ __all__ = [
     "OutsideDomain",
     "Parameter",
     "ParameterSpace",
+    "Paving",
     "SolutionBranch",
     "WrongArguments",
     "choose",
+    "contract",
     "invert",
+    "pave",
+    "solve",
 ]
+
+# what stands on the tables of intervals is imported when it is asked for: they take their time
+_LATER = ("Paving", "contract", "pave", "solve")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module("inversion.constraints"), name)

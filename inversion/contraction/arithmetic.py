@@ -6,8 +6,17 @@ import itertools
 import math
 import operator
 
-from inversion.contraction.contractor import Contractor, even, image, increasing, mirrored
-from inversion.contraction.values import Bound, Values, lower, raised, values
+from inversion.contraction.contractor import (
+    Contractor,
+    enclosed_pairs,
+    even,
+    image,
+    mirrored,
+    monotone,
+    widened,
+)
+from inversion.contraction.values import Bound, Values, values
+from overlay import enclosures
 
 __all__ = [
     "ADD",
@@ -28,15 +37,17 @@ TINY = 5e-324
 EVERYTHING = ((-INF, INF),)
 
 _whole_sum = image(operator.add)
-_whole_product, _over = image(operator.mul), image(operator.truediv)
-_floored, _negative = image(operator.floordiv), image(operator.neg)
+_whole_product = image(operator.mul)
+_floored = image(operator.floordiv)
 
 
 def _rounded(a: Values) -> Values:
     """What may have been rounded to a member."""
-    if a.whole:
-        return a
-    return values(((lower(low), raised(high)) for low, high in a.pieces))
+    return a if a.whole else widened(a)
+
+
+def _over(a: Values, b: Values) -> Values:
+    return values(enclosed_pairs(enclosures.divide, a, b))
 
 
 # ---- sums ---------------------------------------------------------------------------------
@@ -45,16 +56,9 @@ def _rounded(a: Values) -> Values:
 def _sum(a: Values, b: Values) -> Values:
     if a.whole and b.whole:
         return _whole_sum(a, b)
-    found: list[tuple[Bound, Bound]] = []
-    nan = False
-    for (low, high), (first, last) in itertools.product(a.pieces, b.pieces):
-        # infinities of both signs give NaN; one, and all else, gives itself
-        ends = float(low) + float(first), float(high) + float(last)
-        found.append(
-            (INF if ends[0] != ends[0] else ends[0], -INF if ends[1] != ends[1] else ends[1])
-        )
-        nan = nan or (low == -INF and last == INF) or (high == INF and first == -INF)
-    return values(found, nan=nan)
+    # infinities of both signs give NaN
+    nan = (a.low == -INF and b.high == INF) or (a.high == INF and b.low == -INF)
+    return values(enclosed_pairs(enclosures.add, a, b), nan=nan)
 
 
 def _difference(a: Values, b: Values) -> Values:
@@ -77,7 +81,7 @@ SUBTRACT = Contractor(
     _difference,
     (lambda ret, a, b: _plus(ret, b), lambda ret, a, b: mirrored(_minus(ret, a))),
 )
-NEGATE = Contractor(_negative, (lambda ret, a: mirrored(ret),))
+NEGATE = Contractor(mirrored, (lambda ret, a: mirrored(ret),))
 
 # ---- products -----------------------------------------------------------------------------
 
@@ -85,15 +89,9 @@ NEGATE = Contractor(_negative, (lambda ret, a: mirrored(ret),))
 def _product(a: Values, b: Values) -> Values:
     if a.whole and b.whole:
         return _whole_product(a, b)
-    found: list[tuple[Bound, Bound]] = []
-    nan = False
-    for one, other in itertools.product(a.pieces, b.pieces):
-        corners = [float(x) * float(y) for x in one for y in other]
-        # 0 times an infinity is NaN, and times all other numbers 0
-        nan = nan or (INF in (*map(abs, one), *map(abs, other)))
-        corners = [0.0 if c != c else c for c in corners]
-        found.append((min(corners), max(corners)))
-    return values(found, nan=nan)
+    # 0 times an infinity is NaN, and times all other numbers 0
+    nan = INF in (a.high, -a.low, b.high, -b.low)
+    return values(enclosed_pairs(enclosures.multiply, a, b), nan=nan)
 
 
 def _without_zero(b: Values) -> Values:
@@ -161,7 +159,7 @@ DIVIDE = Contractor(
     ),
 )
 
-_root = increasing(lambda a: a * a, math.sqrt, (0.0, INF), (0.0, INF))
+_root = monotone(enclosures.square, enclosures.root, (0.0, INF), (0.0, INF))
 _float_square = even(_root)
 
 
@@ -217,28 +215,10 @@ REMAINDER = Contractor(image(operator.mod), (None, None))
 # ---- powers -------------------------------------------------------------------------------
 
 
-def _powered(a: float, b: float) -> float:
-    if a == 0 and b < 0:
-        return INF
-    try:
-        return math.pow(a, b)
-    except OverflowError:
-        return INF
-    except ValueError:
-        return math.nan
-
-
 def _sizes_to_power(a: Values, b: Values) -> Values:
-    """The powers of what is not negative: monotone in the base, and in the exponent."""
-    found: list[tuple[Bound, Bound]] = []
-    for (low, high), (first, last) in itertools.product(a.pieces, b.pieces):
-        corners = [_powered(float(x), float(y)) for x in (low, high) for y in (first, last)]
-        # between bases on both sides of 1 the exponent 0 gives 1, as the base 1 does
-        corners += [1.0] if low <= 1 <= high or first <= 0 <= last else []
-        if any(c != c for c in corners):
-            return values(EVERYTHING)
-        found.append((max(lower(min(corners)), 0.0), raised(max(corners))))
-    return values(found)
+    """The powers of what is not negative."""
+    found = values(enclosed_pairs(enclosures.power, a, b))
+    return found.join(values([(INF, INF)])) if a.contains(0) and b.low < 0 else found
 
 
 def _parity(b: Values) -> int | None:
@@ -273,12 +253,9 @@ def _bases(ret: Values, a: Values, b: Values) -> Values:
 def _bases_right(ret: Values, b: float) -> Values:
     """The bases from 0 on whose power is in ``ret``; all that is known is how large they are."""
     sizes = _rounded(ret).meet(values([(0.0, INF)]))
-    found: list[tuple[Bound, Bound]] = []
-    for low, high in sizes.pieces:
-        ends = sorted(_powered(float(x), 1 / b) for x in (low, high))
-        # 1 / b is rounded, which counts for as much as the logarithm of the power is large
-        found.append((ends[0] * (1 - 1e-12), ends[1] * (1 + 1e-12)))
-    return _rounded(values(found))
+    root = enclosures.divide((1.0, 1.0), (b, b))
+    found = _rounded(values(enclosed_pairs(enclosures.power, sizes, values([root]))))
+    return found.join(values([(INF, INF)])) if b < 0 and sizes.contains(0) else found
 
 
 POWER = Contractor(_power, (_bases, None), quiet=False)

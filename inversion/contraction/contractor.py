@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,22 @@ from inversion.contraction.values import Bound, Values, lower, raised, values
 from overlay import Context
 from overlay.analysis.interval_arithmetic import table
 from overlay.analysis.values import Interval
+from overlay.enclosures import Bounds, Enclosure
 
-__all__ = ["Contractor", "Real", "even", "falling", "image", "increasing", "mirrored"]
+__all__ = [
+    "Contractor",
+    "enclosed",
+    "enclosed_pairs",
+    "even",
+    "image",
+    "mirrored",
+    "monotone",
+    "widened",
+]
 
 INF = math.inf
 MOST_PIECES_OF_SEVERAL = 4
 Image = Callable[..., Values]
-Real = Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -87,78 +96,46 @@ def image(target: Callable[..., Any]) -> Image:
     return images
 
 
-# ---- functions of one float ----------------------------------------------------------------
+# ---- functions of floats -------------------------------------------------------------------
 
 
-def _at(function: Real, x: float, ends: tuple[float, float], results: tuple[float, float]) -> float:
-    """A growing function between two ends; beyond them, what it gives there."""
-    if x <= ends[0] or x >= ends[1]:
-        return results[0] if x <= ends[0] else results[1]
-    try:
-        found = function(x)
-    except OverflowError:
-        found = INF if x > 0 else -INF
-    except ValueError:
-        return math.nan
-    return min(max(found, results[0]), results[1])
+def enclosed(enclosure: Enclosure, a: Values) -> list[tuple[Bound, Bound]]:
+    """The image of each interval under a real function, and what the machine may make of it."""
+    found = [enclosure((float(low), float(high))) for low, high in a.pieces]
+    return [(lower(low), raised(high)) for low, high in found if low <= high]
 
 
-def _mapped(
-    pieces: Iterable[tuple[Bound, Bound]],
-    function: Real,
-    ends: tuple[float, float],
-    results: tuple[float, float],
-) -> list[tuple[Bound, Bound]]:
-    """Intervals under a growing function, rounded outwards, within its results."""
-    found: list[tuple[Bound, Bound]] = []
-    for low, high in pieces:
-        if high < ends[0] or low > ends[1]:
-            continue
-        first, last = (_at(function, float(x), ends, results) for x in (low, high))
-        # far beyond where it overflows, it is infinite for certain
-        if first != INF or _at(function, low - 1e-9 * abs(low), ends, results) != INF:
-            first = lower(first)
-        if last != -INF or _at(function, high + 1e-9 * abs(high), ends, results) != -INF:
-            last = raised(last)
-        found.append((max(first, results[0]), min(last, results[1])))
-    return found
+def enclosed_pairs(enclosure: Callable[..., Bounds], a: Values, b: Values) -> list[Any]:
+    """The images of each interval of a with each of b, rounded outwards as floats allow."""
+    pairs = itertools.product(a.floats().pieces, b.floats().pieces)
+    found = [enclosure(one, other) for one, other in pairs]
+    return [(low, high) for low, high in found if low <= high]
 
 
-def _widened(pieces: Iterable[tuple[Bound, Bound]]) -> list[tuple[Bound, Bound]]:
-    return [(lower(float(low)), raised(float(high))) for low, high in pieces]
+def widened(a: Values) -> Values:
+    """What may have been rounded to a member."""
+    return values((lower(float(low)), raised(float(high))) for low, high in a.pieces)
 
 
-def increasing(
-    function: Real,
-    inverse: Real,
+def monotone(
+    enclosure: Enclosure,
+    inverse: Enclosure,
     ends: tuple[float, float] = (-INF, INF),
     results: tuple[float, float] = (-INF, INF),
 ) -> Contractor:
-    """The contractor of a function that grows from one of ``results`` to the other between two
-    ends, and gives nothing, or NaN, beyond."""
+    """The contractor of a function that goes from one end of ``results`` to the other between
+    two ends of its domain, and gives nothing, or NaN, beyond."""
+    domain, codomain = values([ends]), values([results])
 
     def ret(a: Values) -> Values:
         outside = a.low < ends[0] or a.high > ends[1]
-        return values(_mapped(a.pieces, function, ends, results), nan=outside)
+        return values(enclosed(enclosure, a.meet(domain)), nan=outside).meet(
+            codomain.with_nan(True)
+        )
 
     def back(ret: Values, a: Values) -> Values:
-        return values(_mapped(_widened(ret.pieces), inverse, results, ends))
-
-    return Contractor(ret, (back,))
-
-
-def falling(function: Real, inverse: Real, **bounds: tuple[float, float]) -> Contractor:
-    """The contractor of a function that falls where ``-function`` grows; bounds: those of it."""
-    grows = increasing(lambda x: -function(x), lambda y: inverse(-y), **bounds)
-
-    def ret(a: Values) -> Values:
-        assert grows.ret is not None
-        return mirrored(grows.ret(a))
-
-    def back(ret: Values, a: Values) -> Values:
-        (backwards,) = grows.arguments
-        assert backwards is not None
-        return backwards(mirrored(ret), a)
+        wide = widened(ret).meet(codomain)
+        return values(enclosed(inverse, wide)).meet(domain)
 
     return Contractor(ret, (back,))
 

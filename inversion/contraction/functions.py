@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Callable
 
 from inversion.contraction.contractor import (
     Contractor,
-    Real,
+    enclosed,
+    enclosed_pairs,
     even,
-    falling,
     image,
-    increasing,
+    monotone,
+    widened,
 )
 from inversion.contraction.values import Bound, Values, lower, raised, values
+from overlay import enclosures
+from overlay.enclosures import Bounds, Enclosure
 
 __all__ = [
     "ABS",
@@ -57,31 +60,36 @@ LARGEST_ANGLE = 1e8  # beyond, branches are not told apart
 MOST_BRANCHES = 20
 SLACK = 8
 POSITIVE = (0.0, INF)
+Real = Callable[[float], float]
 
 # ---- exponentials -------------------------------------------------------------------------
 
 
-def _pow10(x: float) -> float:
-    return math.pow(10.0, x)
+def _pow10(a: Bounds) -> Bounds:
+    return enclosures.power((10.0, 10.0), a)
 
 
-EXP = increasing(math.exp, math.log, results=POSITIVE)
-EXP2 = increasing(math.exp2, math.log2, results=POSITIVE)
-EXPM1 = increasing(math.expm1, math.log1p, results=(-1.0, INF))
-LOG = increasing(math.log, math.exp, ends=POSITIVE)
-LOG2 = increasing(math.log2, math.exp2, ends=POSITIVE)
-LOG10 = increasing(math.log10, _pow10, ends=POSITIVE)
-LOG1P = increasing(math.log1p, math.expm1, ends=(-1.0, INF))
-SQRT = increasing(math.sqrt, lambda r: r * r, ends=POSITIVE, results=POSITIVE)
-CBRT = increasing(math.cbrt, lambda r: r * r * r)
-SINH = increasing(math.sinh, math.asinh)
-ASINH = increasing(math.asinh, math.sinh)
-COSH = even(increasing(math.cosh, math.acosh, ends=POSITIVE, results=(1.0, INF)))
-ACOSH = increasing(math.acosh, math.cosh, ends=(1.0, INF), results=POSITIVE)
-TANH = increasing(math.tanh, math.atanh, results=(-1.0, 1.0))
-ATANH = increasing(math.atanh, math.tanh, ends=(-1.0, 1.0))
-DEGREES = increasing(math.degrees, math.radians)
-RADIANS = increasing(math.radians, math.degrees)
+def _cube(a: Bounds) -> Bounds:
+    return enclosures.integer_power(a, 3)
+
+
+EXP = monotone(enclosures.exp, enclosures.log, results=POSITIVE)
+EXP2 = monotone(enclosures.exp2, enclosures.log2, results=POSITIVE)
+EXPM1 = monotone(enclosures.expm1, enclosures.log1p, results=(-1.0, INF))
+LOG = monotone(enclosures.log, enclosures.exp, ends=POSITIVE)
+LOG2 = monotone(enclosures.log2, enclosures.exp2, ends=POSITIVE)
+LOG10 = monotone(enclosures.log10, _pow10, ends=POSITIVE)
+LOG1P = monotone(enclosures.log1p, enclosures.expm1, ends=(-1.0, INF))
+SQRT = monotone(enclosures.root, enclosures.square, ends=POSITIVE, results=POSITIVE)
+CBRT = monotone(enclosures.cbrt, _cube)
+SINH = monotone(enclosures.sinh, enclosures.asinh)
+ASINH = monotone(enclosures.asinh, enclosures.sinh)
+COSH = even(monotone(enclosures.cosh, enclosures.acosh, ends=POSITIVE, results=(1.0, INF)))
+ACOSH = monotone(enclosures.acosh, enclosures.cosh, ends=(1.0, INF), results=POSITIVE)
+TANH = monotone(enclosures.tanh, enclosures.atanh, results=(-1.0, 1.0))
+ATANH = monotone(enclosures.atanh, enclosures.tanh, ends=(-1.0, 1.0))
+DEGREES = monotone(enclosures.degrees, enclosures.radians)
+RADIANS = monotone(enclosures.radians, enclosures.degrees)
 
 
 def _by_bisection(function: Real, low: float, high: float, wanted: float) -> float:
@@ -93,11 +101,16 @@ def _by_bisection(function: Real, low: float, high: float, wanted: float) -> flo
     return middle
 
 
-ERF = increasing(math.erf, lambda r: _by_bisection(math.erf, -6.0, 6.0, r), results=(-1.0, 1.0))
-ERFC = falling(
-    math.erfc, lambda r: _by_bisection(lambda x: -math.erfc(x), -6.0, 28.0, -r),
-    results=(-2.0, 0.0),
-)  # fmt: skip
+# of results so near to an end, by rounding, anything beyond may be the argument
+_erf_back = enclosures.growing(
+    lambda r: _by_bisection(math.erf, -6.0, 6.0, r), (math.nextafter(-1.0, 0), 1 - 2.0**-53)
+)
+_erfc_back = enclosures.growing(
+    lambda r: _by_bisection(lambda x: -math.erfc(x), -6.0, 28.0, r),
+    (math.nextafter(-2.0, 0), -1e-300),
+)
+ERF = monotone(enclosures.erf, _erf_back, results=(-1.0, 1.0))
+ERFC = monotone(enclosures.erfc, lambda r: _erfc_back(enclosures.negative(r)), results=(0.0, 2.0))
 
 # ---- sizes --------------------------------------------------------------------------------
 
@@ -110,35 +123,16 @@ ABS = Contractor(
 
 
 def _reciprocal(a: Values) -> Values:
-    found: list[tuple[Bound, Bound]] = []
-    for low, high in a.pieces:
-        for first, last in ((low, min(high, -5e-324)), (max(low, 5e-324), high)):
-            if first <= last:
-                found.append((lower(_over_one(last)), raised(_over_one(first))))
     # numpy gives an infinity for 0
     ends = [(x, x) for x in (INF, -INF)] if a.contains(0.0) else []
-    return values([*found, *ends])
+    return values([*enclosed(enclosures.reciprocal, a), *ends])
 
 
-def _over_one(x: Bound) -> float:
-    return 1.0 / x
-
-
-def _one_over(ret: Values, a: Values) -> Values:
-    wide = values((lower(float(low)), raised(float(high))) for low, high in ret.pieces)
-    found = _reciprocal(wide)
-    return found.join(values([(-INF, -INF), (INF, INF)])) if wide.contains(0.0) else found
-
-
-RECIPROCAL = Contractor(_reciprocal, (_one_over,))
+RECIPROCAL = Contractor(_reciprocal, (lambda ret, a: _reciprocal(widened(ret)),))
 
 
 def _hypot(a: Values, b: Values) -> Values:
-    found: list[tuple[Bound, Bound]] = []
-    sizes = image(abs)
-    for (low, high), (first, last) in itertools.product(sizes(a).pieces, sizes(b).pieces):
-        found.append((max(lower(math.hypot(low, first)), 0.0), raised(math.hypot(high, last))))
-    return values(found)
+    return values(enclosed_pairs(enclosures.hypot, a, b))
 
 
 def _legs(ret: Values) -> Values:
@@ -150,22 +144,14 @@ HYPOT = Contractor(_hypot, (lambda ret, a, b: _legs(ret), lambda ret, a, b: _leg
 # ---- angles -------------------------------------------------------------------------------
 
 
-def _turning(a: Values, function: Real, top: float) -> Values:
-    """The image under sine or cosine, of which one maximum is at ``top``."""
-    found: list[tuple[Bound, Bound]] = []
-    for low, high in a.pieces:
-        if max(abs(low), abs(high)) > LARGEST_ANGLE or high - low >= 2 * PI:
-            return values([(-1.0, 1.0)], nan=INF in (a.high, -a.low))
-        ends = sorted((function(low), function(high)))
-        first = lower(ends[0]) if not _passes(low, high, top + PI) else -1.0
-        last = raised(ends[1]) if not _passes(low, high, top) else 1.0
-        found.append((max(first, -1.0), min(last, 1.0)))
-    return values(found)
+def _turning(enclosure: Enclosure) -> Callable[[Values], Values]:
+    """The image under sine or cosine."""
 
+    def ret(a: Values) -> Values:
+        found = values(enclosed(enclosure, a), nan=INF in (a.high, -a.low))
+        return found.meet(values([(-1.0, 1.0)], nan=True))
 
-def _passes(low: Bound, high: Bound, at: float) -> bool:
-    """Whether an interval may have the angle ``at``, some turns away."""
-    return math.floor((high - at + 1e-6) / (2 * PI)) >= math.ceil((low - at - 1e-6) / (2 * PI))
+    return ret
 
 
 def _counted(a: Values, shift: float) -> range | None:
@@ -200,10 +186,8 @@ def _angle(value: float, cosine: bool) -> float:
     return math.acos(inside) if cosine else math.asin(inside)
 
 
-SIN = Contractor(
-    lambda a: _turning(a, math.sin, PI / 2), (lambda ret, a: _angles(ret, a, 0.5, False),)
-)
-COS = Contractor(lambda a: _turning(a, math.cos, 0.0), (lambda ret, a: _angles(ret, a, 0.0, True),))
+SIN = Contractor(_turning(enclosures.sin), (lambda ret, a: _angles(ret, a, 0.5, False),))
+COS = Contractor(_turning(enclosures.cos), (lambda ret, a: _angles(ret, a, 0.0, True),))
 
 
 def _tangents(ret: Values, a: Values) -> Values:
@@ -220,9 +204,11 @@ def _tangents(ret: Values, a: Values) -> Values:
 
 
 TAN = Contractor(None, (_tangents,))
-ASIN = increasing(math.asin, math.sin, ends=(-1.0, 1.0), results=(-PI / 2, PI / 2))
-ACOS = falling(math.acos, math.cos, ends=(-1.0, 1.0), results=(-PI, 0.0))
-ATAN = increasing(math.atan, math.tan, results=(-PI / 2, PI / 2))
+_between_poles = enclosures.growing(math.tan, (-1.5707963267948, 1.5707963267948))
+QUARTERS = (-PI / 2, PI / 2)
+ASIN = monotone(enclosures.asin, enclosures.sin, ends=(-1.0, 1.0), results=QUARTERS)
+ACOS = monotone(enclosures.acos, enclosures.cos, ends=(-1.0, 1.0), results=(0.0, PI))
+ATAN = monotone(enclosures.atan, _between_poles, results=QUARTERS)
 
 # ---- rounding -----------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.enclosures import above, below
 from primitives.domains import Booleans, Domain, Integers, Interval, WholeFloats, domain_of
 
 __all__ = ["Bound", "Values", "around", "every", "inside", "lower", "point", "raised", "values"]
@@ -28,14 +29,12 @@ MOST_PIECES = 32
 
 def lower(bound: float) -> float:
     """A float that is below ``bound`` by what rounding may account for."""
-    if bound == INF:
-        return LARGEST
-    return bound if bound == -INF else bound - SLACK * math.ulp(bound)
+    return below(float(bound), SLACK)
 
 
 def raised(bound: float) -> float:
     """A float that is above ``bound`` by what rounding may account for."""
-    return -lower(-bound)
+    return above(float(bound), SLACK)
 
 
 @dataclass(frozen=True)

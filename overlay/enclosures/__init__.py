@@ -47,6 +47,7 @@ from overlay.enclosures.arithmetic import (
     truncated_remainder,
 )
 from overlay.enclosures.elementary import (
+    Enclosure,
     acos,
     acosh,
     asin,
@@ -85,6 +86,7 @@ __all__ = [
     "EMPTY",
     "ENTIRE",
     "Bounds",
+    "Enclosure",
     "above",
     "acos",
     "acosh",

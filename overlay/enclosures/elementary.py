@@ -14,6 +14,7 @@ from overlay.enclosures.arithmetic import EMPTY, ENTIRE, Bounds, is_empty, magni
 from overlay.enclosures.rounding import above, below
 
 __all__ = [
+    "Enclosure",
     "acos",
     "acosh",
     "asin",

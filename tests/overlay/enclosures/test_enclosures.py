@@ -66,7 +66,18 @@ binary = {
     "truncated_remainder": lambda x, y: mpmath.sign(x) * (abs(x) % abs(y)),
 }
 others = {
-    *("Bounds", "EMPTY", "ENTIRE", "above", "below", "even", "falling", "growing", "hull"),
+    *(
+        "Bounds",
+        "Enclosure",
+        "EMPTY",
+        "ENTIRE",
+        "above",
+        "below",
+        "even",
+        "falling",
+        "growing",
+        "hull",
+    ),
     *("integer_power", "intersection", "is_empty", "of_integer", "scaled"),
 }
 EDGES = (

@@ -1,0 +1,15 @@
+"""Value tagging: values carry metadata through a program that knows nothing of it."""
+
+from overlay.interpretations.tagging.errors import NotTaggable
+from overlay.interpretations.tagging.provenance import Condition, Origin, Provenance, provenance
+from overlay.interpretations.tagging.tagging import Tagging, union
+
+__all__ = [
+    "Condition",
+    "NotTaggable",
+    "Origin",
+    "Provenance",
+    "Tagging",
+    "provenance",
+    "union",
+]

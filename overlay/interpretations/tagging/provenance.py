@@ -1,0 +1,207 @@
+"""Where the result of a program comes from: which inputs, which lines, which operations."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.interpretations.tagging.tagging import Tagging
+from overlay.interpretations.tagging.values import base_of, found_in
+from overlay.location import caller, name_of
+from overlay.target import describe
+
+__all__ = ["Condition", "Origin", "Provenance", "provenance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """An input, or an operation with what it was made of.
+
+    name: of the input, or of the function. where: ``file:line`` of the operation; None of an
+    input. parts: where its arguments come from. number: in the order of execution.
+    """
+
+    name: str
+    where: str | None
+    parts: tuple[Origin, ...]
+    number: int
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is an input."""
+        return self.where is None
+
+    def __str__(self) -> str:
+        return self.name if self.is_input else f"#{self.number}"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A comparison that the program made of values that come from its inputs."""
+
+    name: str
+    where: str
+    parts: tuple[Origin, ...]
+    result: bool
+
+
+class _Recorder(Tagging):
+    """Metadata are the origins of values."""
+
+    def __init__(self) -> None:
+        super().__init__(self._record)
+        self.conditions: dict[Condition, None] = {}
+        self.count = itertools.count(1)
+
+    def _record(self, operation: Any, metadata: Sequence[Any]) -> Origin:
+        where = caller() or "?"
+        return Origin(_name(operation), where, tuple(dict.fromkeys(metadata)), next(self.count))
+
+    def decided(self, operation: Any, metadata: Sequence[Any], result: Any) -> None:
+        where, parts = caller() or "?", tuple(dict.fromkeys(metadata))
+        self.conditions[Condition(_name(operation), where, parts, bool(result))] = None
+
+    def input(self, value: Any, name: str) -> Any:
+        """A value with all that can be followed in it tagged by name."""
+        if base_of(value) is not None:
+            return self.tag(value, Origin(name, None, (), 0))
+        if type(value) in (list, tuple):
+            return type(value)(self.input(item, f"{name}[{i}]") for i, item in enumerate(value))
+        if type(value) is dict:
+            return {key: self.input(item, f"{name}[{key!r}]") for key, item in value.items()}
+        return value
+
+    def bare(self, value: Any) -> Any:
+        """A result as the program gives it."""
+        if type(value) in (list, tuple):
+            return type(value)(map(self.bare, value))
+        if type(value) is dict:
+            return {key: self.bare(item) for key, item in value.items()}
+        return self.untag(value) if base_of(value) is not None else value
+
+
+def _name(operation: Any) -> str:
+    if isinstance(operation, str):
+        return operation
+    return describe(operation).removeprefix("operator.").removeprefix("builtins.")
+
+
+class Provenance:
+    """Where a result comes from.
+
+    result: what the program gives. origins: of the numbers, text and arrays in it.
+    conditions: the comparisons of values from the inputs that the program has made.
+    ``str()`` shows all operations in order; ``dot()`` is the graph for Graphviz.
+    """
+
+    def __init__(self, recorder: _Recorder, found: Any) -> None:
+        self._recorder, self._found = recorder, found
+        self.result = recorder.bare(found)
+        known = (recorder.metadata(value) for value in found_in(found, 10))
+        self.origins: tuple[Origin, ...] = tuple(
+            dict.fromkeys(one for one in known if one is not None)
+        )
+        self.conditions = tuple(recorder.conditions)
+
+    def __getitem__(self, place: Any) -> Provenance:
+        """Where one item of a result comes from that is a tuple, list or dict."""
+        return Provenance(self._recorder, self._found[place])
+
+    @property
+    def operations(self) -> tuple[Origin, ...]:
+        """The operations that the result comes from, in the order of execution."""
+        found = [one for one in _all_of(self.origins) if not one.is_input]
+        return tuple(sorted(found, key=lambda one: one.number))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the inputs that the result comes from."""
+        return tuple(sorted(one.name for one in _all_of(self.origins) if one.is_input))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines, ``file:line``, that the result comes from, in the order of execution."""
+        return tuple(dict.fromkeys(one.where for one in self.operations if one.where is not None))
+
+    @property
+    def edges(self) -> tuple[tuple[Origin, Origin], ...]:
+        """The graph: pairs of what was used, and the operation that used it."""
+        return tuple((part, one) for one in self.operations for part in one.parts)
+
+    def dot(self) -> str:
+        """The graph in Graphviz's language."""
+        rows = [f'  n{_id(one)} [label="{_label(one)}"];' for one in _all_of(self.origins)]
+        rows += [f"  n{_id(part)} -> n{_id(one)};" for part, one in self.edges]
+        return "\n".join(["digraph provenance {", *sorted(rows), "}"])
+
+    def __str__(self) -> str:
+        shown = [
+            (f"#{one.number} = {one.name}({', '.join(map(str, one.parts))})", one.where)
+            for one in self.operations
+        ]
+        width = max((len(text) for text, _ in shown), default=0)
+        rows = [f"{text:<{width}}   {where}" for text, where in shown]
+        comes = ", ".join(map(str, self.origins)) or "no input"
+        conditions = [
+            f"because {one.name}({', '.join(map(str, one.parts))}) is {one.result}   {one.where}"
+            for one in self.conditions
+        ]
+        return "\n".join([*rows, *conditions, f"result: {comes}"])
+
+    def __repr__(self) -> str:
+        return f"<Provenance of {self.result!r}: {', '.join(self.inputs) or 'no input'}>"
+
+
+def _all_of(origins: Sequence[Origin]) -> Iterator[Origin]:
+    """These and all that they come from, each once."""
+    seen: dict[Origin, None] = {}
+    left = list(origins)
+    while left:
+        one = left.pop()
+        if one not in seen:
+            seen[one] = None
+            left.extend(one.parts)
+            yield one
+
+
+def _id(origin: Origin) -> str:
+    return str(id(origin)) if origin.is_input else str(origin.number)
+
+
+def _label(origin: Origin) -> str:
+    text = origin.name if origin.is_input else f"{origin.name}\\n{origin.where}"
+    return text.replace('"', '\\"')
+
+
+def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenance:
+    """Run ``f(*args, **kwargs)``, and tell where what it gives comes from.
+
+    Numbers, text and arrays among the arguments are followed, those in lists, tuples and dicts
+    each by itself.
+
+    >>> from overlay.interpretations.tagging import provenance
+    >>> found = provenance(lambda x, y, z: (x + y) * 2 if z > 0 else x, 1.0, 2.0, 3.0)
+    >>> found.result, found.inputs
+    (6.0, ('x', 'y'))
+    >>> [condition.parts[0].name for condition in found.conditions]
+    ['z']
+    """
+    recorder = _Recorder()
+    names = _names(f, len(args))
+    given = [recorder.input(arg, name) for arg, name in zip(args, names, strict=True)]
+    named = {name: recorder.input(arg, name) for name, arg in kwargs.items()}
+    return Provenance(recorder, recorder(f, *given, **named))
+
+
+def _names(f: Callable[..., Any], count: int) -> list[str]:
+    """How a function calls its positional arguments."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        return [f"argument {i + 1}" for i in range(count)]
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), name_of(f))
+    return (names + [f"{rest}[{i}]" for i in range(count)])[:count]
