@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import itertools
 import math
-import operator
 import os
 import pickle
 import queue
@@ -137,7 +136,7 @@ class _Entry(NamedTuple):
 
 class _Loop:
     """One run of a loop. place: the turn that it is in. asked: what its calls are asked of, each
-    as ``asked[0](callee, *args)``: itself, once no more calls are made ahead.
+    as ``asked[0](callee)(*args)``: None, once no more calls are made ahead.
     """
 
     def __init__(
@@ -150,7 +149,7 @@ class _Loop:
     ) -> None:
         self.place = -1
         self.calls = [_Ahead(self, k, items, calls, report, options) for k in range(count)]
-        self.asked: list[Any] = [nonoverlay(each.made) for each in self.calls]
+        self.asked: list[Any] = [nonoverlay(each.of) for each in self.calls]
 
     def end(self) -> None:
         """The loop is left: what was not begun is not made."""
@@ -178,6 +177,8 @@ class _Ahead:
         self.report = report
         self.options = options
         self.seconds: list[float] = []
+        self.asked_for: Any = None
+        self.reached = nonoverlay(self.made)
         self.uses_processes = False
         self.untold: Exception | None = None
         self.proof: Proof | None = None
@@ -187,9 +188,14 @@ class _Ahead:
         self.size = 1
         self.submit: Callable[[list[Any]], Future[Results]] | None = None
 
-    def made(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def of(self, callee: Any) -> Any:
+        """What gives what a call of this gives."""
+        self.asked_for = callee
+        return self.reached
+
+    def made(self, /, *args: Any, **kwargs: Any) -> Any:
         """What a call gives that the program makes now."""
-        place = self.loop.place
+        place, callee = self.loop.place, self.asked_for
         if self.proof is None:
             return self._timed(place, callee, args, kwargs)
         entry = self.entries.pop(place, None)
@@ -227,7 +233,7 @@ class _Ahead:
         """Make no more calls ahead."""
         self.report.reason = reason
         self.proof = None
-        self.loop.asked[self.number] = operator.call
+        self.loop.asked[self.number] = None
         self.end()
 
     def end(self) -> None:
