@@ -42,6 +42,8 @@ from overlay.interpretations.parallel.workers import Results, begin, in_processe
 __all__ = ["Helper", "LoopReport", "Options"]
 
 _numbers = itertools.count()
+_SHORTEST = 20e-6
+"""The seconds that a call takes at least that is made ahead, which costs nearly as much."""
 _TIMED = 2
 """How many calls are made here, to see how long they take: the first one may be a cold one."""
 
@@ -267,6 +269,9 @@ class _Ahead:
         kwargs: dict[str, Any],
         seconds: float,
     ) -> None:
+        if seconds < _SHORTEST and self.options.least > 0:
+            self.stop("its calls take too little time")
+            return
         self.coming = self._told(place)
         seconds = max(seconds, 1e-7)
         self.size = max(1, int(0.005 / seconds))
@@ -302,6 +307,8 @@ class _Ahead:
         if callee is not function:
             if not callee.targetoptions.get("nogil"):
                 raise NotProved(f"{function.__name__} is compiled without nogil=True")
+            if callee.targetoptions.get("parallel"):
+                raise NotProved(f"{function.__name__} is compiled for several cores itself")
             return lambda calls: in_threads(workers, callee, calls)
         if proof.sets or any(map(_has_sets, given)):
             raise NotProved(f"{function.__name__} makes sets, which have an order of their own")
