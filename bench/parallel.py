@@ -7,6 +7,8 @@ figures are lower.
 import argparse
 import hashlib
 import math
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 
@@ -87,22 +89,41 @@ def abs_of(x):
     return abs(x)
 
 
+def by_hand(n, pool):
+    return list(pool.map(series, [x * 0.1 for x in range(n)], chunksize=4))
+
+
+def arrays_by_hand(n, pool):
+    values = np.linspace(0.0, 1.0, 1500)
+    return sum([found.sum() for found in pool.map(smoothed, [values] * n, range(n))])
+
+
+def kernels_by_hand(n, pool):
+    values = np.linspace(0.0, 1.0, 200_000)
+    return list(pool.map(kernel, [values] * n, range(n)))
+
+
+# of each case: the program, and the same with a pool of two workers, by hand
 CASES = {
-    "a comprehension, Python code": comprehension,
-    "a loop that sums, Python code": accumulated,
-    "arrays as arguments, Python code": arrays,
-    "compiled without the GIL": kernels,
-    "each call needs the one before": chained,
-    "very short calls": short,
+    "a comprehension, Python code": (comprehension, by_hand, "processes"),
+    "a loop that sums, Python code": (accumulated, by_hand, "processes"),
+    "arrays as arguments, Python code": (arrays, arrays_by_hand, "processes"),
+    "compiled without the GIL": (kernels, kernels_by_hand, "threads"),
+    "each call needs the one before": (chained, None, None),
+    "very short calls": (short, None, None),
 }
 
 
-def compared(case, function, n, rounds):
-    """One case: the ratio of the time of ours to that of the loop as it is."""
-    ours = parallel(function).prepare()
+def compared(case, programs, n, rounds, pools):
+    """One case: the ratio of the time of ours to that of the loop as it is, and to that of a pool
+    by hand."""
+    function, hand, kind = programs
+    ours = parallel(function, workers=2).prepare()
     if repr(ours(n)) != repr(function(n)):
         raise SystemExit(f"{case}: another result")
     jobs = {"alone": lambda: function(n), "ours": lambda: ours(n)}
+    if hand is not None:
+        jobs["pool"] = lambda: hand(n, pools[kind])
     taken = interleaved(jobs, rounds, LIMIT, perf_counter)
     ahead = sum(each.ahead for each in ours.report())
     made = ahead + sum(each.one_by_one for each in ours.report())
@@ -111,11 +132,12 @@ def compared(case, function, n, rounds):
         "alone": min(taken["alone"]),
         "ours": min(taken["ours"]),
         "ratio": ratio(taken, "ours", "alone"),
+        "to_pool": ratio(taken, "ours", "pool") if hand is not None else None,
         "ahead": ahead / made if made else 0.0,
     }
 
 
-HEAD = ("case", "one by one", "ours", "ratio", "calls ahead")
+HEAD = ("case", "one by one", "ours", "ratio", "to a pool by hand", "calls ahead")
 
 
 def cells(row):
@@ -124,6 +146,7 @@ def cells(row):
         duration(row["alone"]),
         duration(row["ours"]),
         times(row["ratio"]),
+        "-" if row["to_pool"] is None else times(row["to_pool"]),
         f"{row['ahead']:.0%}",
     )
 
@@ -131,8 +154,9 @@ def cells(row):
 def page(figures):
     """The part of docs/benchmarks.md."""
     text = (
-        "Loops whose calls are made at the same time, in as many processes or threads as there are "
-        "cores, against the same loops one call after another, by the clock on the wall."
+        "Loops whose calls are made at the same time, by two processes or threads, against the "
+        "same loops one call after another, and against a pool of concurrent.futures, by hand; by "
+        "the clock on the wall."
     )
     rows = [HEAD, *map(cells, figures["rows"])]
     return part("Parallel loops", text, [section("A loop", "", rows)])
@@ -150,7 +174,10 @@ def main():
     chosen = options()
     n = 8 if chosen.smallest else 100
     print(f"{machine_and_numba()}; the clock on the wall")
-    found = [compared(case, function, n, chosen.rounds) for case, function in CASES.items()]
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, spawned) as processes, ThreadPoolExecutor(2) as threads:
+        pools = {"processes": processes, "threads": threads}
+        found = [compared(case, each, n, chosen.rounds, pools) for case, each in CASES.items()]
     print(table([HEAD, *map(cells, found)]))
     figures = {"machine": machine_and_numba(), "rows": found}
     written({**figures, "page": page(figures)}, chosen.json)

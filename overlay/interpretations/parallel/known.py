@@ -110,4 +110,6 @@ def place_of_out(function: Any) -> int | None:
 
 def computes(function: Any) -> bool:
     """Whether it computes from plain data and does nothing else."""
-    return _ALL.get(id(function)) is function or isinstance(function, np.ufunc)
+    if isinstance(function, np.ufunc):  # others may call Python code
+        return getattr(np, function.__name__, None) is function
+    return _ALL.get(id(function)) is function

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import itertools
 import math
-import operator
 import os
 import pickle
 import queue
@@ -43,6 +42,8 @@ from overlay.interpretations.parallel.workers import Results, begin, in_processe
 __all__ = ["Helper", "LoopReport", "Options"]
 
 _numbers = itertools.count()
+_SHORTEST = 20e-6
+"""The seconds that a call takes at least that is made ahead, which costs nearly as much."""
 _TIMED = 2
 """How many calls are made here, to see how long they take: the first one may be a cold one."""
 
@@ -137,7 +138,7 @@ class _Entry(NamedTuple):
 
 class _Loop:
     """One run of a loop. place: the turn that it is in. asked: what its calls are asked of, each
-    as ``asked[0](callee, *args)``: itself, once no more calls are made ahead.
+    as ``asked[0](callee)(*args)``: None, once no more calls are made ahead.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ class _Loop:
     ) -> None:
         self.place = -1
         self.calls = [_Ahead(self, k, items, calls, report, options) for k in range(count)]
-        self.asked: list[Any] = [nonoverlay(each.made) for each in self.calls]
+        self.asked: list[Any] = [nonoverlay(each.of) for each in self.calls]
 
     def end(self) -> None:
         """The loop is left: what was not begun is not made."""
@@ -178,6 +179,8 @@ class _Ahead:
         self.report = report
         self.options = options
         self.seconds: list[float] = []
+        self.asked_for: Any = None
+        self.reached = nonoverlay(self.made)
         self.uses_processes = False
         self.untold: Exception | None = None
         self.proof: Proof | None = None
@@ -187,9 +190,14 @@ class _Ahead:
         self.size = 1
         self.submit: Callable[[list[Any]], Future[Results]] | None = None
 
-    def made(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def of(self, callee: Any) -> Any:
+        """What gives what a call of this gives."""
+        self.asked_for = callee
+        return self.reached
+
+    def made(self, /, *args: Any, **kwargs: Any) -> Any:
         """What a call gives that the program makes now."""
-        place = self.loop.place
+        place, callee = self.loop.place, self.asked_for
         if self.proof is None:
             return self._timed(place, callee, args, kwargs)
         entry = self.entries.pop(place, None)
@@ -227,7 +235,7 @@ class _Ahead:
         """Make no more calls ahead."""
         self.report.reason = reason
         self.proof = None
-        self.loop.asked[self.number] = operator.call
+        self.loop.asked[self.number] = None
         self.end()
 
     def end(self) -> None:
@@ -261,6 +269,9 @@ class _Ahead:
         kwargs: dict[str, Any],
         seconds: float,
     ) -> None:
+        if seconds < _SHORTEST and self.options.least > 0:
+            self.stop("its calls take too little time")
+            return
         self.coming = self._told(place)
         seconds = max(seconds, 1e-7)
         self.size = max(1, int(0.005 / seconds))
@@ -296,6 +307,8 @@ class _Ahead:
         if callee is not function:
             if not callee.targetoptions.get("nogil"):
                 raise NotProved(f"{function.__name__} is compiled without nogil=True")
+            if callee.targetoptions.get("parallel"):
+                raise NotProved(f"{function.__name__} is compiled for several cores itself")
             return lambda calls: in_threads(workers, callee, calls)
         if proof.sets or any(map(_has_sets, given)):
             raise NotProved(f"{function.__name__} makes sets, which have an order of their own")

@@ -338,10 +338,18 @@ class _Body:
         for handler in node.handlers:
             if handler.name is not None:
                 self.refuse(handler, "keeps an exception")
+            self._handled(handler.type)
             self.block(handler.body)
         self.block(node.body)
         self.block(node.orelse)
         self.block(node.finalbody)
+
+    def _handled(self, node: ast.expr | None) -> None:
+        """The classes of exceptions that are handled have to be Python's."""
+        classes = node.elts if isinstance(node, ast.Tuple) else [] if node is None else [node]
+        for each in classes:
+            if not computes(self.callee(each)):
+                self.refuse(each, "handles exceptions of another class than Python's")
 
     # ---- what is stored ----
 
@@ -529,7 +537,8 @@ class _Body:
         if id(callee) in IMMUTABLE_RESULT and kind is Kind.IMMUTABLE:
             return Kind.IMMUTABLE
         out = None if isinstance(callee, type) else place_of_out(callee)
-        if out is not None and len(node.args) > out:
+        spreads = any(isinstance(each, ast.Starred) for each in node.args)
+        if out is not None and (len(node.args) > out or spreads):
             self.refuse(node, "gives an array to write into")
         if id(callee) in SETS:
             self.checker.proof.sets = True

@@ -1,6 +1,7 @@
 """Functions whose loops ask for calls ahead.
 
-``for x in xs: ... g(x) ...`` becomes ``for x, ask in parallel(xs, ...): ... ask[0](g, x) ...``.
+``for x in xs: ... g(x) ...`` becomes ``for x, ask in parallel(xs, ...): ... ask[0](g)(x) ...``, and
+``g(x)`` again where ``ask[0]`` is None.
 Beside the loop stands what the calls will be, as far as that can be told by computing with plain
 data: expressions that are evaluated ahead, and do nothing else.
 """
@@ -282,7 +283,10 @@ def _asking(node: ast.expr, calls: list[ast.Call]) -> ast.expr:
                 return self.generic_visit(node)
             place = ast.Constant(calls.index(node))
             asked = ast.Subscript(ast.Name(ASK, ast.Load()), place, ast.Load())
-            return _at(ast.Call(asked, [node.func, *node.args], node.keywords), node)
+            is_left = ast.Compare(asked, [ast.Is()], [ast.Constant(None)])
+            ahead = ast.Call(asked, [node.func], [])
+            callee = ast.IfExp(is_left, node.func, ahead)
+            return _at(ast.Call(callee, node.args, node.keywords), node)
 
     return Asking().visit(node)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.interpretations.parallel.data import is_sent_as_it_is
 from overlay.interpretations.parallel.known import computes
 from overlay.interpretations.parallel.purity import Proof
 
@@ -104,13 +105,15 @@ def _found(value: tuple[str, Any], made: list[FunctionType]) -> Any:
 
 
 def call_all(function: FunctionType, calls: list[Any], errors: dict[str, Any]) -> list[Any]:
-    """What calls give, each alone in a tuple; None for one that raised or warned."""
+    """What calls give, each alone in a tuple; None for one that raised or warned, or that gave
+    what would come as something else."""
     found: list[Any] = []
     with warnings.catch_warnings(), np.errstate(**errors):
         warnings.simplefilter("error")
         for args, kwargs in calls:
             try:
-                found.append((function(*args, **kwargs),))
+                result = function(*args, **kwargs)
+                found.append((result,) if is_sent_as_it_is(result) else None)
             except Exception:  # the program makes the call again, and raises it itself
                 found.append(None)
     return found

@@ -7,6 +7,7 @@ itself (a condition, an index, a C function), the tape gets a guard: no dependen
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
@@ -118,6 +119,8 @@ class Dependent:
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if "out" in kwargs or method == "at":
             refuse_write()
+        if getattr(np, ufunc.__name__, None) is not ufunc and not _is_of_scipy(ufunc):
+            return NotImplemented  # it may call Python code
         return apply(ufunc if method == "__call__" else getattr(ufunc, method), *args, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -126,6 +129,10 @@ class Dependent:
         if function.__name__ not in NUMPY_FUNCTIONS:
             return NotImplemented
         return apply(function, *args, **kwargs)
+
+
+def _is_of_scipy(ufunc: Any) -> bool:
+    return getattr(sys.modules.get("scipy.special"), ufunc.__name__, None) is ufunc
 
 
 class _Method(NamedTuple):

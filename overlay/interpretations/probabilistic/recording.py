@@ -246,7 +246,7 @@ _class_of = nonoverlay(_find_class)
 
 
 @_table.overlay(operator.getitem)
-def item(container: list[Any] | tuple[Any, ...], index: Dependent) -> Any:
+def item(container: Any, index: Dependent) -> Any:
     return nonoverlay(_item)(container, index)
 
 

@@ -237,3 +237,84 @@ def rebind(x):
     global SCALE
     if x == 6:
         SCALE = 2.0
+
+
+def every_other(n):
+    return np.sqrt(np.arange(float(n)))[::2]
+
+
+def strided(n):
+    return [every_other(k) for k in range(n)]
+
+
+def noted(x):
+    COUNT[0] += 1
+    return x
+
+
+by_python = np.frompyfunc(noted, 1, 1)
+
+
+def calls_python(x):
+    return by_python(x)
+
+
+def called_by_c(n):
+    return [calls_python(x) for x in range(n)]
+
+
+def classes():
+    COUNT[0] += 1
+    return ValueError
+
+
+def handles(x):
+    try:
+        return 1 // x
+    except (ZeroDivisionError, classes()):
+        return 0
+
+
+def handled(n):
+    return [handles(x) for x in range(n)]
+
+
+def spreading(values, out):
+    return np.sin(*[values, out]).sum()
+
+
+def spread(values, out, n):
+    return [spreading(values, out) for _ in range(n)]
+
+
+@numba.njit(nogil=True)
+def doubled_in_place(values):
+    for i in range(values.size):
+        values[i] *= 2.0
+    return values.sum()
+
+
+def doubled(values, n):
+    values = values.copy()
+    return [doubled_in_place(values) for _ in range(n)]
+
+
+@numba.njit
+def with_the_gil(x):
+    return x * 2.0
+
+
+def held(n):
+    return [with_the_gil(x) for x in range(n)]
+
+
+def mutual(n, values):
+    return values if n == 0 else other(n - 1, values)
+
+
+def other(n, values):
+    return mutual(n, values) if n else values
+
+
+def by_recursion(rows):
+    return [mutual(2, row) for row in rows]

@@ -84,6 +84,24 @@ LEFT = {
     "an argument that is given back": (programs.themselves, (ROWS,), "may give what it was given"),
     "random numbers": (programs.drawn, (8,), "default_rng, of which nothing is known"),
     "the order of a set": (programs.words, (8,), "makes sets"),
+    "Python code behind a ufunc": (programs.called_by_c, (8,), "(vectorized), of which nothing"),
+    "a call in a handler": (programs.handled, (8,), "calls what is not known"),
+    "an output array that is spread": (
+        programs.spread,
+        (VALUES, np.zeros(40), 4),
+        "an array to write into",
+    ),
+    "a compiled write into an argument": (
+        programs.doubled,
+        (VALUES, 6),
+        "changes what it may not have made",
+    ),
+    "compiled with the GIL": (programs.held, (8,), "compiled without nogil=True"),
+    "an argument that recursion gives back": (
+        programs.by_recursion,
+        (ROWS,),
+        "may give what it was given",
+    ),
     "an output array": (
         programs.all_written_out,
         (VALUES, np.zeros(40), 4),
@@ -116,6 +134,12 @@ def restored(function, args):
     """What a program gives that begins as any other run."""
     programs.COUNT[0], programs.CALLS = 0, 0
     return function(*[[list(row) for row in each] if each is ROWS else each for each in args])
+
+
+def test_arrays_that_would_come_in_another_form_are_made_here():
+    ours = prepared(programs.strided)
+    found, expected = ours(8), programs.strided(8)
+    assert [each.strides for each in found[3:]] == [each.strides for each in expected[3:]]
 
 
 def test_a_list_that_is_read_and_written_is_no_guess_that_counts():

@@ -48,7 +48,7 @@ def both(model, *args, steps=80, rng=0, **options):
         assert np.array_equal(np.ma.filled(found, 0), np.ma.filled(expected, 0))
     assert repr(ours.trace.sites) == repr(full.trace.sites)
     assert repr(ours.trace.result) == repr(full.trace.result)
-    assert full.reruns > ours.reruns
+    assert full.reruns >= ours.reruns
     return ours, one
 
 
