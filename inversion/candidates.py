@@ -19,6 +19,8 @@ __all__ = ["RANGES", "fairly", "is_discrete", "members", "outwards", "periods"]
 MOST_MEMBERS = 20_000
 """So many integers are tried one by one; of more, those that a coordinate names."""
 INF = math.inf
+BESIDE = 1e-9
+"""How far beside the end of a branch rounding may bring a number, relative to it."""
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -97,9 +99,18 @@ def outwards(start: int, low: float, high: float) -> Iterator[int]:
 Range = Callable[[Mapping[str, Any], Values], tuple[float, float] | None]
 
 
-def _by(ends: Callable[[float], int]) -> Range:
-    """For a coordinate that grows with the argument, known but for one."""
-    return lambda known, a: (ends(float(a.low)) - 1, ends(float(a.high)) + 1)
+def _by(branch: Callable[[float], int]) -> Range:
+    """For a coordinate that grows with the argument; but for rounding."""
+
+    def ends(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
+        low, high = float(a.low), float(a.high)
+        low, high = (low - BESIDE * max(1.0, abs(low))), high + BESIDE * max(1.0, abs(high))
+        return (
+            branch(low) if math.isfinite(low) else -INF,
+            branch(high) if math.isfinite(high) else INF,
+        )
+
+    return ends
 
 
 def _sine_branch(a: float) -> int:

@@ -6,22 +6,19 @@ for few choices.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from inversion.passes import MASK
 from inversion.program import Constant, Operand, Program, Statement, Variable
 from primitives import Relation, arithmetic, integer
-from primitives.bits import integers_bitwise
 from primitives.congruences import congruence
 
 __all__ = ["reduced"]
 
 Line = tuple[int, int]
 """Factor and shift of a linear function."""
-
-MASK = next(rule for rule in integers_bitwise if rule.target is operator.and_)
 
 
 def reduced(program: Program) -> Program:

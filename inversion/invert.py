@@ -30,6 +30,7 @@ from inversion.polar import in_polar_coordinates
 from inversion.program import Program
 from inversion.raising import may_hide_errors
 from inversion.sending import Request
+from inversion.tightening import tightened
 from inversion.trees import Node, Tree, declared, leaves, mapped
 from overlay import Context
 from overlay.location import caller, location_of
@@ -199,12 +200,13 @@ def _planned(
     program = absorb(fuse_elementwise(with_systems(program, parts)))
     program = prune(in_polar_coordinates(program, parts))
     try:
-        return program, plan(program, parts, stated, numeric=numeric), stated
+        made = plan(program, parts, stated, numeric=numeric)
     except NotInvertible:
         gathered = prune(with_integer_systems(program))
         if gathered == program:
             raise
-        return gathered, plan(gathered, parts, stated, numeric=numeric), stated
+        program, made = gathered, plan(gathered, parts, stated, numeric=numeric)
+    return program, tightened(made, stated), stated
 
 
 def _inputs(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +12,14 @@ from inversion.fusing import fuse
 from inversion.program import Constant, Operand, Program, Statement, Variable
 from inversion.structured import Narrowed, Structured
 from primitives import NoSolution, Relation
-from primitives.several import PAIRS
+from primitives.bits import integers_bitwise
+from primitives.integer import mod_int
+from primitives.several import PAIRS, divmod_int
+from primitives.shifts import rshift_int
 
-__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "pair", "prune", "share"]
+__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "pair", "prune", "settle", "share"]
+
+MASK = next(rule for rule in integers_bitwise if rule.target is operator.and_)
 
 
 def fold(program: Program) -> Program:
@@ -59,6 +65,12 @@ def pair(program: Program) -> Program:
     for i, statement in enumerate(program.statements):
         first.setdefault((statement.relation.identity, statement.arguments), i)
     statements: list[Statement | None] = list(program.statements)
+    for i, j, together, by in _split_by_bits(program):
+        one, other = program.statements[i], program.statements[j]
+        statements[max(i, j)] = None
+        arguments = (one.arguments[0], by)
+        results = (*one.results, *other.results)
+        statements[min(i, j)] = Statement(together, results, arguments, one.where)
     for (quotient, remainder), together in PAIRS.items():
         for (identity, arguments), i in first.items():
             j = first.get((remainder.identity, arguments))
@@ -68,6 +80,63 @@ def pair(program: Program) -> Program:
                 statements[max(i, j)] = None
                 statements[min(i, j)] = Statement(together, results, one.arguments, one.where)
     return program.replace(statements=tuple(s for s in statements if s is not None))
+
+
+def _split_by_bits(program: Program) -> Iterator[tuple[int, int, Relation, Constant]]:
+    """Where an integer is shifted down, and where the bits are kept that are lost there: a
+    quotient and a remainder by a power of two."""
+    low: dict[tuple[Operand, int], int] = {}
+    for i, statement in enumerate(program.statements):
+        if statement.relation is MASK:
+            number, mask = statement.arguments
+            if isinstance(mask, Constant) and mask.value > 0 and not mask.value & (mask.value + 1):
+                low.setdefault((number, mask.value.bit_length()), i)
+    for i, statement in enumerate(program.statements):
+        if low and statement.relation is rshift_int:
+            number, shift = statement.arguments
+            j = low.pop((number, shift.value), None) if isinstance(shift, Constant) else None
+            if j is not None and isinstance(shift, Constant):
+                yield i, j, divmod_int, Constant(1 << shift.value)
+
+
+def settle(program: Program) -> Program:
+    """Where a condition that holds says what a bit is, that is known too: ``n % 2``, where ``n % 2
+    == 1``, or where it counts as true."""
+    definitions: dict[Operand, Statement]
+    definitions = {v: s for s in program.statements for v in s.results}
+    found = dict(program.holds)
+    for value, is_true in program.holds:
+        statement = definitions.get(value)
+        bit = None if statement is None else _bit_of(statement, definitions, is_true=is_true)
+        if bit is not None:
+            found.setdefault(*bit)
+    return program.replace(holds=tuple(found.items()))
+
+
+def _bit_of(
+    statement: Statement, definitions: Mapping[Operand, Statement], *, is_true: bool
+) -> tuple[Operand, bool] | None:
+    """The bit that a condition is about, and what it is there."""
+    rule, (bit, *others) = statement.relation, statement.arguments
+    if not isinstance(rule, Relation) or bit.kind is not int or bit not in definitions:
+        return None
+    if not _is_bit(definitions[bit], bit):
+        return None
+    if rule.target in (bool, operator.not_):
+        return bit, is_true is (rule.target is bool)
+    value = others[0].value if others and isinstance(others[0], Constant) else None
+    if rule.target not in (operator.eq, operator.ne) or value not in (0, 1):
+        return None
+    return bit, (is_true is (rule.target is operator.eq)) is bool(value)
+
+
+def _is_bit(statement: Statement, result: Operand) -> bool:
+    """Whether a result of a statement is the lowest bit of an integer."""
+    rule, by = statement.relation, statement.arguments[-1]
+    if rule is MASK:
+        return by == Constant(1)
+    lowest = rule is mod_int or (rule is divmod_int and result == statement.results[1])
+    return lowest and by == Constant(2)
 
 
 def narrow(program: Program) -> Program:
@@ -128,5 +197,7 @@ def prune(program: Program) -> Program:
     return program.replace(statements=tuple(reversed(kept)))
 
 
-SIMPLIFY: tuple[Callable[[Program], Program], ...] = (fold, share, fuse, pair, narrow, prune)
+SIMPLIFY: tuple[Callable[[Program], Program], ...] = (
+    fold, share, fuse, pair, narrow, settle, prune
+)  # fmt: skip
 """What every program goes through before it is planned."""

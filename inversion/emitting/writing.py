@@ -271,7 +271,8 @@ class Body:
                 self.row(f"if {'not ' if is_true else ''}{self.shown(value)}:")
                 self.row('    raise NoSolution("the condition leads to another branch")')
             elif isinstance(value, Variable):
-                self.row(f"{self.shown(value)} = {is_true}")
+                shown = is_true if value.kind is bool else int(is_true)
+                self.row(f"{self.shown(value)} = {shown}")
             elif bool(value.value) != is_true:
                 self.row('raise NoSolution("this branch is never taken")')
         for step in plan.steps:

@@ -341,8 +341,7 @@ PROGRAMS = {
 # where θ drawn at random hardly ever has an answer: most of its choices follow from one another, or
 # leave the rest of the arm too far from where the hand is
 RARE = {
-    crc32, arm_4, hours_minutes_seconds, colorsys.rgb_to_hls, colorsys.hls_to_rgb,
-    colorsys.rgb_to_hsv, colorsys.hsv_to_rgb,
+    arm_4, colorsys.rgb_to_hls, colorsys.hls_to_rgb, colorsys.rgb_to_hsv, colorsys.hsv_to_rgb,
 }  # fmt: skip
 
 
