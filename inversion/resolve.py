@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from inspect import Parameter
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +13,8 @@ from overlay.dispatch import Chain, by_types, resolve
 from overlay.signature import NO_VARARGS
 from overlay.target import canonical
 from primitives import Relation, relation_of, relations
+from primitives.arrays.domain import is_array
+from primitives.sequences.lists import is_list
 
 __all__ = ["Resolver"]
 
@@ -68,10 +71,10 @@ class Resolver:
 def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> Method | None:
     asked = relation_of(canonical(target))
     for i, table in enumerate(tables):
-        methods = ((method, _numbers(method)) for method in table.find(asked))
+        methods = ((method, _given_by_position(method)) for method in table.find(asked))
         accepting = [(method, hints) for method, hints in methods if _may_accept(hints, kinds)]
         exact = [method for method, hints in accepting if hints == tuple(kinds)]
-        if exact and all(hints for _, hints in accepting):
+        if exact and all(hints and all(map(_is_number, hints)) for _, hints in accepting):
             return max(exact, key=_added)  # nothing is more specific
         if accepting:
             return resolve(tables[i:], asked, by_types(kinds))
@@ -82,28 +85,34 @@ def _found(tables: Sequence[MethodTable], target: Any, kinds: Sequence[Any]) -> 
 # numbers of just the types that a relation is for, or of others than all relations are for.
 
 
-def _numbers(method: Method) -> tuple[Any, ...]:
-    """The types that a method is for, where they are all numbers, given by position; else none."""
+def _given_by_position(method: Method) -> tuple[Any, ...] | None:
+    """The types that a method is for, where it takes just so many values; else None."""
     given = method.declared
     hints = tuple(p.hint for p in given.positional if p.required)
     plain = given.unresolved is None and given.varargs is NO_VARARGS and not given.keyword_only
-    return hints if plain and len(hints) == len(given.positional) and _are_numbers(hints) else ()
+    return hints if plain and len(hints) == len(given.positional) else None
 
 
-def _are_numbers(kinds: Iterable[Any]) -> bool:
-    return all(any(kind is number for number in NUMBERS) for kind in kinds)
+def _is_number(kind: Any) -> bool:
+    return any(kind is number for number in NUMBERS)
 
 
-def _may_accept(hints: tuple[Any, ...], kinds: Sequence[Any]) -> bool:
-    """Whether a method may match a call with values of these types. hints: the numbers it is for,
-    where it is."""
-    if not hints or not _are_numbers(kinds):
+def _may_accept(hints: tuple[Any, ...] | None, kinds: Sequence[Any]) -> bool:
+    """Whether a method may match a call with values of these types. hints: as
+    ``_given_by_position`` has them."""
+    if hints is None or not all(map(_is_number, kinds)):
         return True
     return len(hints) == len(kinds) and all(map(_accepts, hints, kinds))
 
 
-def _accepts(hint: Any, kind: Any) -> bool:
-    return hint is kind or (hint is int and kind in (bool, np.int64))
+def _accepts(hint: Any, number: type) -> bool:
+    """Whether numbers of a type may be what an annotation says."""
+    if _is_number(hint):
+        return hint is number or (hint is int and number in (bool, np.int64))
+    if is_list(hint) or is_array(hint):
+        return False
+    # other metaclasses have a say in what is a subclass
+    return type(hint) is not type or hint is Parameter.empty or issubclass(number, hint)
 
 
 def _added(method: Method) -> int:

@@ -4,6 +4,9 @@ import itertools
 import operator
 import subprocess
 import sys
+from inspect import Parameter
+from numbers import Real
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,13 +41,17 @@ def another_sum():
     )  # fmt: skip
 
 
-def test_a_method_for_any_types_is_left_to_dispatch():
+@pytest.mark.parametrize("hint", [Parameter.empty, Any, object, Real, float | int])
+def test_a_method_for_any_types_is_left_to_dispatch(hint):
     table = MethodTable("sums")
     wide, narrow = another_sum(), another_sum()
 
-    @table.generated(relation_of(operator.add))
     def of_any(a, b):
         return wide
+
+    if hint is not Parameter.empty:
+        of_any.__annotations__ = {"a": hint, "b": hint}
+    table.generated(relation_of(operator.add))(of_any)
 
     resolver = Resolver(Context(table))
     assert resolver.relation(operator.add, (float, float), base=False) is wide
