@@ -44,48 +44,51 @@ _DARK = (
     "--o-blue:#79c0ff;--o-blue-fill:#10294a;--o-orange:#ffa657;--o-orange-fill:#3d2310;"
     "--o-green:#7ee787;--o-green-fill:#12361e;--o-red:#ff9790;--o-red-fill:#4a1a1d;"
 )
+# counts as an id: above what a notebook says of tables and code
+_VIEW = ":is(.overlay-view,#overlay-view)"
 STYLES = (
     f".overlay-view{{{_LIGHT}}}"
     f"@media (prefers-color-scheme:dark){{.overlay-view{{{_DARK}}}}}"
     f'[data-jp-theme-light="true"] .overlay-view,.vscode-light .overlay-view{{{_LIGHT}}}'
     f'[data-jp-theme-light="false"] .overlay-view,.vscode-dark .overlay-view{{{_DARK}}}'
     """
-.overlay-view{color:var(--jp-content-font-color1,var(--o-text));font-size:13px;
+VIEW{color:var(--jp-content-font-color1,var(--o-text));font-size:13px;
 font-family:var(--jp-content-font-family,system-ui,sans-serif);line-height:1.5}
-.overlay-view table{border-collapse:collapse;margin:.3em 0;border:0;color:inherit;
+VIEW tr{background:none}
+VIEW table{border-collapse:collapse;margin:.3em 0;border:0;color:inherit;
 font-size:inherit}
-.overlay-view th,.overlay-view td{text-align:left;vertical-align:top;padding:.15em .8em .15em 0;
+VIEW th,VIEW td{text-align:left;vertical-align:top;padding:.15em .8em .15em 0;
 border:0;background:none;white-space:normal}
-.overlay-view th{color:var(--o-soft);font-weight:normal;border-bottom:1px solid var(--o-line)}
-.overlay-view tr.o-apart td{border-top:1px solid var(--o-line)}
-.overlay-view code,.overlay-view pre,.overlay-view text{font-family:ui-monospace,Menlo,Consolas,
+VIEW th{color:var(--o-soft);font-weight:normal;border-bottom:1px solid var(--o-line)}
+VIEW tr.o-apart td{border-top:1px solid var(--o-line)}
+VIEW code,VIEW pre,VIEW text{font-family:ui-monospace,Menlo,Consolas,
 "DejaVu Sans Mono",monospace;font-size:12px;background:none;color:inherit;padding:0}
-.overlay-view pre{margin:0;white-space:pre;line-height:1.45}
-.overlay-view .o-soft{color:var(--o-soft)}
-.overlay-view .o-struck code{text-decoration:line-through;color:var(--o-soft)}
-.overlay-view .o-badge{border-radius:.8em;padding:0 .6em;font-size:11px;white-space:nowrap;
+VIEW pre{margin:0;white-space:pre;line-height:1.45}
+VIEW .o-soft{color:var(--o-soft)}
+VIEW .o-struck code{text-decoration:line-through;color:var(--o-soft)}
+VIEW .o-badge{border-radius:.8em;padding:0 .6em;font-size:11px;white-space:nowrap;
 border:1px solid currentColor;color:var(--o-soft)}
-.overlay-view .o-blue{color:var(--o-blue);background:var(--o-blue-fill)}
-.overlay-view .o-orange{color:var(--o-orange);background:var(--o-orange-fill)}
-.overlay-view .o-green{color:var(--o-green);background:var(--o-green-fill)}
-.overlay-view .o-red{color:var(--o-red);background:var(--o-red-fill)}
-.overlay-view details{margin:.1em 0 .1em .2em;padding-left:.9em;border-left:1px solid var(--o-line)}
-.overlay-view details>summary{margin-left:-.9em;cursor:pointer}
-.overlay-view .o-site{padding-left:.9em}
-.overlay-view .o-bar{display:inline-block;height:.7em;background:var(--o-blue)}
-.overlay-view .o-sides{display:flex;flex-wrap:wrap;gap:.6em 2em;align-items:flex-start}
-.overlay-view .o-sides>div{min-width:0;max-width:100%;overflow-x:auto}
-.overlay-view .o-code td{padding-top:0;padding-bottom:0;white-space:pre}
-.overlay-view .o-title{font-weight:600;margin:.3em 0}
-.overlay-view svg{max-width:100%;height:auto}
-.overlay-view .o-node rect{fill:var(--o-fill);stroke:var(--o-line)}
-.overlay-view .o-node.o-given rect{fill:var(--o-green-fill);stroke:var(--o-green)}
-.overlay-view .o-node.o-chosen rect{fill:var(--o-orange-fill);stroke:var(--o-orange)}
-.overlay-view .o-node.o-answer rect{fill:var(--o-blue-fill);stroke:var(--o-blue)}
-.overlay-view .o-node text{fill:var(--o-text);stroke:none}
-.overlay-view .o-edge{fill:none;stroke:var(--o-soft);stroke-width:1.2}
-.overlay-view .o-tip{fill:var(--o-soft);stroke:none}
-""".replace("\n", "")
+VIEW .o-blue{color:var(--o-blue);background:var(--o-blue-fill)}
+VIEW .o-orange{color:var(--o-orange);background:var(--o-orange-fill)}
+VIEW .o-green{color:var(--o-green);background:var(--o-green-fill)}
+VIEW .o-red{color:var(--o-red);background:var(--o-red-fill)}
+VIEW details{margin:.1em 0 .1em .2em;padding-left:.9em;border-left:1px solid var(--o-line)}
+VIEW details>summary{margin-left:-.9em;cursor:pointer}
+VIEW .o-site{padding-left:.9em}
+VIEW .o-bar{display:inline-block;height:.7em;background:var(--o-blue)}
+VIEW .o-sides{display:flex;flex-wrap:wrap;gap:.6em 2em;align-items:flex-start}
+VIEW .o-sides>div{min-width:0;max-width:100%;overflow-x:auto}
+VIEW .o-code td{padding-top:0;padding-bottom:0;white-space:pre;line-height:1.6}
+VIEW .o-title{font-weight:600;margin:.3em 0}
+VIEW svg{max-width:100%;height:auto}
+VIEW .o-node rect{fill:var(--o-fill);stroke:var(--o-line)}
+VIEW .o-node.o-given rect{fill:var(--o-green-fill);stroke:var(--o-green)}
+VIEW .o-node.o-chosen rect{fill:var(--o-orange-fill);stroke:var(--o-orange)}
+VIEW .o-node.o-answer rect{fill:var(--o-blue-fill);stroke:var(--o-blue)}
+VIEW .o-node text{fill:var(--o-text);stroke:none}
+VIEW .o-edge{fill:none;stroke:var(--o-soft);stroke-width:1.2}
+VIEW .o-tip{fill:var(--o-soft);stroke:none}
+""".replace("\n", "").replace("VIEW", _VIEW)
 )
 
 
