@@ -9,7 +9,7 @@ WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv cuda demo test test-all test-oldest conformance check format bench docs clean
+.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format bench docs clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -27,6 +27,9 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 
 demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
+
+notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
+	@$(BIN)/python scripts/run_notebooks.py
 
 test: $(READY) cuda  ## the tests, the README's and the docstrings' examples among them
 	@$(BIN)/python -m pytest $(PYTEST_FLAGS)

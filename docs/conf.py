@@ -25,8 +25,8 @@ autodoc_typehints_description_target = "documented"
 PAGES = {
     "Start": ("project/README", "tutorial", "cheat_sheet"),
     "How to": (
-        *("choosing", "programs", "looking", "generic", "write_an_interpretation", "plugins"),
-        *("analysis", "kernels"),
+        *("choosing", "programs", "notebooks", "looking", "generic", "write_an_interpretation"),
+        *("plugins", "analysis", "kernels"),
     ),
     "Inversion": ("inversion", "constraints", "arrays", "relations", "potential_and_limits"),
     "Interpretations": (

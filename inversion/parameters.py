@@ -63,6 +63,11 @@ class ParameterSpace:
         shown = ", ".join(f"{p.name}: {p.domain!r}" for p in self)
         return f"ParameterSpace({shown})"
 
+    def _repr_html_(self) -> str:
+        from inversion.html import of_parameters
+
+        return of_parameters(self)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the coordinates."""

@@ -80,6 +80,18 @@ class Plan:
         """What an axis stands for in the program."""
         return self.program.operand(axis)
 
+    @property
+    def svg(self) -> str:
+        """A drawing of what is solved after what, as SVG that stands by itself."""
+        from inversion.html import plan_svg
+
+        return plan_svg(self)
+
+    def _repr_html_(self) -> str:
+        from inversion.html import of_plan
+
+        return of_plan(self)
+
     def __str__(self) -> str:
         lines = [f"known {', '.join(self.known)}; to find {', '.join(self.unknown)}"]
         lines += [f"  choose {p}" for p in self.free.values()]
@@ -90,10 +102,14 @@ class Plan:
         return "\n".join(lines)
 
 
+def parts_of(step: Step | Root) -> list[tuple[str, Plan]]:
+    """What a step consists of: the plans of a branch's arms, of a loop's turns."""
+    return [] if isinstance(step, Root) else step.solved.mode.parts()
+
+
 def plan_rows(step: Step | Root) -> list[str]:
-    """What a step consists of, to read: the plans of a branch's arms, of a loop's turns."""
-    parts = [] if isinstance(step, Root) else step.solved.mode.parts()
-    return [row for what, plan in parts for row in (f"{what}:", *str(plan).splitlines())]
+    """The same, to read."""
+    return [r for what, plan in parts_of(step) for r in (f"{what}:", *str(plan).splitlines())]
 
 
 def solved_by(step: Step | Root) -> tuple[Variable, ...]:

@@ -248,6 +248,18 @@ class Program:
             holds=tuple((known.get(value, value), is_true) for value, is_true in self.holds),
         )
 
+    @property
+    def svg(self) -> str:
+        """A drawing of its dataflow, as SVG that stands by itself."""
+        from inversion.html import program_svg
+
+        return program_svg(self)
+
+    def _repr_html_(self) -> str:
+        from inversion.html import of_program
+
+        return of_program(self)
+
     def __str__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
         lines = [f"{self.name}({inputs})   {self.where}", *listed(self.statements, self.holds)]

@@ -76,6 +76,11 @@ class Readable:
         """The program that was read from the function, as it is before it is planned."""
         return self._definition.origin
 
+    def _repr_html_(self) -> str:
+        from inversion.html import of_inverse
+
+        return of_inverse(self)
+
     def __repr__(self) -> str:
         return repr(self._definition)
 

@@ -3,6 +3,8 @@
 Importing this package does not import numba; ``Context.jit`` does, on first use.
 """
 
+from typing import Any
+
 from overlay.callbacks import declare_callbacks
 from overlay.context import Context, call_next, current_context, nonoverlay, recurse
 from overlay.errors import (
@@ -41,7 +43,15 @@ __all__ = [
     "generic",
     "install",
     "known_function",
+    "load_ipython_extension",
     "nonoverlay",
     "recurse",
     "tables_in_force",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext overlay``: the magics ``%overlay`` and ``%%overlay``."""
+    from overlay.magics import load
+
+    load(shell)

@@ -164,6 +164,11 @@ class Context:
         ]
         return f"<Context {', '.join(parts)}>"
 
+    def _repr_html_(self) -> str:
+        from overlay.html import of_context
+
+        return of_context(self)
+
     def __or__(self, inner: Context) -> Context:
         """One context that shadows with ``inner`` first; its flags win, and its metadata and
         state where it has any. Plugins are joined in order."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +73,14 @@ class Site:
 
     def __str__(self) -> str:
         parts = [self.text, self._resolution()]
-        if self.target not in self.text.partition("(")[0]:
+        if self.is_renamed:
             parts.insert(1, f"[{self.target}]")
         return "  ".join([*parts, f"({self.note})"] if self.note else parts)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the call is written with another name than the callee's."""
+        return self.target not in self.text.partition("(")[0]
 
     def _resolution(self) -> str:
         if self.status == "resolved":
@@ -101,9 +107,19 @@ class Function:
     note: str = ""
 
     def __str__(self) -> str:
-        types = ", ".join("?" if kind is None else shown_hint(kind) for kind in self.types)
-        head = f"{self.name}({types})   {self.place}"
+        head = f"{self.call}   {self.place}"
         return f"{head}   ({self.note})" if self.note else head
+
+    @property
+    def call(self) -> str:
+        """Its name and the types of its arguments."""
+        types = ", ".join("?" if kind is None else shown_hint(kind) for kind in self.types)
+        return f"{self.name}({types})"
+
+    @property
+    def tells(self) -> bool:
+        """Whether an overlay plays a part at a site below it."""
+        return any(site.status in _TOLD for site in self)
 
     def __iter__(self) -> Iterator[Site]:
         """Its sites, each followed by those of the functions that it enters."""
@@ -128,6 +144,9 @@ class Explanation:
         for function in self.root.functions:
             yield from function
 
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.root.text}: {_counts(self)}>"
+
     def sites(self, status: str) -> tuple[Site, ...]:
         """The sites with this status."""
         if status not in STATUSES:
@@ -136,6 +155,11 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.tree()
+
+    def _repr_html_(self) -> str:
+        from overlay.html import of_explanation
+
+        return of_explanation(self)
 
     def tree(self, *, everything: bool = False) -> str:
         """The call graph as text. Unless ``everything`` is true, only the first function is
@@ -152,7 +176,7 @@ def _lines(
     yield f"{indent}{function}"
     left_out: list[Site] = []
     for site in function.sites:
-        inner = [f for f in site.functions if everything or _tells(f)]
+        inner = [f for f in site.functions if everything or f.tells]
         if not (everything or all_sites or inner or site.status in _TOLD):
             left_out += [site, *(below for f in site.functions for below in f)]
             continue
@@ -162,14 +186,13 @@ def _lines(
             yield from _lines(each, indent + "    ", everything=everything)
         left_out += [below for f in site.functions if f not in inner for below in f]
     if left_out:
-        counts = {status: sum(s.status == status for s in left_out) for status in STATUSES}
-        shown_counts = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-        yield f"{indent}  ... and {shown_counts}"
+        yield f"{indent}  ... and {_counts(left_out)}"
 
 
-def _tells(function: Function) -> bool:
-    """Whether an overlay plays a part at a site below it."""
-    return any(site.status in _TOLD for site in function)
+def _counts(sites: Iterable[Site]) -> str:
+    """How many sites have each status."""
+    counts = Counter(site.status for site in sites)
+    return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
 
 
 def explain(

@@ -7,7 +7,7 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["caller", "is_ours", "location_of", "name_of", "shown"]
+__all__ = ["brief", "caller", "is_ours", "location_of", "name_of", "shown"]
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
@@ -22,11 +22,30 @@ def is_ours(path: str) -> bool:
 
 
 def shown(path: str, line: int | None) -> str:
-    """``file:line``, relative to the working directory where that is shorter."""
-    if os.path.isabs(path):
+    """``file:line``, relative to the working directory where that is shorter; of a notebook's cell
+    its number, as in ``In[3]:5``."""
+    cell = _cell(path)
+    if cell is not None:
+        path = cell
+    elif os.path.isabs(path):
         relative = os.path.relpath(path)
         path = path if relative.startswith(os.pardir) else relative
     return path if line is None else f"{path}:{line}"
+
+
+def _cell(path: str) -> str | None:
+    """The number of the cell that IPython has compiled under this name; None for others."""
+    ipython: Any = sys.modules.get("IPython")
+    shell: Any = None if ipython is None else ipython.get_ipython()
+    named = None if shell is None else shell.compile.format_code_name(path)
+    return None if named is None else named[1]
+
+
+def brief(where: str) -> str:
+    """A place without the folder of ``sys.path`` that it lies in: ``statistics.py:12``."""
+    folders = (os.path.join(os.path.abspath(folder), "") for folder in sys.path)
+    holding = [folder for folder in folders if where.startswith(folder)]
+    return where[len(max(holding, key=len, default="")) :]
 
 
 def location_of(thing: object) -> str:

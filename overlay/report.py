@@ -84,6 +84,9 @@ class Report:
             parts.append(f"left {_counted(sum(place.times for place in self.left), 'time')}")
         return ", ".join(parts)
 
+    def __repr__(self) -> str:
+        return f"<Report: {self.summary}>"
+
     def __str__(self) -> str:
         lines = [f"{self.context!r}: {self.summary}"]
         sections = ("hit", self.hits), ("never hit", self.never), ("left the context", self.left)
@@ -93,6 +96,11 @@ class Report:
         if not self.watched:
             lines.append("  calls, and places where one left: Context(..., counts=True)")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from overlay.html import of_report
+
+        return of_report(self)
 
 
 def _row(row: Hit | Leaving | Method) -> str:

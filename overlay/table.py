@@ -83,6 +83,11 @@ class MethodTable:
         targets = len(self._targets) + len(self._pending)
         return f"<MethodTable {self.name!r}: {methods} methods for {targets} targets>"
 
+    def _repr_html_(self) -> str:
+        from overlay.html import of_table
+
+        return of_table(self)
+
     # ---- adding and removing ----
 
     def overlay(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:

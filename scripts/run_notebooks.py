@@ -1,0 +1,39 @@
+"""Runs notebooks top to bottom, in place: what they show is then from this run."""
+
+import argparse
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parents[1] / "notebooks"
+
+
+def executed(path: Path) -> nbformat.NotebookNode:
+    """A notebook after a run of all its cells in a fresh kernel of this Python.
+
+    Raises CellExecutionError where a cell fails.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    where = {"metadata": {"path": str(path.parent)}}
+    client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where)
+    client.record_timing = False
+    client.execute()
+    return notebook
+
+
+def main() -> None:
+    """Run the notebooks that are named, or all, and write what they show into them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("notebooks", nargs="*", type=Path, help="all, where none is named")
+    for path in parser.parse_args().notebooks or sorted(FOLDER.glob("*.ipynb")):
+        start = time.perf_counter()
+        notebook = executed(path)
+        notebook.metadata.language_info = {"name": "python"}
+        nbformat.write(notebook, path)
+        print(f"{path.name}: {time.perf_counter() - start:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
