@@ -14,6 +14,7 @@ from overlay.target import type_attribute
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run
     from overlay.ir import IR, Call
+    from overlay.markers import MarkedModule
 
 __all__ = [
     "ALL",
@@ -21,6 +22,7 @@ __all__ = [
     "Plugin",
     "answers",
     "ask_analysed",
+    "ask_marked",
     "asks_at_calls",
     "check_composition",
     "composed",
@@ -43,6 +45,7 @@ STAGES: Final = (
     "inline",
     "after_inference",
     "after_codegen",
+    "marked",
     "before_optimisation",
     "after_optimisation",
 )
@@ -77,6 +80,7 @@ class Plugin:
     refuses: classes of plugins, or cache tokens, that it cannot be composed with in any order.
     cache_token: what compiled code is kept under, equal for plugins that do the same; None: this
     object, in this process only.
+    markers: functions of the program, calls of which are for this plugin's ``marked``.
     shares_native_cache: compiled code does not depend on this plugin: what was compiled without
     it serves with it, and the other way round.
     """
@@ -86,6 +90,7 @@ class Plugin:
     refuses: Iterable[Any] = ()
     cache_token: Hashable = None
     shares_native_cache: bool = False
+    markers: Iterable[Callable[..., Any]] = ()
 
     def enter(self, callee: Any, types: tuple[Any, ...] | None) -> Plugin | None:
         """The plugin to go on with in ``callee`` and below: this one, another in its place, or
@@ -117,6 +122,10 @@ class Plugin:
 
     def after_codegen(self, module: Any) -> Any:
         """The LLVM module of one function as llvmlite's ``ir`` builds it, to be edited."""
+
+    def marked(self, module: MarkedModule) -> bool | None:
+        """The LLVM module of a function that calls one of ``markers``, to be edited in place, so
+        that none of ``module.calls`` is left. Whether it was changed."""
 
     def before_optimisation(self, module: Any) -> Any:
         """The LLVM module with all that is linked to it, not optimised yet."""
@@ -314,6 +323,11 @@ def ask_analysed(plugins: Iterable[Plugin], run: Run | None, function: Any) -> N
         for plugin in plugins:
             if _has(plugin, "analysed"):
                 _ask(plugin, "analysed", function, lambda p=plugin, run=run: p.analysed(run))
+
+
+def ask_marked(plugin: Plugin, module: MarkedModule, function: Any) -> bool:
+    """Whether a plugin has changed the module of a function that calls its markers."""
+    return bool(_ask(plugin, "marked", function, lambda: plugin.marked(module)))
 
 
 def _has(plugin: Plugin, hook: str) -> bool:

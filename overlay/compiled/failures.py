@@ -10,12 +10,15 @@ import inspect
 import itertools
 import re
 import weakref
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from overlay.errors import AmbiguousMethod, NotCompilable, OverlayError
 from overlay.location import location_of, name_of, shown
 from overlay.table import Method
 from overlay.target import describe
+
+if TYPE_CHECKING:
+    from overlay.markers import MarkedCall
 
 __all__ = [
     "Failure",
@@ -33,6 +36,7 @@ __all__ = [
     "kernel_returns",
     "keywords_after_rest",
     "makes_instance",
+    "marker_left",
     "next_in_block",
     "no_meaning",
     "no_stage_on_device",
@@ -304,6 +308,17 @@ def kernel_returns(function: Any, returned: str) -> NotCompilable:
         f"{name_of(function)} returns {returned}: a kernel returns nothing",
         where=location_of(function),
         help="have it write its results into an array",
+    )
+
+
+def marker_left(plugin: Any, call: MarkedCall, changed: bool) -> NotCompilable:
+    """A plugin has left a call of one of its markers in LLVM."""
+    said = "says that it changed the module" if changed else "says that it changed nothing"
+    return NotCompilable(
+        f"a call of the marker {name_of(call.marker)} is left over",
+        where=call.where,
+        notes=[("plugin", f"{plugin!r} {said}")],
+        help="have its hook marked take out or replace each of module.calls",
     )
 
 

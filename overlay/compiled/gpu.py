@@ -15,6 +15,7 @@ from overlay.table import LOCK
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.numba_cuda import Function
     from overlay.compiled.world import World
 
 __all__ = ["OPTIONS", "Kernel", "SimulatedKernel", "kernel_of"]
@@ -78,10 +79,7 @@ class Kernel:
 
         with explained(self.function):
             code = compiled(self._entry_in(world), args, given, self.options)
-        functions = tuple(
-            CompiledFunction(f.symbol, name_of(f.function), location_of(f.function) or "", f.types)
-            for f in code.functions
-        )
+        functions = tuple(map(_shown, code.functions))
         types = tuple(map(str, args))
         return CompiledKernel(
             self.__name__, code.symbol, types, given, code.ptx, code.llvm, functions
@@ -184,6 +182,12 @@ def kernel_of(
         return SimulatedKernel(engine, function, options)
     target = cuda_target()
     return Kernel(engine.on(target), target.function_of(function) or function, options)
+
+
+def _shown(made: Function) -> CompiledFunction:
+    where = location_of(made.function) or ""
+    types = tuple(map(str, made.types))
+    return CompiledFunction(made.symbol, name_of(made.function), where, types)
 
 
 def _capability(given: Sequence[int] | None) -> Capability:

@@ -21,12 +21,14 @@ from overlay.compiled.numba_cuda_ir import in_cuda
 from overlay.compiled.numba_cuda_typing import Capability, as_compiler
 from overlay.compiled.numba_dispatchers import RESOLVED, InnerDispatcher
 from overlay.compiled.numba_lowering import keep_calls
+from overlay.compiled.numba_marked import hand_marked
 from overlay.compiled.numba_types import Native, refused
 from overlay.errors import OverlayError
 from overlay.location import name_of
+from overlay.markers import MarkedFunction
 from overlay.plugin import run_stage, stages_of
 
-__all__ = ["Code", "Entry", "Launched", "compiled"]
+__all__ = ["Code", "Entry", "Function", "Launched", "compiled"]
 
 # Finds the function of the program that a kernel runs, for arguments of these types.
 Entry = Callable[[Sequence[Any]], InnerDispatcher]
@@ -39,7 +41,12 @@ class Function(NamedTuple):
 
     symbol: str
     function: Any
-    types: tuple[str, ...]
+    types: tuple[Any, ...]
+
+    @property
+    def marked(self) -> MarkedFunction:
+        """As plugins see it."""
+        return MarkedFunction(self.function, self.types)
 
 
 class Code(NamedTuple):
@@ -97,8 +104,9 @@ class Making:
         (module, *_) = made.library.modules
         keep_calls(module, {self._symbol(*each) for each in inner.kept_on_device})
         _show_plugins(inner, module)
+        hand_marked(inner, module, self._symbol, {f.symbol: f.marked for f in self.functions})
         made.library.finalize()
-        signature = (*map(str, args), str(made.signature.return_type))
+        signature = (*args, made.signature.return_type)
         symbol = made.fndesc.llvm_func_name
         self.functions.append(Function(symbol, inner.original, signature))
         return made

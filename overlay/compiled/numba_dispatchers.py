@@ -111,6 +111,7 @@ class InnerDispatcher(Holder, Dispatcher):
         # where there are plugins, they are asked before a body takes the place of a call
         self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
         self.native: InnerDispatcher | None = None  # of a plugin that shares its code
+        self.marked: list[Any] = []  # calls of markers: what is called, for which types, and where
         self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
         self.kept_on_device: set[Any] = set()  # dispatchers and types, where there are no names yet
         self.original = getattr(function, "py_func", function)

@@ -13,6 +13,7 @@ from numba.core.typed_passes import NativeLowering, NativeParforLowering
 
 from overlay.compiled.numba_dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba_hooks import errors_carried, has_stage
+from overlay.compiled.numba_marked import compiled_in, hand_marked
 from overlay.compiled.numba_types import refused
 from overlay.errors import NotCompilable, OverlayError
 from overlay.location import name_of
@@ -62,7 +63,14 @@ class _Lower(Lower):
                     f"after_codegen of {name_of(dispatcher.function)} gave {given!r}",
                     help="edit the module in place, or give an llvmlite.ir.Module",
                 )
+        worlds = {world, *(callee.world for callee, _, _ in dispatcher.marked)}
+        if dispatcher.marked:
+            hand_marked(dispatcher, given, _symbol, compiled_in(*worlds))
         self.module = given
+
+
+def _symbol(callee: InnerDispatcher, args: tuple[Any, ...]) -> str:
+    return callee.overloads[args].fndesc.llvm_func_name
 
 
 def keep_calls(module: Any, names: set[str]) -> None:

@@ -108,9 +108,9 @@ class _WorldCompiler(CompilerBase):
         passes.add_pass_after(BindInlined, InlineInlinables)
         passes.add_pass(NopythonTypeInference, "types")
         passes.add_pass(PreLowerStripPhis, "no phis")
+        passes.add_pass(Resolve, "each call goes to what it enters")
         if self.world.plugins:
             add_stages(passes)
-        passes.add_pass(Resolve, "each call goes to what it enters")
         passes.add_pass(TypesKnown, "the result type")
         passes.finalize()
         return [passes]

@@ -23,6 +23,8 @@ from overlay.compiled.numba_inferring import convert_inferred
 from overlay.compiled.numba_inlining import Inlining
 from overlay.compiled.numba_ir import NumbaIR
 from overlay.compiled.numba_lowering import Lowering, ParallelLowering
+from overlay.compiled.numba_marked import note_marked
+from overlay.compiled.numba_resolve import Resolve
 from overlay.errors import OverlayError
 from overlay.ir import IR
 from overlay.plugin import ask_analysed, hear_analyses, run_stage
@@ -43,6 +45,7 @@ def add_stages(passes: Any) -> None:
     """Put all stages into a pipeline that resolves calls just after the phis are gone."""
     add_untyped_stages(passes)
     passes.add_pass_after(Typed, PreLowerStripPhis)
+    passes.add_pass_after(Resolved, Resolve)
     passes.passes = [(REPLACED.get(each, each), why) for each, why in passes.passes]
 
 
@@ -132,6 +135,20 @@ class Typed(FunctionPass):
         if has_stage(state.pipeline.world, "after_inference"):
             _run(state, "after_inference", shown_ir(state))
         return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class Resolved(FunctionPass):
+    """Calls of markers are noted, for the stage ``marked``."""
+
+    _name = "overlay_resolved"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        note_marked(state)
+        return False
 
 
 REPLACED: Final = {

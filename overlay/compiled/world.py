@@ -142,6 +142,10 @@ class World:
         """Keep alive what only messages of numba refer to."""
         self._kept.append(thing)
 
+    def dispatchers(self) -> list[InnerDispatcher]:
+        """What compiles the functions of the program here."""
+        return [dispatcher for _, dispatcher in list(self._dispatchers.values())]
+
     def forget(self) -> None:
         """Have none of its code serve anywhere else."""
         for _, dispatcher in self._dispatchers.values():

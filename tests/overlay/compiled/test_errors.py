@@ -222,7 +222,7 @@ def test_parameters_by_name_after_the_rest_are_refused():
     assert "*more" in error.asked
 
 
-@pytest.mark.parametrize("options", [{"target": "cuda"}, {"forceobj": True}, {"nopython": False}])
+@pytest.mark.parametrize("options", [{"target": "rocm"}, {"forceobj": True}, {"nopython": False}])
 def test_options_without_a_meaning_are_refused(options):
     with pytest.raises(NotCompilable, match=next(iter(options))):
         Context(table).jit(helper, **options)
