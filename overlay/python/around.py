@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import typing
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -33,7 +34,8 @@ __all__ = ["with_around"]
 
 # What is asked about when the function below it is, and classes that look at their caller.
 _HOLDERS = (MethodType, staticmethod, classmethod)
-_LOOKING: Any = (super, type)
+_GENERIC = ("ParamSpec", "TypeAliasType", "TypeVar", "TypeVarTuple")
+_LOOKING: Any = (super, type, *(getattr(typing, n) for n in _GENERIC if hasattr(typing, n)))
 _OURS: Any = (Context, Wrapped, nonoverlay)
 _METHODS = (MethodDescriptorType, ClassMethodDescriptorType)
 # Slots of C classes, reached through ``super()`` and constructors.

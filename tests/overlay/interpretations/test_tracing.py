@@ -1,8 +1,13 @@
+import argparse
 import asyncio
 import colorsys
+import dataclasses
+import enum
 import fractions
+import io
 import itertools
 import json
+import logging
 import statistics
 import threading
 
@@ -113,6 +118,46 @@ def test_numpy_is_traced_and_values_may_be_left_out():
     assert found == 5.0
     assert tracer.find("norm")
     assert "norm(...) -> ..." in tracer.tree()
+
+
+def made_classes():
+    @dataclasses.dataclass(order=True, frozen=True)
+    class Point:
+        x: int
+        y: float = 2.0
+
+    class Colour(enum.Enum):
+        RED = 1
+        BLUE = enum.auto()
+
+    points = Point(1), Point(1) < Point(2), hash(Point(1)) == hash(Point(1, 2.0))
+    return Point.__module__, repr(points), [colour.name for colour in Colour], Colour(2).value
+
+
+def logged():
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(module)s %(funcName)s %(message)s"))
+    logger = logging.Logger("traced")
+    logger.addHandler(handler)
+    logger.warning("hello %s", 3)
+    return stream.getvalue()
+
+
+def parsed():
+    parser = argparse.ArgumentParser(prog="x")
+    parser.add_argument("-n", type=int)
+    return vars(parser.parse_args(["-n", "4"])), json.loads(json.dumps({"a": [1, 2.5]}, indent=1))
+
+
+@pytest.mark.parametrize("program", [made_classes, logged, parsed])
+def test_a_program_gives_what_it_gives_and_sees_its_own_frames(program):
+    expected = program()
+    tracer = Tracer()
+    assert tracer(program) == expected
+    assert len(list(tracer.walk())) > 20
+    if program is logged:
+        assert expected == "test_tracing logged hello 3\n"
 
 
 def test_objects_that_cannot_be_shown_yet_do_no_harm():
