@@ -148,7 +148,7 @@ class Dispatcher:
         @unseen
         def dispatch(a: Any, /) -> Any:
             try:
-                found = single.get(type(a)) if self.keyed_by is type else None
+                found = single.get(type(a)) if self.keyed_by is type else self._kept((a,))
             except TypeError:
                 found = None
             return self.select((a,), {})(a) if found is None else found(a)
@@ -161,7 +161,8 @@ class Dispatcher:
         @unseen
         def dispatch(a: Any, b: Any, /) -> Any:
             try:
-                found = memo.get((type(a), type(b))) if self.keyed_by is type else None
+                known = self.keyed_by is type
+                found = memo.get((type(a), type(b))) if known else self._kept((a, b))
             except TypeError:
                 found = None
             return self.select((a, b), {})(a, b) if found is None else found(a, b)

@@ -1,10 +1,15 @@
 """Operators are targets: each operator function against the syntax that means it."""
 
+import math
 import operator
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from overlay import Context, MethodTable, call_next
+from overlay.dispatch import resolve
+from overlay.python import dispatcher
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 BINARY += ["lshift", "rshift", "and_", "or_", "xor"]
@@ -155,3 +160,32 @@ def test_operators_without_a_method_keep_their_meaning_and_their_errors():
     assert ctx(program("return a + b"), 1.5, 2) == 3.5
     with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+: 'float' and 'str'"):
         ctx(program("return a + b"), 1.5, "x")
+
+
+def test_what_a_call_resolves_to_is_kept_beside_methods_of_arrays(monkeypatch):
+    table, resolved = MethodTable("arrays"), []
+
+    @table.overlay(operator.add)
+    def arrays(a: NDArray[np.float64], b: NDArray[np.float64]):
+        return "arrays"
+
+    @table.overlay(math.hypot)
+    def hypot(a: float, b: float):
+        return call_next(a, b)
+
+    @table.overlay(math.hypot)
+    def hypot_of_arrays(a: NDArray[np.float64], b: NDArray[np.float64]):
+        return "array"
+
+    def resolving(tables, target, *rest):
+        resolved.append(target)
+        return resolve(tables, target, *rest)
+
+    def program(x):
+        return [(x + x, math.hypot(x, x)) for _ in range(20)]
+
+    monkeypatch.setattr(dispatcher, "resolve", resolving)
+    context = Context(table)
+    assert context(program, 4.0) == [(8.0, math.hypot(4.0, 4.0))] * 20
+    assert context(program, np.ones(2)) == [("arrays", "array")] * 20
+    assert len(resolved) <= 6
