@@ -22,6 +22,7 @@ __all__ = [
     "INPLACE",
     "as_positional",
     "attributes_of",
+    "bound_to_object",
     "canonical",
     "describe",
     "generic_state",
@@ -131,6 +132,18 @@ def module_of(kind: type) -> Any:
         return _MODULE(kind)
     except AttributeError:
         return None
+
+
+def bound_to_object(value: Any) -> Any:
+    """The function in a class of which this is a method bound to an object, or None."""
+    if type(value) is types.MethodType:
+        return None if isinstance(value.__self__, type) else value.__func__
+    if type(value) not in BUILTINS:
+        return None
+    receiver: Any = getattr(value, "__self__", None)
+    if receiver is None or isinstance(receiver, (type, types.ModuleType)):
+        return None
+    return type_attribute(type(receiver), value.__name__)
 
 
 def lookup(name: str) -> Any | None:

@@ -163,6 +163,16 @@ def outside_method() -> OverlayError:
     )
 
 
+def bound_method(target: Any) -> NotCompilable:
+    """A method bound to an object is called, and a table has methods of its class's function."""
+    return NotCompilable(
+        f"{describe(target)} is overlaid, and called bound to an object, as random.uniform is to "
+        "the one that a module holds; compiled code has no such object",
+        help="run this interpreted, or have the program call a function of its own, and overlay "
+        "that",
+    )
+
+
 def context_as_value() -> NotCompilable:
     """A context is used for something that needs it when the program runs."""
     return NotCompilable(

@@ -74,7 +74,7 @@ from overlay.ir import UNKNOWN
 from overlay.known_functions import type_of_function
 from overlay.plugin import entered_plugins
 from overlay.table import Method
-from overlay.target import describe, key_of_target
+from overlay.target import bound_to_object, describe, key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
@@ -204,6 +204,9 @@ class World:
             return ReadsContext()
         if self._has_methods(value):
             return self.callee(value)
+        target = bound_to_object(value)
+        if target is not None and self.overlays(target):
+            raise failures.bound_method(target)
         found = self.base(value)
         if self.plugins and isinstance(found, InnerDispatcher) and found.world is self:
             return self.callee(value)  # with which plugins it is entered is for them to say

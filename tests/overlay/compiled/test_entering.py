@@ -3,15 +3,17 @@
 
 import math
 import operator
+import random
 from typing import NamedTuple
 
 import numba
 import numpy as np
+import pytest
 from numba.experimental import jitclass
 from numba.extending import overload
 from numba.typed import Dict, List
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, NotCompilable, call_next
 
 table = MethodTable("entering")
 
@@ -259,3 +261,20 @@ def test_the_truth_of_a_named_tuple_is_what_its_class_says():
 
     compiled = context.jit(tested)
     assert [compiled(2.0), compiled(0.5)] == [tested(2.0), tested(0.5)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("target", "program"),
+    [
+        (random.Random.uniform, lambda: random.uniform(1.0, 2.0)),
+        (np.random.RandomState.rand, lambda: np.random.rand()),
+    ],
+)
+def test_methods_of_what_a_module_has_bound_to_an_object_are_not_passed_over(target, program):
+    bound = MethodTable("bound")
+    bound.overlay(target)(lambda *args: 5.0)
+    assert Context(bound)(program) == 5.0
+    with pytest.raises(NotCompilable, match="is overlaid, and called bound to an object") as caught:
+        Context(bound).jit(program)()
+    assert "test_entering.py" in str(caught.value)
+    assert 0.0 <= context.jit(program)() <= 2.0  # where nothing overlays it
