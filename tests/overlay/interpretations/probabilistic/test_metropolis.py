@@ -314,7 +314,7 @@ class Machine:
 
 
 @given(block, st.integers(0, 99))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_random_programs_have_the_same_chain(statements, seed):
     def program():
         x = sample("x", Normal(0.0, 1.0))
@@ -358,9 +358,9 @@ CLOSED = {
 @pytest.mark.parametrize("model", CLOSED)
 def test_posteriors_are_those_in_closed_form(model):
     name, _, mean, deviation = CLOSED[model]
-    chain = metropolis_hastings(model, steps=5_000, rng=3, proposals=RandomWalk(2 * deviation))
-    assert chain[name].mean() == pytest.approx(mean, abs=0.15 * deviation)
-    assert chain[name].std() == pytest.approx(deviation, rel=0.15)
+    chain = metropolis_hastings(model, steps=3_000, rng=3, proposals=RandomWalk(2 * deviation))
+    assert chain[name].mean() == pytest.approx(mean, abs=0.2 * deviation)
+    assert chain[name].std() == pytest.approx(deviation, rel=0.2)
 
 
 def test_the_posterior_of_a_structure_is_that_in_closed_form():
@@ -374,10 +374,10 @@ def test_the_posterior_of_a_structure_is_that_in_closed_form():
         else:
             observe("y", Bernoulli(0.3), True)
 
-    chain = metropolis_hastings(which, steps=5_000, rng=0)
+    chain = metropolis_hastings(which, steps=3_000, rng=0)
     first, second = (0.9 + 3 * 0.2) / 4, 0.3
-    assert chain["first"].mean() == pytest.approx(first / (first + second), abs=0.04)
-    assert chain["x"].mask.mean() == pytest.approx(second / (first + second), abs=0.04)
+    assert chain["first"].mean() == pytest.approx(first / (first + second), abs=0.05)
+    assert chain["x"].mask.mean() == pytest.approx(second / (first + second), abs=0.05)
 
 
 def test_a_conditioned_program_has_the_posterior_of_one_that_observes():
@@ -385,9 +385,9 @@ def test_a_conditioned_program_has_the_posterior_of_one_that_observes():
         x = sample("x", Normal(0.0, 1.0))
         sample("y", Normal(x, 1.0))
 
-    ours, chain = both(condition(line, {"y": 1.0}), steps=1500)
+    ours, chain = both(condition(line, {"y": 1.0}), steps=600)
     assert ours.reruns == 1
-    assert chain["x"].mean() == pytest.approx(0.5, abs=0.15)
+    assert chain["x"].mean() == pytest.approx(0.5, abs=0.2)
 
 
 # ---- what is refused --------------------------------------------------------------------------
