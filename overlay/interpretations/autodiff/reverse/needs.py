@@ -27,7 +27,7 @@ from overlay.interpretations.autodiff.reverse.program import (
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
 
-__all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "targets"]
+__all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "mixes", "targets"]
 
 
 def targets(call: Call) -> Iterator[tuple[Any, str | None]]:
@@ -327,6 +327,26 @@ class Needs:
             or (isinstance(op, Write) and op.array.matters)
             for op in every(loop.body)
         )
+
+
+def mixes(region: Region) -> bool:
+    """Whether a variable is constant here and depends on an argument there: compiled code, in
+    which it has one type, cannot hold a dual number in it."""
+    for op in every(region):
+        pairs: list[tuple[Value, tuple[Any, ...]]] = []
+        if isinstance(op, Fork):
+            pairs = [(each.out, (each.yes, each.no)) for each in op.outs]
+        elif isinstance(op, Loop):
+            pairs = [(each.param, (each.first, each.last)) for each in op.carried]
+        for out, operands in pairs:
+            plain = [o for o in operands if o is not None and not _is_active(o)]
+            if out.is_active and plain:
+                return True
+    return False
+
+
+def _is_active(operand: Any) -> bool:
+    return isinstance(operand, Value) and operand.is_active
 
 
 # ---- sums ---------------------------------------------------------------------------------
