@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from overlay import MethodTable, known_function, nonoverlay
+from overlay.interpretations.autodiff.duals import ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
     refuse_mode,
@@ -51,7 +52,8 @@ def reverse_of(
     forwards. Raises NotDifferentiable where it has to be reverse and is not read."""
     if mode not in get_args(Mode):
         refuse_mode(mode)
-    count = sum(np.size(args[i]) if not hasattr(args[i], "size") else args[i].size for i in places)
+    arrays = (np.ndarray, ActiveArray)
+    count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
     if mode == "forward" or (mode == "auto" and count <= MANY):
         return None
     plain = [table for table in tables if not isinstance(table, LevelTable)]
