@@ -1,9 +1,9 @@
-"""Forward derivatives in compiled code against derivatives written by hand, and against JAX.
+"""Derivatives in compiled code against derivatives written by hand, JAX and autograd.
 
-Each is taken at many points, in one call: by a loop that numba compiles, and by
-``jax.jit(jax.vmap(jax.grad(f)))``. All run in one process, interleaved, by processor time; JAX may
-use threads, which processor time counts. `asked` is the most that ours may cost of the derivative
-by hand.
+Forward derivatives are taken at many points, in one call: by a loop that numba compiles, and by
+``jax.jit(jax.vmap(jax.grad(f)))``. Reverse ones are gradients of functions of arrays. All run in
+one process, interleaved, by processor time; JAX may use threads, which processor time counts.
+`asked` is the most that ours may cost of the derivative by hand.
 """
 
 import argparse
@@ -96,6 +96,103 @@ def attraction_by_hand(x):
     return slope
 
 
+# ---- functions of arrays ------------------------------------------------------------------
+
+
+def chain(x):
+    """Rosenbrock's function."""
+    total = 0.0
+    for i in range(len(x) - 1):
+        total += 100 * (x[i + 1] - x[i] ** 2) ** 2 + (1 - x[i]) ** 2
+    return total
+
+
+def chain_by_hand(x):
+    found = np.zeros_like(x)
+    for i in range(len(x) - 1):
+        rest = x[i + 1] - x[i] * x[i]
+        found[i + 1] += 200 * rest
+        found[i] -= 400 * rest * x[i] + 2 * (1 - x[i])
+    return found
+
+
+def chain_whole(x, np):
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def bodies(x):
+    """The energy of bodies on a line."""
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            apart = x[i] - x[j]
+            total -= 1.0 / math.sqrt(apart * apart + 0.1)
+    return total
+
+
+def bodies_by_hand(x):
+    found = np.zeros_like(x)
+    for i in range(len(x)):
+        for j in range(i):
+            apart = x[i] - x[j]
+            inverse = 1.0 / math.sqrt(apart * apart + 0.1)
+            force = inverse * inverse * inverse * apart
+            found[i] += force
+            found[j] -= force
+    return found
+
+
+def bodies_whole(x, np):
+    apart = x[:, None] - x[None, :]
+    return -0.5 * (np.sum(1.0 / np.sqrt(apart * apart + 0.1)) - len(x) / math.sqrt(0.1))
+
+
+STEPS = 100
+
+
+def pendulum(x):
+    """Where a pendulum is after some steps, by where and how fast it begins."""
+    a, v = x[0], x[1]
+    for _ in range(STEPS):
+        half_a, half_v = a + 0.05 * v, v - 0.05 * math.sin(a)
+        a, v = a + 0.1 * half_v, v - 0.1 * math.sin(half_a)
+    return a
+
+
+def pendulum_by_hand(x):
+    angles, speeds = np.empty(STEPS), np.empty(STEPS)
+    a, v = x[0], x[1]
+    for k in range(STEPS):
+        angles[k], speeds[k] = a, v
+        half_a, half_v = a + 0.05 * v, v - 0.05 * math.sin(a)
+        a, v = a + 0.1 * half_v, v - 0.1 * math.sin(half_a)
+    by_a, by_v = 1.0, 0.0
+    for k in range(STEPS - 1, -1, -1):
+        by_half_a = -0.1 * math.cos(angles[k] + 0.05 * speeds[k]) * by_v
+        by_half_v = 0.1 * by_a
+        by_v += by_half_v + 0.05 * by_half_a
+        by_a += by_half_a - 0.05 * math.cos(angles[k]) * by_half_v
+    found = np.zeros_like(x)
+    found[0], found[1] = by_a, by_v
+    return found
+
+
+def pendulum_whole(x, np):
+    a, v = x[0], x[1]
+    for _ in range(STEPS):
+        half_a, half_v = a + 0.05 * v, v - 0.05 * np.sin(a)
+        a, v = a + 0.1 * half_v, v - 0.1 * np.sin(half_a)
+    return a
+
+
+OF_ARRAYS = {
+    "Rosenbrock's function of 100 numbers": (chain, chain_by_hand, chain_whole),
+    "the energy of 100 bodies": (bodies, bodies_by_hand, bodies_whole),
+    "100 steps of an ODE": (pendulum, pendulum_by_hand, pendulum_whole),
+}
+TIMES = 5.0
+"""How many runs of the function a gradient may cost."""
+
 CASES = {
     "a scalar kernel with a branch": (wave, wave_by_hand),
     "a polynomial, in a loop": (polynomial, polynomial_by_hand),
@@ -166,6 +263,65 @@ def compared(case, functions, points, rounds):
     return row, ratio(taken, "JAX", "hand") if "JAX" in taken else None
 
 
+def peers(whole):
+    """What gives gradients by other libraries, of those that are there."""
+    found = {}
+    if importlib.util.find_spec("jax") is not None:
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        compiled = jax.jit(jax.grad(lambda x: whole(x, jax.numpy)))
+        found["JAX"] = lambda x: compiled(x).block_until_ready()
+    if importlib.util.find_spec("autograd") is not None:
+        import autograd
+
+        found["autograd"] = autograd.grad(lambda x: whole(x, autograd.numpy))
+    return found
+
+
+def compared_gradients(case, functions, rounds, calls):
+    """One case: a row against the gradient by hand, and the ratios of the peers to that and of
+    ours to the function."""
+    function, gradient, whole = functions
+    x = np.array([1.0, 0.1]) if function is pendulum else np.linspace(-1.0, 2.0, 100)
+    kernels = {
+        "function": numba.njit(function),
+        "hand": numba.njit(gradient),
+        "again": numba.njit(gradient),
+        "ours": Context().jit(lambda x: autodiff(function, x)),
+        **peers(whole),
+    }
+    for name, kernel in kernels.items():
+        if name != "function" and not np.allclose(kernel(x), gradient(x), rtol=1e-9):
+            raise SystemExit(f"{case}: {name} gives another gradient than that by hand")
+    repeated = {name: calls if name not in ("JAX", "autograd") else 1 for name in kernels}
+    jobs = {name: lambda n=name: many(kernels[n], x, repeated[n]) for name in kernels}
+    taken = interleaved(jobs, rounds, LIMIT, process_time)
+    taken = {name: [t / repeated[name] for t in times_] for name, times_ in taken.items()}
+    each = [min(taken[name]) for name in ("hand", "ours")]
+    row = Row(case, *each, asked=ASKED, noise=abs(ratio(taken, "again", "hand") - 1))
+    against = {n: ratio(taken, n, "hand") for n in ("JAX", "autograd") if n in taken}
+    return row, {**against, "function": ratio(taken, "ours", "function")}
+
+
+def many(kernel, x, calls):
+    for _ in range(calls):
+        kernel(x)
+
+
+def gradients_section(figures):
+    rows = [("case", "ratio", "noise", "asked", "runs of the function", "JAX", "autograd")]
+    for row, others in zip(figures["reverse"], figures["peers"], strict=True):
+        shown_peers = [times(others[n]) if n in others else "-" for n in ("JAX", "autograd")]
+        verdict = row["verdict"]
+        runs = f"{others['function']:.1f} of at most {TIMES:.0f}"
+        rows.append(
+            (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", verdict, runs, *shown_peers)
+        )
+    text = "Gradients by the adjoints that are made; of each peer the ratio to the adjoint by hand."
+    return section("By many numbers", text, rows)
+
+
 def page(figures):
     """The part of docs/benchmarks.md."""
     rows = [("case", "ratio", "noise", "asked", "JAX")]
@@ -175,10 +331,12 @@ def page(figures):
             (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", row["verdict"], against)
         )
     text = (
-        "Forward derivatives at many points in compiled code. The peer is a derivative written by "
-        "hand and compiled by numba; the last column is JAX's against the same peer."
+        "Derivatives in compiled code, by one number forwards at many points, by many in reverse. "
+        "The peer is a derivative written by hand and compiled by numba; further columns are of "
+        "others against the same peer."
     )
-    return part("Derivatives", text, [section("By one number", "", rows)])
+    sections = [section("By one number", "", rows), gradients_section(figures)]
+    return part("Derivatives", text, sections)
 
 
 def options():
@@ -198,6 +356,14 @@ def main():
     figures["jax"] = [jax for _, jax in found]
     for case, jax in zip(CASES, figures["jax"], strict=True):
         print(f"JAX, {case}: {'-' if jax is None else times(jax)}")
+    calls = 1 if chosen.smallest else 200
+    gradients = [
+        compared_gradients(case, each, chosen.rounds, calls) for case, each in OF_ARRAYS.items()
+    ]
+    figures["reverse"] = shown([row for row, _ in gradients])
+    figures["peers"] = [others for _, others in gradients]
+    for case, others in zip(OF_ARRAYS, figures["peers"], strict=True):
+        print(f"{case}: " + ", ".join(f"{name} {times(each)}" for name, each in others.items()))
     written({**figures, "page": page(figures)}, chosen.json)
 
 

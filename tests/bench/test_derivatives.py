@@ -23,7 +23,9 @@ def test_derivatives_are_compared_with_those_by_hand(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     figures = json.loads(found.read_text())
     assert len(figures["rows"]) == len(figures["jax"]) == 4
-    for row in figures["rows"]:
+    assert len(figures["reverse"]) == len(figures["peers"]) == 3
+    assert all(others["function"] > 0 for others in figures["peers"])
+    for row in [*figures["rows"], *figures["reverse"]]:
         assert min(row["njit"], row["ours"]) > 0
         assert row["asked"] == 1.05
         assert row["case"] in done.stdout

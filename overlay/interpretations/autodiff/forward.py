@@ -14,7 +14,8 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
-from overlay.interpretations.autodiff.reverse.entry import adjoint_of_types
+from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
+from overlay.interpretations.autodiff.reverse.entry import adjoint_instead, adjoint_of_types
 
 __all__ = ["autodiff", "differentiation", "inactive", "level_of", "linearised"]
 
@@ -133,6 +134,9 @@ def _generates_entry(
     def generate(*types: Any) -> Any:
         if any(isinstance(t, type) and issubclass(t, (np.ndarray, ActiveArray)) for t in types):
             return _by_reverse(types, rules, table.tables_around)
+        instead = adjoint_instead(types, rules, table.tables_around)
+        if instead is not None:
+            return _calls_adjoint(instead, types)
         level = level_of(depth, count, rules)
         space = {"context": level.context, "seeded": level.seeded}
         return written(
@@ -151,20 +155,31 @@ def _by_reverse(
     if adjoint is None:
         source = f"def method(f, {', '.join(names)}): return run(f, ({', '.join(names)},))"
         return written(source, None, run=functools.partial(_gradient_of_any, rules=rules))
-    # the call that is never made has compiled code depend on f
-    array = names[next(i for i, t in enumerate(types[1:]) if issubclass(t, np.ndarray))]
+    return _calls_adjoint(adjoint, types)
+
+
+def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
+    """What runs an adjoint in compiled code."""
+    names = [f"x{i}" for i in range(len(types) - 1)]
     given = ", ".join(
         name if issubclass(t, np.ndarray) else f"float({name})"
         for name, t in zip(names, types[1:], strict=True)
     )
+    # the call that is never made has compiled code depend on f
     return written(
         f"def method(f, {', '.join(names)}):\n"
-        f"    if len({array}) < 0:\n"
+        f"    if never({names[0]}):\n"
         f"        f({', '.join(names)})\n"
         f"    return back({given}, 1.0){'[0]' * (len(names) == 1)}",
         None,
         back=nonoverlay(adjoint.function),
+        never=never,
     )
+
+
+def never(x: Any) -> bool:
+    """False, which a compiler that looks at types alone does not know."""
+    return np.size(x) < 0
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:

@@ -17,6 +17,7 @@ from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.partials import AdjointOf, PartialsOf, adjoint_of, partials_of
 from overlay.interpretations.autodiff.reverse.emitting import adjoint_source
 from overlay.interpretations.autodiff.reverse.lifting import Lifter, kind_of_array
+from overlay.interpretations.autodiff.reverse.needs import mixes
 from overlay.interpretations.autodiff.reverse.program import (
     BOOL,
     FLOAT,
@@ -41,6 +42,7 @@ class Adjoint:
 
     function: takes the arguments that are numbers and arrays, then the adjoint of each float of
     the result; gives a tuple with that of each active argument. source: its lines.
+    mixes: whether compiled code cannot run the program with dual numbers.
     called: the functions that the program calls. result: the program's result, with the kinds of
     its numbers and arrays.
     """
@@ -50,6 +52,7 @@ class Adjoint:
     called: tuple[Any, ...]
     result: Any
     given: tuple[int, ...]
+    mixes: bool
     assumed: list[tuple[Any, str, Any]] = field(repr=False)
 
     def __str__(self) -> str:
@@ -141,7 +144,8 @@ def _make(
     held = [({"f": f}, "f", f), *lifter.assumed]
     held += [({"known": k.value}, "known", k.value) for k in kinds if isinstance(k, Known)]
     called = tuple({id(g): g for g in lifter.called}.values())
-    return Adjoint(function, source, called, lifted.result, tuple(given), held)
+    mixed = lifter.reads_attributes or mixes(lifted.region)
+    return Adjoint(function, source, called, lifted.result, tuple(given), mixed, held)
 
 
 def _name_of(f: Any) -> str:

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.autodiff.reverse.lifting import Lifted
-from overlay.interpretations.autodiff.reverse.needs import Needs, every, mark_active, targets
+from overlay.interpretations.autodiff.reverse.needs import (
+    Needs,
+    adds_up,
+    every,
+    mark_active,
+    targets,
+)
 from overlay.interpretations.autodiff.reverse.program import (
     Call,
     Carried,
@@ -59,6 +65,7 @@ class _Emitter:
         self.depth = 1
         self.where = ""
         self.count = 0
+        self.sums: set[tuple[Any, Value]] = set()  # statements that add to what loops carry
         self.kept = {
             op: f"kept_{i}"
             for i, op in enumerate(
@@ -237,12 +244,7 @@ class _Emitter:
             self._set(op.code.param, op.code.first)
         if tapes:
             self._begin_tapes(op)
-        header = "while True:"
-        if op.steps is not None:
-            steps = (op.steps.start, op.steps.stop, op.steps.step)
-            shown = ", ".join(self.text(each) for each in steps[: 2 if _is_one(op) else 3])
-            header = f"for {op.index.name} in range({shown}):"
-        with self.block(header):
+        with self.block("while True:" if op.steps is None else self._forward_header(op)):
             if tapes:
                 self._keep_turn(op)
             for call, kept in self.kept.items():
@@ -254,6 +256,13 @@ class _Emitter:
                 self.line(f"{op.code.param.name} = {self.text(op.code.last)}")
                 with self.block(f"if {op.code.param.name}:"):
                     self.line("break")
+
+    def _forward_header(self, op: Loop) -> str:
+        assert op.steps is not None
+        shown = [self.text(each) for each in (op.steps.start, op.steps.stop, op.steps.step)]
+        if shown[2] == "1":
+            shown = shown[shown[0] == "0" : 2]
+        return f"for {op.index.name} in range({', '.join(shown)}):"
 
     def _begin_tapes(self, op: Loop) -> None:
         if op.code is not None:
@@ -361,6 +370,8 @@ class _Emitter:
             names["p"] = f"p_{self.count}"
             self.line(f"{names['p']} = {self.filled(op.pullback.before, op, names)}")
         for source, line in wanted:
+            if (op, source) in self.sums:
+                continue
             if "{b0}" in line:
                 self._begin(source, begun)
                 self.line(self.filled(line, op, names))
@@ -452,17 +463,36 @@ class _Emitter:
         lasts = {v for each in carried for v in leaves(each.last) if v.matters}
         for value in lasts - self.needs.defined(op.body) - params:
             self._begin(value, begun)
-        with self.block(self._backward_header(op)):
-            self._restore(op)
+        added = {each: adds_up(op, each) for each in carried}
+        for each, statement in added.items():
+            if statement is not None:
+                self.sums.add((statement, each.param))
+        sums = [each for each in carried if added[each] is not None]
+        others = [each for each in carried if added[each] is None]
+        header = self._forward_header(op) if self._is_any_order(op, others) else None
+        with self.block(header or self._backward_header(op)):
+            if header is None:
+                self._restore(op)
             for call, kept in self.kept.items():
                 if call.loops[: self.needs.home(call)][-1:] == (op,):
                     self._begin_kept(kept)
             self.forward(op.body, op)
             inner = set(begun)
-            self._turn_back(carried, params, inner)
+            for each in sums:
+                self.contribute(each.last, f"d_{each.param.name}", inner)
+            self._turn_back(others, params, inner)
             self.backward(op.body, op, inner)
         for each in carried:
-            self.contribute(each.first, f"d_{each.param.name}", begun)
+            if (op, each.first) not in self.sums:
+                self.contribute(each.first, f"d_{each.param.name}", begun)
+
+    def _is_any_order(self, op: Loop, carried: Sequence[Carried]) -> bool:
+        """Whether the turns of a loop may be gone through in any order."""
+        if carried or op.code is not None or op.steps is None or self.needs.taped[op]:
+            return False
+        counts = any(op in call.loops[self.needs.home(call) :] for call in self.kept)
+        writes = (each for each in every(op.body) if isinstance(each, Write))
+        return not counts and not any(each.array.matters for each in writes)
 
     def _turn_back(self, carried: Sequence[Carried], params: set[Value], inner: set[Value]) -> None:
         """The adjoints of what a turn ends with, from those of what the next one begins with."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from overlay import MethodTable, known_function, nonoverlay
+from overlay.interpretations.autodiff.duals import ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
     refuse_mode,
@@ -24,7 +25,15 @@ from overlay.interpretations.autodiff.reverse.program import FLOAT, Kind, Value,
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.location import caller, name_of
 
-__all__ = ["MANY", "Mode", "adjoint_of_types", "back", "reverse_of", "slopes_by_reverse"]
+__all__ = [
+    "MANY",
+    "Mode",
+    "adjoint_instead",
+    "adjoint_of_types",
+    "back",
+    "reverse_of",
+    "slopes_by_reverse",
+]
 
 Mode = Literal["auto", "forward", "reverse"]
 MANY = 8
@@ -43,7 +52,8 @@ def reverse_of(
     forwards. Raises NotDifferentiable where it has to be reverse and is not read."""
     if mode not in get_args(Mode):
         refuse_mode(mode)
-    count = sum(np.size(args[i]) if not hasattr(args[i], "size") else args[i].size for i in places)
+    arrays = (np.ndarray, ActiveArray)
+    count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
     if mode == "forward" or (mode == "auto" and count <= MANY):
         return None
     plain = [table for table in tables if not isinstance(table, LevelTable)]
@@ -124,6 +134,23 @@ def adjoint_of_types(
             help="sum what it gives, or take jacobian(f)",
         )
     return adjoint
+
+
+def adjoint_instead(
+    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> Adjoint | None:
+    """The adjoint of a function of numbers, where compiled code can run that and cannot run the
+    function with dual numbers; else None."""
+    f = known_function(types[0])
+    if f is None or any(t not in (float, int) for t in types[1:]):
+        return None
+    try:
+        adjoint = adjoint_for(f, [FLOAT] * (len(types) - 1), range(len(types) - 1), rules)
+    except Unreadable:
+        return None
+    plain = [table for table in tables if not isinstance(table, LevelTable)]
+    gives_number = isinstance(adjoint.result, Value) and not adjoint.result.kind.ndim
+    return adjoint if adjoint.mixes and gives_number and hiding(adjoint, plain) is None else None
 
 
 def _kind_of_type(hint: Any) -> Kind | None:

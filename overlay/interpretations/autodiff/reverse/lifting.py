@@ -103,6 +103,7 @@ class Lifter:
         self._names: dict[str, int] = {}
         self._held: dict[int, Value] = {}
         self.memories: list[Memory] = []
+        self.reads_attributes = False  # of arrays, or makes them of numbers
         self._place = 0
         self.where = ""
 
@@ -367,6 +368,7 @@ class Lifter:
                 self.called.append(function)
             pullback = pullback_of(function, args, self.name, self.users)
             if pullback is not None:
+                self.reads_attributes |= pullback.of_items
                 return self.emit(pullback, args)
             if function in (max, min) and len(args) > 2:
                 return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})

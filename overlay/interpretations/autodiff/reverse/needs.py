@@ -8,6 +8,7 @@ one turn of a loop is the loop.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,7 +27,7 @@ from overlay.interpretations.autodiff.reverse.program import (
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
 
-__all__ = ["Needs", "inner_regions", "mark_active", "targets"]
+__all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "mixes", "targets"]
 
 
 def targets(call: Call) -> Iterator[tuple[Any, str | None]]:
@@ -326,6 +327,69 @@ class Needs:
             or (isinstance(op, Write) and op.array.matters)
             for op in every(loop.body)
         )
+
+
+def mixes(region: Region) -> bool:
+    """Whether a variable is constant here and depends on an argument there: compiled code, in
+    which it has one type, cannot hold a dual number in it."""
+    for op in every(region):
+        pairs: list[tuple[Value, tuple[Any, ...]]] = []
+        if isinstance(op, Fork):
+            pairs = [(each.out, (each.yes, each.no)) for each in op.outs]
+        elif isinstance(op, Loop):
+            pairs = [(each.param, (each.first, each.last)) for each in op.carried]
+        for out, operands in pairs:
+            plain = [o for o in operands if o is not None and not _is_active(o)]
+            if out.is_active and plain:
+                return True
+    return False
+
+
+def _is_active(operand: Any) -> bool:
+    return isinstance(operand, Value) and operand.is_active
+
+
+# ---- sums ---------------------------------------------------------------------------------
+
+
+def adds_up(loop: Loop, each: Carried) -> Any:
+    """The statement of a turn that adds to what a loop carries, where that is all that the loop
+    does with it: then its adjoint is the same in each turn. Else None."""
+    used = [(op, v) for op in every(loop.body) for v in _operands(op)]
+    uses = [op for op, v in used if v is each.param]
+    again = sum(v is each.last for _, v in used)
+    if len(uses) != 1 or each.last is each.param:
+        return None
+    for op in loop.body.ops:
+        if isinstance(op, Call) and op.out is each.last and op is uses[0] and not again:
+            adds = op.pullback.function in (operator.add, operator.sub)
+            return op if adds and op.args[0] is each.param and not each.param.kind.ndim else None
+        if isinstance(op, Loop) and op is uses[0] and again == 1:
+            inner = [c for c in op.carried if c.param is each.last and c.first is each.param]
+            return op if inner and adds_up(op, inner[0]) is not None else None
+    return None
+
+
+def _operands(op: Any) -> Iterator[Value]:
+    match op:
+        case Call():
+            yield from leaves(op.args)
+        case Write():
+            yield from leaves((op.array, op.index, op.value))
+        case Fork():
+            yield op.condition
+            for each in op.outs:
+                yield from leaves((each.yes, each.no))
+        case Loop():
+            yield from leaves(op.steps)
+            for each in op.carried:
+                yield from leaves(each.first)
+                if each.last is not each.param:
+                    yield from leaves(each.last)
+            if op.code is not None:
+                yield from leaves(op.code.last)
+        case _:
+            return
 
 
 def _changes(memory: Memory | None, call: Call) -> bool:

@@ -194,6 +194,9 @@ def _elementwise(
         numbers = function in (operator.mul, operator.add)
         if not numbers or all(k.dtype != "f" for k in kinds):
             return None
+    if function is operator.truediv and args[0] in (Known(1), Known(1.0)):
+        back = (None, "-{d} * {r} * {r}")
+        return Pullback(function, Kind("f", ndim), text, back, spread=spread)
     if infix and infix[1]:
         return Pullback(function, Kind("f", ndim), text, infix[1], spread=spread)
     if function is operator.pow and whole and not _natural(args[1]):
@@ -201,7 +204,8 @@ def _elementwise(
     if function is operator.pow and _natural(args[1]):
         kind = Kind("i" if whole else "f", ndim)
         n = args[1].value
-        by_base = f"{{d}} * {float(n)} * {{0}} ** {n - 1}" if n > 1 else "{d}" if n else "0.0 * {d}"
+        less = "{0}" if n == 2 else f"{{0}} ** {n - 1}"
+        by_base = f"{{d}} * {float(n)} * {less}" if n > 1 else "{d}" if n else "0.0 * {d}"
         return Pullback(function, kind, text, (by_base, None))
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):

@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["STRUCTURAL"]
 
 NO = Known(False)
+_CLASSES: dict[str, type] = {"f": float, "i": int, "b": bool}
+_PLAIN: set[Any] = {float, int, bool, complex, str, tuple, list, dict, type(None)}
 
 
 def _get_attribute(lifter: Lifter, owner: Any, name: Known) -> Any:
     attribute = str(name.value)
     if isinstance(owner, Known):
         return _attribute_of_known(lifter, owner.value, attribute)
+    lifter.reads_attributes = True
     if not isinstance(owner, Value):
         raise Unreadable(f"it reads the attribute {attribute!r} of what is not known")
     if owner.kind.ndim and attribute in _METHODS:
@@ -223,6 +226,9 @@ def _instance(lifter: Lifter, value: Any, classes: Any) -> Any:
         return Known(isinstance(value.value, kinds))
     if isinstance(value, Value) and value.kind.ndim:
         return Known(issubclass(np.ndarray, kinds))
+    if isinstance(value, Value) and value.owner is None and set(kinds) <= _PLAIN:
+        lifter.reads_attributes = True
+        return Known(issubclass(_CLASSES[value.kind.dtype], kinds))
     raise Unreadable("it asks for the class of a number")
 
 

@@ -144,6 +144,28 @@ def test_an_adjoint_is_compiled_where_it_is_called(f):
         assert np.allclose(hot(x), gradient(f, mode="forward")(x), rtol=1e-10, atol=1e-12)
 
 
+def plain_at_first(x):
+    total = 0.0
+    for i in range(5):
+        total += x * i
+    return total if isinstance(x, float) else -total
+
+
+def set_in_one_branch(x):
+    y = 0.0
+    if x > 0:
+        u = np.zeros(3)
+        u[0] = x * x
+        y = u.sum() * u.shape[0] + np.sum(np.array([x, 2.0]))
+    return y
+
+
+@pytest.mark.parametrize("f", [plain_at_first, set_in_one_branch])
+def test_compiled_code_goes_back_where_dual_numbers_have_no_one_type(f):
+    hot = Context().jit(lambda x: autodiff(f, x))
+    assert math.isclose(hot(1.5), autodiff(f, 1.5))
+
+
 @pytest.mark.parametrize("f", [branching, recurrence, steps])
 def test_second_derivatives_go_forward_over_reverse(f):
     assert np.allclose(hessian(f, mode="reverse")(X), hessian(f, mode="forward")(X), rtol=1e-9)
