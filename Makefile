@@ -9,7 +9,7 @@ WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format bench docs clean
+.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format bench docs gpu-check clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -96,6 +96,9 @@ docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are 
 	@cp README.md CONTRIBUTING.md CHANGELOG.md build/docs/project/
 	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
 	@echo "build/site/index.html"
+
+gpu-check: $(READY) cuda  ## kernels on the GPU that is at hand, against the CPU; without one it says so
+	@$(BIN)/python scripts/gpu_check.py
 
 clean:  ## remove all that these targets made
 	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -22,6 +22,13 @@ table = MethodTable("table")
 def sin(x: float) -> float:
     return x + 7.0
 
+def wave(x):
+    return math.cos(x)
+
+@table.overlay(wave)
+def wave_in_context(x):
+    return x * x + 7.0
+
 @numba.njit
 def helper(x):
     return math.sin(x) * 2.0
@@ -31,7 +38,7 @@ def device(x):
     return math.sin(x) + 1.0
 
 def response(x):
-    return x * x * math.sin(x)
+    return x * x * wave(x)
 
 def kernel(x, out, total):
     shared = cuda.shared.array(4, types.float64)
