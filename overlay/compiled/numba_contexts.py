@@ -79,7 +79,10 @@ class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         (function,) = args
         bare: World = self._get_object()
-        return signature(function_in(bare, function), function)
+        found = function_in(bare, function)
+        if isinstance(found, types.Function):  # which would be any world's where it is handed on
+            found = bare.callee_of_base(value_of(function))._numba_type_
+        return signature(found, function)
 
 
 class MakesBase(StandIn):

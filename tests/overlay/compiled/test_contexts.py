@@ -118,6 +118,9 @@ def test_a_function_of_a_context_of_its_own_keeps_it_where_it_is_handed_on():
         lambda x: inner(bare, x),
         lambda x: apply(bare, x),
         lambda x: apply(sine, x),
+        lambda x: inner(nonoverlay(math.sin), x),
+        lambda x: apply(nonoverlay(math.sin), x),
+        lambda x: nonoverlay(math.sin)(x) + inner(math.sin, x),
     ):
         assert Context().jit(program)(0.5) == Context()(program, 0.5)
 
