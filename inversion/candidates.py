@@ -122,7 +122,9 @@ def _cosine_branch(a: float) -> int:
 
 
 def _gamma_branches(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
-    return 0, max(branch_of(float(a.low)) + 1 if a.low < 0 else 1, 1)
+    if a.low >= 0:
+        return 0, 1
+    return 0, branch_of(float(a.low)) + 1 if math.isfinite(a.low) else INF
 
 
 def _quotients(known: Mapping[str, Any], a: Values) -> tuple[float, float] | None:

@@ -206,6 +206,8 @@ def _planned(
         if gathered == program:
             raise
         program, made = gathered, plan(gathered, parts, stated, numeric=numeric)
+        if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
+            raise  # all would be chosen, and what is known only checked
     return program, tightened(made, stated), stated
 
 

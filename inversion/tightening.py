@@ -16,7 +16,7 @@ from inversion.contraction.values import Values
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.plan import Plan, Root, Step, own_choices
 from inversion.program import Program, Variable
-from primitives import Bool, Domain, Integers, Interval, Relation
+from primitives import Domain, Integers, Interval, Relation
 
 __all__ = ["tightened"]
 
@@ -70,7 +70,7 @@ def _narrowed(step: Step, box: Box) -> Step:
     ((coordinate, parameter),) = step.chosen.items()
     if found is None or not found.pieces:
         return step
-    if coordinate == "negative" and parameter.domain == Bool:
+    if coordinate == "negative" and len(step.solved.statement.arguments) == 1:  # the sign of it
         return replace(step, chosen={}) if found.low >= 0 else step
     if coordinate != "k" or rule not in RANGES or mode.unknown != ("a",):
         return step

@@ -7,7 +7,7 @@ from math import acos, asin, atan2, cos, hypot, pi, sin
 
 from primitives.domains import Integer, Real
 from primitives.errors import NoSolution
-from primitives.floats import matches
+from primitives.floats import finite, matches
 from primitives.relation import parametric, relation
 
 __all__ = ["from_polar", "polar", "to_polar", "unpolar"]
@@ -94,7 +94,7 @@ def along(part: float, direction: float, free: float) -> float:
         if part != 0:
             raise NoSolution(NOT_ON_THE_RAY)
         return free
-    return part / direction
+    return finite(part / direction)
 
 
 def width_agreeing(y: float, r: float, a: float) -> float:

@@ -283,7 +283,8 @@ def test_a_method_is_compiled_with_its_call_next():
     assert Context(table, plugins=(OnlyMethod(),))(caller, 0.5) == [math.sin(0.5) + 1.0]
 
 
-@pytest.mark.parametrize("stage", STAGES)
+# marked is for functions that call a marker: see tests/overlay/compiled/test_markers.py
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "marked"])
 def test_every_stage_is_run_for_a_function_that_is_interpreted(stage):
     seen = []
 
