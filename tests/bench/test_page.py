@@ -72,10 +72,13 @@ def test_the_page_that_is_kept_is_one_that_the_script_writes():
     text = (ROOT / "docs" / "benchmarks.md").read_text()
     assert re.findall(r"^## (.*)", text, re.M) == [
         "Barriers",
+        "Which tool",
         "Compiled engine",
         "Derivatives",
         "Generic functions",
         "Inverses",
+        "Parallel loops",
+        "Probabilistic programs",
         "Python engine",
     ]
     assert "`make bench`" in text
