@@ -5,11 +5,10 @@ that takes the value as an argument and is not inlined. Both run in one process,
 processor time. `asked` is the most that a call through a barrier may cost.
 """
 
-import argparse
-from pathlib import Path
 from time import perf_counter, process_time
 
 from common.numba_compiling import machine_and_numba
+from common.options import options
 from common.page import part, section, times, written
 from common.rows import Row, duration, shown
 from common.timing import interleaved, ratio, seconds
@@ -235,16 +234,8 @@ def page(figures):
     return part("Barriers", text, sections)
 
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    return parser.parse_args()
-
-
 def main():
-    chosen = options()
+    chosen = options(__doc__)
     calls, few = (1000, 10) if chosen.smallest else (2_000_000, 2000)
     print(f"{machine_and_numba()}; processor time")
     rows = [seen(case, programs, calls, chosen.rounds) for case, programs in CASES.items()]

@@ -4,14 +4,13 @@ The program is that of docs/choosing.md, against the same with the wish written 
 All run in one process, interleaved, by processor time.
 """
 
-import argparse
 import math
 import statistics
-from pathlib import Path
 from time import process_time
 
 import numba
 import numpy as np
+from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
 from common.timing import interleaved, machine, ratio, seconds, table
@@ -192,11 +191,7 @@ def page(figures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    chosen = parser.parse_args()
+    chosen = options(__doc__)
     rounds = 1 if chosen.smallest else chosen.rounds
     print(f"{machine()}; processor time")
     ran, changed = running(rounds), changing(rounds)

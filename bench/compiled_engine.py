@@ -5,7 +5,6 @@ of ``njit``, the same program is compiled by ``njit`` twice: how far these two l
 noise, and a ratio counts as met within it (or within 2 %, where that is more).
 """
 
-import argparse
 import functools
 import gc
 import math
@@ -13,7 +12,6 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter, process_time
 
 from common.generated import (
@@ -29,6 +27,7 @@ from common.generated import (
 )
 from common.numba_compiling import compiled_functions, instructions, machine_and_numba
 from common.numeric import NUMERIC, as_it_is, cubic
+from common.options import parser_for
 from common.page import part, section, times, written
 from common.rows import Row, duration, growth, shown
 from common.timing import interleaved, ratio, seconds, spread
@@ -476,11 +475,8 @@ GROUPS: dict[str, Callable[..., object]] = {
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_for(__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[*NUMERIC, *GROUPS])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()
 
 

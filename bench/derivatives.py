@@ -6,15 +6,14 @@ one process, interleaved, by processor time; JAX may use threads, which processo
 `asked` is the most that ours may cost of the derivative by hand.
 """
 
-import argparse
 import importlib.util
 import math
-from pathlib import Path
 from time import process_time
 
 import numba
 import numpy as np
 from common.numba_compiling import machine_and_numba
+from common.options import options
 from common.page import part, section, times, written
 from common.rows import Row, shown
 from common.timing import interleaved, ratio
@@ -339,16 +338,8 @@ def page(figures):
     return part("Derivatives", text, sections)
 
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    return parser.parse_args()
-
-
 def main():
-    chosen = options()
+    chosen = options(__doc__)
     points = 100 if chosen.smallest else 100_000
     print(f"{machine_and_numba()}; processor time")
     found = [compared(case, each, points, chosen.rounds) for case, each in CASES.items()]

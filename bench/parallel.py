@@ -4,17 +4,16 @@ All run in one process, interleaved, by the clock on the wall: on a machine that
 figures are lower.
 """
 
-import argparse
 import hashlib
 import math
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
 from time import perf_counter
 
 import numba
 import numpy as np
 from common.numba_compiling import machine_and_numba
+from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
 from common.timing import interleaved, ratio, table
@@ -162,16 +161,8 @@ def page(figures):
     return part("Parallel loops", text, [section("A loop", "", rows)])
 
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    return parser.parse_args()
-
-
 def main():
-    chosen = options()
+    chosen = options(__doc__)
     n = 8 if chosen.smallest else 100
     print(f"{machine_and_numba()}; the clock on the wall")
     spawned = multiprocessing.get_context("spawn")

@@ -5,12 +5,11 @@ Both samplers take the same steps by the same random numbers, and their chains a
 bit. All run in one process, interleaved, by processor time.
 """
 
-import argparse
 import math
-from pathlib import Path
 from time import process_time
 
 import numpy as np
+from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
 from common.timing import interleaved, machine, table
@@ -143,16 +142,8 @@ def page(figures):
     return part("Probabilistic programs", text, [section("A step", "", rows)])
 
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--smallest", action="store_true", help="to see that it runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    return parser.parse_args()
-
-
 def main():
-    chosen = options()
+    chosen = options(__doc__)
     sizes = (20,) if chosen.smallest else (10, 100, 1000, 4000)
     print(f"{machine()}; processor time")
     found = []

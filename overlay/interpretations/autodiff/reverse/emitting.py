@@ -26,6 +26,7 @@ from overlay.interpretations.autodiff.reverse.program import (
     Loop,
     Region,
     Span,
+    Steps,
     Value,
     Write,
     leaves,
@@ -269,7 +270,7 @@ class _Emitter:
             self.line(f"{op.trips} = 0")
         for param in self.needs.taped[op]:
             if self._is_row(op, param):
-                start, stop = self.text(op.steps.start), self.text(op.steps.stop)  # type: ignore[union-attr]
+                start, stop = self.text(_steps_of(op).start), self.text(_steps_of(op).stop)
                 count = stop if start == "0" else f"{stop} - {start}"
                 count = count if count.isdigit() else f"max({count}, 0)"
                 self.line(f"tape_{param.name} = np.empty({count})")
@@ -290,7 +291,7 @@ class _Emitter:
         )
 
     def _turn(self, op: Loop) -> str:
-        start = self.text(op.steps.start)  # type: ignore[union-attr]
+        start = self.text(_steps_of(op).start)
         return op.index.name if start == "0" else f"{op.index.name} - {start}"
 
     def _keep_turn(self, op: Loop) -> None:
@@ -551,6 +552,12 @@ def _outs(op: Any) -> list[Value]:
 def _dims_of_index(op: Write) -> int:
     parts = op.index if isinstance(op.index, tuple) else (op.index,)
     return op.array.kind.ndim - sum(not isinstance(part, Span) for part in parts)
+
+
+def _steps_of(op: Loop) -> Steps:
+    """What a loop that is no ``while`` goes over."""
+    assert op.steps is not None
+    return op.steps
 
 
 def _is_one(op: Loop) -> bool:

@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -335,7 +335,7 @@ class Lifter:
             if held is UNSET:
                 raise Unreadable(f"{name!r} may change while a function that reads it is there")
             env[name] = held
-            cells.append(_cell(None))
+            cells.append(CellType(None))
         made = FunctionType(local.code, local.space, None, None, tuple(cells))
         if any(active is local.code for active in self._active):
             raise Unreadable("a function calls itself")
@@ -582,10 +582,6 @@ def copied(env: dict[str, Any]) -> dict[str, Any]:
     if isinstance(env, _WithCells):
         return _WithCells(env.held, dict(env))
     return dict(env)
-
-
-def _cell(value: Any) -> Any:
-    return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
 def kind_of_array(array: Any) -> Kind:
