@@ -99,4 +99,7 @@ def _accessors(ty: Type, address: int) -> tuple[Any, Any, Any]:
 
         return ty(), generate
 
-    return njit(lambda value: put(value)), njit(lambda: let_go()), load
+    # at once: a collection may let go in the middle of compiling something for another target
+    release = njit(lambda: let_go())
+    release.compile(())
+    return njit(lambda value: put(value)), release, load

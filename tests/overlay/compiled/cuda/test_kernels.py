@@ -1,8 +1,10 @@
 """``ctx.jit(f, target="cuda")``: the same tables in kernels, looked at in their code, for which no
 GPU is needed."""
 
+import gc
 import math
 import re
+import weakref
 
 import numba
 import numpy as np
@@ -284,3 +286,32 @@ def test_plugins_edit_functions_and_llvm():
     watches = Watches()
     assert SEVEN in ptx(Context(plugins=(SevenForCosine(), watches)), cosine)
     assert any("nvptx64" in text and "cosine" in text for text in watches.seen)
+
+
+def test_the_state_of_a_context_may_go_while_a_kernel_compiles():
+    """A collection comes when it comes: letting a state go compiles nothing for the GPU."""
+
+    def count(x):
+        current_context().state[0] += x
+        return current_context().state[0]
+
+    class Collects(Plugin):
+        def after_codegen(self, module):
+            """Of a helper first, in the middle of the kernel."""
+            held.clear()
+            gc.collect()
+
+    def with_helper(x):
+        kernel(x)
+
+    state = np.zeros(1)
+    gone = weakref.ref(state)
+    held = [Context(state=state).jit(count)]
+    assert held[0](1.0) == 1.0
+    del state
+    gc.disable()
+    try:
+        ptx(Context(sevens, plugins=(Collects(),)), with_helper)
+    finally:
+        gc.enable()
+    assert gone() is None
