@@ -22,6 +22,7 @@ from overlay.target import as_positional, describe, key_of_target, signature_of
 
 if TYPE_CHECKING:
     from overlay.compiled.basis import Generated
+    from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
 
 __all__ = [
@@ -69,6 +70,7 @@ class Callee(StandIn):
     """Stands in compiled code for a target: which method a call enters is found by its types.
 
     after: the methods that ``call_next`` has been through. is_base: no method is asked.
+    context: the one that the call enters, where the target brings its own.
     """
 
     def __init__(
@@ -78,11 +80,13 @@ class Callee(StandIn):
         after: tuple[Method, ...] = (),
         *,
         is_base: bool = False,
+        context: CompiledContext | None = None,
     ) -> None:
         self.world = world
         self.target = target
         self.after = after
         self.is_base = is_base
+        self.context = context
         self.signature: inspect.Signature | None = signature_of(target)
         self._numba_type_ = CalleeType(self)
 

@@ -248,10 +248,6 @@ class CompiledContext:
             found = self._inside[id(inner)] = inner, joined
         return found[1]
 
-    def entered_for(self, joined: CompiledContext) -> CompiledContext | None:
-        """The context that was entered in this one to give ``joined``; None where there is none."""
-        return next((inner for inner, both in self._inside.values() if both is joined), None)
-
     def table_changed(self, target: Any) -> None:
         """End the present world: the next entry from Python compiles anew."""
         for barrier in list(self.barriers.values()):

@@ -233,15 +233,15 @@ def handed_to(world: World, argument: Type, caller: World) -> Type:
 
 def function_handed(world: World, function: Type, caller: World) -> Type:
     """The same for a function; one of a context of its own is called in that."""
+    if isinstance(function, CalleeType) and function.callee.context is not None:
+        callee = function.callee
+        return world.in_context(callee.context, callee.target, callee.world.options)._numba_type_
     home, value = _world_of(function), value_of(function)
     if home is not None and home.is_bare and not caller.is_bare:
         return function
     if home is None or value is None or home.tables == caller.tables:
         return function_in(world, function)
-    own = caller.engine.entered_for(home.engine)
-    if own is None:
-        raise refused(caller, failures.handed_on(value))
-    return world.in_context(own, value, home.options)._numba_type_
+    raise refused(caller, failures.handed_on(value))
 
 
 def _world_of(function: Type) -> World | None:

@@ -214,7 +214,7 @@ class World:
 
     def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
         """What stands for a function that runs in a context of its own, inside this one."""
-        return self.engine.inside(engine).world(options).stand_in(function) or Native(function)
+        return self.engine.inside(engine).world(options).callee_in(engine, function)
 
     def _has_methods(self, value: Any) -> bool:
         """Whether what a call of this callable enters is a matter of its arguments."""
@@ -249,6 +249,14 @@ class World:
         found = self._callees.get(key)
         if found is None:
             found = self._callees[key] = Callee(self, target, after)
+        return found
+
+    def callee_in(self, context: CompiledContext, function: Any) -> Callee:
+        """What stands for a function that is called in a context of its own, entered here."""
+        key = key_of_target(function), context
+        found = self._callees.get(key)
+        if found is None:
+            found = self._callees[key] = Callee(self, function, context=context)
         return found
 
     def callee_of_base(self, target: Any) -> Callee:

@@ -125,6 +125,34 @@ def test_a_function_of_a_context_of_its_own_keeps_it_where_it_is_handed_on():
         assert Context().jit(program)(0.5) == Context()(program, 0.5)
 
 
+def test_a_function_of_a_context_keeps_it_also_in_code_of_that_context():
+    """Whichever is around: the same one, one with its tables, or an empty one with metadata."""
+
+    def sine(x):
+        return math.sin(x) + 1000.0 * (current_context().metadata or 0)
+
+    def apply(f, x):
+        return f(x)
+
+    def apply_in_other(f, x):
+        return other(f, x)
+
+    def programs(wrapped):
+        return (
+            lambda x: other(wrapped, x),
+            lambda x: other(apply, wrapped, x),
+            lambda x: empty(apply, wrapped, x),
+            lambda x: empty(apply_in_other, wrapped, x),
+        )
+
+    own, other = Context(_tripling("own", 3)), Context(_tripling("other", 7))
+    same, empty = own.replace(metadata=5), Context(metadata=2)
+    for context in (own, same, empty, other):
+        for program in programs(context.wrap(sine)):
+            for around in (own, same, empty, other):
+                assert around.jit(program)(0.5) == around(program, 0.5)
+
+
 def _tripling(name, factor):
     table = MethodTable(name)
     table.overlay(math.sin)(lambda x: factor * x)
