@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
+DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
@@ -32,7 +33,9 @@ notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is writ
 	@$(BIN)/python scripts/run_notebooks.py
 
 test: $(READY) cuda  ## the tests, the README's and the docstrings' examples among them
-	@$(BIN)/python -m pytest $(PYTEST_FLAGS)
+	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) tests || status=1; \
+	CHECK_ANNOTATIONS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(DOCUMENTS) || status=1; \
+	exit $$status
 
 cuda: $(READY)  # what compiles kernels, with no GPU; the tests do without where it cannot be had
 	@test -e $(VENV)/cuda || { \

@@ -10,14 +10,13 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
-# ---- our own annotations hold while the tests run -----------------------------------------
+# ---- our own annotations are checked in the run of the documents --------------------------
 
-# numba compiles functions of these modules, or their source is written out: typeguard would put
-# calls into them that neither can have. (Those call globals() and locals(): no parameter of ours
-# may have these names.)
-# numba compiles functions of these modules, or contexts run them: calls that typeguard puts in
-# cannot be compiled, and would run in the context, too.
-# (Those call globals() and locals(): no parameter of ours may have these names.)
+# Checked, Python code runs four to nine times as long: too long for all tests.
+
+# numba compiles functions of these modules, their source is written out, or contexts run them:
+# calls that typeguard puts in cannot be compiled, and would run in the context, too. (Those call
+# globals() and locals(): no parameter of ours may have these names.)
 NOT_CHECKED = (
     "inversion.arrays.checks",
     "inversion.checks",
@@ -85,15 +84,16 @@ NOT_CHECKED = (
     "primitives.word_conversion",
     "primitives.words",
 )
-typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
-# names imported under TYPE_CHECKING cannot be looked up at run time
-typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE
-# The calls of locals() in a function of ours that leaves no frame would read the program's
-# variables, at which CPython 3.13.0 crashes where a comprehension's variable is also a cell.
-importlib.import_module("overlay.python.engine")
-importlib.import_module("overlay.python.implicit")
-for name in [name for name in sys.modules if name.startswith("overlay.python.")]:
-    vars(sys.modules[name])["locals"] = dict
+if os.environ.get("CHECK_ANNOTATIONS"):
+    typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
+    # names imported under TYPE_CHECKING cannot be looked up at run time
+    typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE
+    # The calls of locals() in a function of ours that leaves no frame would read the program's
+    # variables, at which CPython 3.13.0 crashes where a comprehension's variable is also a cell.
+    importlib.import_module("overlay.python.engine")
+    importlib.import_module("overlay.python.implicit")
+    for name in [name for name in sys.modules if name.startswith("overlay.python.")]:
+        vars(sys.modules[name])["locals"] = dict
 
 # ---- hypothesis: no deadline, since a compilation is not slowness --------------------------
 
