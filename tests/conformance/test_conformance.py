@@ -80,7 +80,7 @@ def test_a_context_that_drops_everything_is_unchanged_but_not_reached(tmp_path: 
     assert findings(report, "unchanged") == {}
     missed = findings(report, "reached")
     assert missed["graphlib:TopologicalSorter.add"] == ("156 calls", "0 calls")
-    assert report["totals"]["functions exact"] == 0
+    assert report["totals"]["functions exact (context)"] == 0
     assert "DIFFERS" in printed
 
 
