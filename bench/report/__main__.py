@@ -17,14 +17,14 @@ from report.lines import Found, found, lines
 from report.page import Report, page
 from report.plots import draw_all
 from report.quotes import Figure, renewed
-from report.runs import BENCHMARKS, run_all
+from report.runs import BENCHMARKS, in_order, run_all
 
 ROOT = BENCHMARKS.parent
 KEPT = "docs/report/figures.json"
 
 
 def options() -> argparse.Namespace:
-    names = [path.stem for path in sorted(BENCHMARKS.glob("*.py"))]
+    names = in_order(path.stem for path in BENCHMARKS.glob("*.py"))
     parser = argparse.ArgumentParser(prog="python -m report", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="to see that it works: no figures")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help="these, run anew")
@@ -39,7 +39,7 @@ def options() -> argparse.Namespace:
 
 
 def measured(folder: Path) -> dict[str, Any]:
-    """What the benchmarks have written."""
+    """What was written there, by names."""
     return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
 
 
@@ -82,6 +82,8 @@ def main() -> int:
     chosen.build.mkdir(parents=True, exist_ok=True)
     state = chosen.build / "run.txt"
     if chosen.write or chosen.only:
+        if not state.exists():
+            raise SystemExit(f"nothing was measured in {chosen.build} before: leave the option out")
         about = json.loads(state.read_text())
     else:
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
@@ -97,7 +99,8 @@ def main() -> int:
     }
     state.write_text(json.dumps(about))
     folder = chosen.docs / "report"
-    figures = {**measured(folder / "kept"), **measured(chosen.build), "report": about}
+    kept = {**measured(folder / "kept"), **measured(chosen.build.parent / "proof")}
+    figures = {**kept, **measured(chosen.build), "report": about}
     report = Report(
         run={name: about[name] for name in about if name != "failed"},
         figures=figures,

@@ -12,11 +12,12 @@ from common.rows import duration
 from report.measures import MEASURES, Cases
 
 __all__ = [
-    *("LEAST_SPREAD", "MISSED", "REACHED", "UNKNOWN", "WITHIN"),
+    *("LEAST_SPREAD", "MISSED", "REACHED", "UNKNOWN", "UNREADABLE", "WITHIN"),
     *("Found", "Line", "found", "lines", "shown"),
 ]
 
 REACHED, WITHIN, MISSED, UNKNOWN = "reached", "within spread", "MISSED", "not measured"
+UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError)  # figures that lack something
 LEAST_SPREAD = 0.02  # what two runs of the same code may differ by on an idle machine
 
 
@@ -97,8 +98,8 @@ def found(line: Line, figures: Mapping[str, Mapping[str, Any]]) -> Found | str:
         return f"{UNKNOWN}: {line.missing}" if line.missing else UNKNOWN
     try:
         cases = MEASURES[line.bench, line.measure](figures[line.bench])
-    except (KeyError, IndexError) as error:
-        return f"{UNKNOWN}: no {error}"
+    except UNREADABLE as error:
+        return f"{UNKNOWN}: {type(error).__name__} {error}"
     if line.only:
         cases = {name: cases[name] for name in line.only if name in cases}
     if not cases:

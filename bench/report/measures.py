@@ -374,6 +374,11 @@ def overlay(figures: Figures) -> Cases:
     return one(figures["overlay"])
 
 
+@measure("notebooks")
+def notebooks(figures: Figures) -> Cases:
+    return {name: (taken, 0.0) for name, taken in figures["notebooks"].items()}
+
+
 @measure("gpu")
 def never(figures: Figures) -> Cases:
     return one(figures["never"])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.lines import MISSED, REACHED, UNKNOWN, WITHIN, Found, Line, shown
+from report.runs import in_order
 
 __all__ = ["Report", "page"]
 
@@ -21,10 +22,6 @@ that does other work says little beyond its spread."""
 QUICK = (
     "**This was a quick run, which shows that everything works: its figures say nothing. No page "
     "quotes them.**"
-)
-ORDER = (
-    *("python_engine", "implicit", "dispatch", "compiled_engine", "barrier", "choosing"),
-    *("inverses", "derivatives", "growth", "parallel", "probabilistic"),
 )
 KEPT = {"conformance": "Conformance", "random_programs": "Random programs"}
 
@@ -50,9 +47,7 @@ class Report:
 def page(report: Report) -> str:
     """The whole page."""
     blocks = [HEAD, *about(report), *targets(report), *changes(report)]
-    benches = [name for name in ORDER if name in report.figures]
-    benches += sorted(set(report.figures) - set(ORDER))
-    for bench in benches:
+    for bench in in_order(report.figures):
         part = report.figures[bench].get("page")
         blocks += of_part(report, bench, part) if part else []
     blocks += [*conformance(report), *random_programs(report), *others(report)]

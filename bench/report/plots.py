@@ -1,13 +1,15 @@
 """Pictures of the figures, as small SVG files."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.ticker import LogLocator
+
+from report.lines import UNREADABLE
 
 __all__ = ["draw_all"]
 
@@ -30,11 +32,14 @@ def draw_all(figures: Mapping[str, Any], folder: Path) -> dict[str, str]:
     drawn = {}
     matplotlib.use("svg")
     with plt.rc_context(STYLE):
-        for bench, (label, series) in DOTS.items():
+        for bench, draw in DRAWN.items():
+            path = folder / f"{bench}.svg"
+            path.unlink(missing_ok=True)
             if bench in figures:
-                drawn[bench] = saved(dots(series(figures[bench]), label), folder / f"{bench}.svg")
-        if "growth" in figures:
-            drawn["growth"] = saved(growing(figures["growth"]["rows"]), folder / "growth.svg")
+                try:
+                    drawn[bench] = saved(draw(figures[bench]), path)
+                except UNREADABLE as error:
+                    print(f"no picture of {bench}: {type(error).__name__} {error}")
     return drawn
 
 
@@ -160,10 +165,11 @@ def of_derivatives(figures: Any) -> Series:
     return {name: found for name, found in series.items() if found}
 
 
-DOTS = {
-    "python_engine": ("times native", of_python),
-    "dispatch": ("times a direct call", of_calls),
-    "compiled_engine": ("times njit", of_compiled),
-    "inverses": ("times the other", of_inverses),
-    "derivatives": ("times the derivative by hand", of_derivatives),
+DRAWN: dict[str, Callable[[Any], Any]] = {
+    "python_engine": lambda figures: dots(of_python(figures), "times native"),
+    "dispatch": lambda figures: dots(of_calls(figures), "times a direct call"),
+    "compiled_engine": lambda figures: dots(of_compiled(figures), "times njit"),
+    "inverses": lambda figures: dots(of_inverses(figures), "times the other"),
+    "derivatives": lambda figures: dots(of_derivatives(figures), "times the derivative by hand"),
+    "growth": lambda figures: growing(figures["rows"]),
 }

@@ -145,17 +145,27 @@ def test_quotes_are_as_exact_as_they_stand(of_bench):
 
 def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: Path, monkeypatch):
     runs = of_bench("report.runs")
+    writes = "import pathlib, sys; pathlib.Path(sys.argv[-1]).write_text('{}')"
     programs = {
         "raises": "raise ValueError('too much')",
-        "works": "import pathlib, sys; pathlib.Path(sys.argv[-1]).write_text('{}')",
+        "works": writes,
         "writes_nothing": "",
+        "is_void": f"{writes}; sys.exit('void')",
     }
     for name, program in programs.items():
         (tmp_path / f"{name}.py").write_text(program)
     monkeypatch.setattr(runs, "BENCHMARKS", tmp_path)
+    assert runs.in_order(["works", "growth", "raises", "dispatch"]) == [
+        *("dispatch", "growth", "raises", "works")
+    ]
     failed = runs.run_all([*programs, "late"], tmp_path / "build", quick=True)
     assert failed.pop("late")
-    assert failed == {"raises": "ValueError: too much", "writes_nothing": "wrote no figures"}
+    assert failed == {
+        "raises": "ValueError: too much",
+        "writes_nothing": "wrote no figures",
+        "is_void": "void",
+    }
+    assert not (tmp_path / "build" / "is_void.json").exists()
     assert (tmp_path / "build" / "works.json").exists()
 
 
