@@ -41,6 +41,12 @@ MEASURES["python_engine", "reached"] = of_kernels("reached")
 
 
 @measure("python_engine")
+def each_call(figures: Figures) -> Cases:
+    often = [row for row in figures["kernels"] if row["calls"] >= 1000]
+    return {row["kernel"]: (row["each"], row["spreads"]["reached"]) for row in often}
+
+
+@measure("python_engine")
 def by_hand(figures: Figures) -> Cases:
     return {row["kernel"]: (row["by_hand"], 0.0) for row in figures["kernels"] if row["by_hand"]}
 
