@@ -10,10 +10,11 @@ import time
 from statistics import median
 
 import numpy as np
-from common.growing import SERIES, Series
+from common.growing import Series
 from common.options import parser_for
 from common.page import part, section, written
 from common.rows import duration
+from common.series import SERIES
 from common.timing import machine, seconds, summary, table
 
 FITTED = 3  # the largest sizes, through which the line goes

@@ -1,6 +1,8 @@
-"""The notebooks, run top to bottom, each in a kernel of its own, by the clock on the wall."""
+"""The demo and the notebooks, run top to bottom, by the clock on the wall."""
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from time import perf_counter
 
@@ -10,21 +12,25 @@ from common.rows import duration
 from common.timing import machine, seconds, table
 
 ROOT = Path(__file__).parents[1]
-ASKED = 60.0  # seconds
+DEMO = "demo"
 
 
 def rows(found):
-    yield ("notebook", "time")
+    yield ("", "time")
     yield from ((name, duration(taken)) for name, taken in found.items())
 
 
 def page(found):
     """The part of docs/report.md."""
     text = (
-        f"The notebooks, run top to bottom, each in a kernel of its own, by the clock on the wall; "
-        f"each is to take under {ASKED:.0f} seconds."
+        "`make demo`, once it is set up, and the notebooks, each run top to bottom in a kernel of "
+        "its own, by the clock on the wall."
     )
-    return part("Notebooks", text, [section("Each", "", rows(found))])
+    return part("Demo and notebooks", text, [section("Each", "", rows(found))])
+
+
+def demo():
+    subprocess.run([sys.executable, str(ROOT / "demo.py")], check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -32,11 +38,11 @@ def main():
     executed = runpy.run_path(str(ROOT / "scripts" / "run_notebooks.py"))["executed"]
     paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
     print(f"{machine()}; the clock on the wall")
-    found = {}
+    found = {DEMO: seconds(demo, perf_counter)}
     for path in paths[:1] if chosen.smallest else paths:
         found[path.stem] = seconds(lambda path=path: executed(path), perf_counter)
     print(table(list(rows(found))))
-    written({"machine": machine(), "notebooks": found, "page": page(found)}, chosen.json)
+    written({"machine": machine(), "seconds": found, "page": page(found)}, chosen.json)
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ def of_part(report: Report, bench: str, part: Mapping[str, Any]) -> Iterator[str
     yield filled(part["text"])
     yield from figures(report, part["title"])
     if bench in report.pictures:
-        yield f"![{part['title']}: {part['text'].split('.')[0]}](report/{report.pictures[bench]})"
+        yield f"![{part['title']}, as a picture](report/{report.pictures[bench]})"
     for section in part["sections"]:
         yield f"### {section['title']}"
         if section["text"]:
