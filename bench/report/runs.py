@@ -2,6 +2,7 @@
 nothing but its own figures."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ QUICK = ("--smallest", "--rounds", "2")
 ROUNDS = {"inverses": 9, "compiled_engine": 7, "growth": 7}  # those that take long
 OTHERS = 9
 ENOUGH = 2300.0  # seconds, after which nothing more is begun
+PLACE = re.compile(r"(?<![\w.])/[\w./-]*/")  # no page says where it was made
 EACH = 900.0  # seconds that one may take
 
 
@@ -67,7 +69,8 @@ def run(name: str, folder: Path, quick: bool, limit: float) -> str:
             raise
     if code:
         figures.unlink(missing_ok=True)
-        return (printed.read_text().strip().splitlines() or [f"exit status {code}"])[-1][:200]
+        last = (printed.read_text().strip().splitlines() or [f"exit status {code}"])[-1]
+        return PLACE.sub("", last)[:200]
     return "" if figures.exists() else "wrote no figures"
 
 

@@ -148,7 +148,7 @@ def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: 
     runs = of_bench("report.runs")
     writes = "import pathlib, sys; pathlib.Path(sys.argv[-1]).write_text('{}')"
     programs = {
-        "raises": "raise ValueError('too much')",
+        "raises": "raise ValueError('/some/where/a.json: 1/2 is too much')",
         "works": writes,
         "writes_nothing": "",
         "is_void": f"{writes}; sys.exit('void')",
@@ -162,7 +162,7 @@ def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: 
     failed = runs.run_all([*programs, "late"], tmp_path / "build", quick=True)
     assert failed.pop("late")
     assert failed == {
-        "raises": "ValueError: too much",
+        "raises": "ValueError: a.json: 1/2 is too much",
         "writes_nothing": "wrote no figures",
         "is_void": "void",
     }
