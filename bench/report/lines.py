@@ -19,6 +19,7 @@ __all__ = [
 REACHED, WITHIN, MISSED, UNKNOWN = "reached", "within spread", "MISSED", "not measured"
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError)  # figures that lack something
 LEAST_SPREAD = 0.02  # what two runs of the same code may differ by on an idle machine
+UNMEASURED_SPREAD = 0.1  # of what is measured once in a run
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,14 @@ class Found:
     spread: float
     cases: int
 
+    @property
+    def noise(self) -> float:
+        """By how much a figure like this one may differ in another run."""
+        return max(self.spread, LEAST_SPREAD) if self.spread else UNMEASURED_SPREAD
+
     def worse_than(self, before: "Found", more: bool) -> bool:
-        """Whether the value got worse by more than the spread of either, and than noise."""
-        share = max(self.spread, before.spread, LEAST_SPREAD)
+        """Whether the value got worse by more than the noise of either."""
+        share = max(self.noise, before.noise)
         if more:
             return self.value < before.value * (1 - share)
         return self.value > before.value * (1 + share)

@@ -130,7 +130,7 @@ def changes(report: Report) -> Iterator[str]:
     for line in report.lines:
         now, before = report.found[line.name], report.before.get(line.name)
         if isinstance(now, Found) and before and now.worse_than(before, line.more):
-            share = max(now.spread, before.spread)
+            share = max(now.noise, before.noise)
             values = (shown(each.value, line.unit) for each in (before, now))
             rows.append((f"[{line.text}](#{line.name})", *values, f"{share:.1%}"))
     compared = sum(
@@ -142,8 +142,8 @@ def changes(report: Report) -> Iterator[str]:
         )
         return
     yield filled(
-        f"{len(rows) - 1} of {compared} lines got worse by more than their spread (or 2 %) since "
-        "the last report."
+        f"{len(rows) - 1} of {compared} lines got worse by more than their spread since the last "
+        "report, which is taken as 2 % at least, and as 10 % of what is measured once in a run."
     )
     yield table(rows)
 

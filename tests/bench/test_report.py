@@ -113,6 +113,9 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     assert found(2.11, 2.0, 2.0, 0.01, 1).worse_than(before, more=False)
     assert not found(2.11, 2.0, 2.0, 0.01, 1).worse_than(before, more=True)
     assert found(1.89, 2.0, 2.0, 0.01, 1).worse_than(before, more=True)
+    once = found(2.0, 2.0, 2.0, 0.0, 1)
+    assert not found(2.15, 2.0, 2.0, 0.0, 1).worse_than(once, more=False)
+    assert found(1.0, 1.0, 1.0, 0.0, 1).worse_than(found(0.0, 0.0, 0.0, 0.0, 1), more=False)
     page, lines = of_bench("report.page"), of_bench("report.lines").lines()
     report = page.Report(
         run={},
@@ -127,7 +130,7 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     )
     text = "\n".join(page.changes(report))
     assert "1 of 2 lines got worse" in text
-    assert "| 1.40 | 1.50 | 1.0% |" in text
+    assert "| 1.40 | 1.50 | 2.0% |" in text
 
 
 def test_quotes_are_as_exact_as_they_stand(of_bench):
