@@ -117,7 +117,12 @@ def _function(text: str) -> Callable[..., Any]:
         raise OverlayError(
             f"cannot read {text!r}: {error.msg}", help='write it as "lambda x, y: x * y"'
         ) from None
-    return eval(code, dict(_NAMES))
+    try:
+        return eval(code, dict(_NAMES))
+    except Exception as error:  # of a default value
+        raise OverlayError(
+            f"{text!r} raises {type(error).__name__}: {error}", help="give it no such default"
+        ) from error
 
 
 def _types(asked: argparse.Namespace, function: Callable[..., Any]) -> list[Any]:

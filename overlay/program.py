@@ -110,6 +110,8 @@ def _compiled(path: str) -> CodeType:
 
 
 def _spec_of(name: str) -> importlib.machinery.ModuleSpec | None:
+    if name.startswith("."):  # relative to nothing
+        return None
     try:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:

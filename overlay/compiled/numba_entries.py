@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EntryDispatcher", "entry_of"]
 
+ATTEMPTS: Final = 4
+"""How often a function is compiled for one call, where it changes while that goes on."""
 MOST = 32
 """How many functions that came from other processes are held, for when they come again."""
 
@@ -101,16 +103,35 @@ class EntryDispatcher(CPUDispatcher):
         with global_compiler_lock, self._compiling_counter:
             if args not in self.overloads and self.engine.rebound():
                 self.engine.begin_anew()
+            attempts = 0
             while args not in self.overloads:
                 world = self.engine.world(self.options)
                 made = self._compiled(world, args, return_type)
-                with LOCK:
-                    if self.engine.holds(world):
-                        guard = self._guard(made)
-                        self._insert([a._code for a in args], guard.function, False)
-                        self._guards[args] = guard
-                        self.overloads[args] = made
+                attempts += 1
+                if self._inserted(world, args, made) or self.called_by_numba:
+                    continue
+                if attempts >= ATTEMPTS:  # what it is made of changes all the time
+                    return self._for_this_call(made)
             return self._guards[args].function
+
+    def _for_this_call(self, code: Any) -> Any:
+        """What runs code that is out of date by the next call."""
+        guard = Guard(code.entry_point, [], self._stale, self._failed)
+        self.engine.outlives(guard)
+        return guard.function
+
+    def _inserted(self, world: World, args: tuple[Type, ...], made: Any) -> bool:
+        """Have code be called from now on, unless what it was made of has changed meanwhile."""
+        with LOCK:
+            guard = self._guard(made)  # its words are read first: it sees what changes after
+            if self.engine.rebound():
+                self.engine.begin_anew()
+                return False
+            if self.engine.holds(world):
+                self._insert([a._code for a in args], guard.function, False)
+                self._guards[args] = guard
+                self.overloads[args] = made
+        return args in self.overloads
 
     def _guard(self, code: Any) -> Guard:
         """What Python calls in front of compiled code."""
@@ -120,20 +141,22 @@ class EntryDispatcher(CPUDispatcher):
         """A call that found a name of the program bound anew, or nearly so."""
         given, named = self.parameters.as_called(args)
         with LOCK:
+            words = self.engine.words()  # first: what changes after that, the guards see
             if self.engine.rebound():
                 self.engine.begin_anew()
             else:
                 for guard in self._guards.values():
-                    guard.renew(self.engine.words())
+                    guard.renew(words)
         return self(*given, **named)
 
     def renew(self) -> None:
         """Code that is called from here has been compiled since."""
         with LOCK:
+            words = self.engine.words()
             if self.engine.rebound():
                 self.engine.begin_anew()
             for guard in self._guards.values():
-                guard.renew(self.engine.words())
+                guard.renew(words)
         renew_callers(self)
 
     def barriers(self) -> list[BarrierInfo]:

@@ -97,6 +97,7 @@ class PythonEngine:
         self.overlaid_codes: set[int] = set()
         self.caches = False  # whether functions with caches are known
         self.met = 0  # callees that came since what was dropped was last forgotten
+        self.changes = 0  # how often all that was found has been forgotten
         self.emitter = emitter()
         self.callees = Callees(self, None)
         self.implicit = Implicit(self.callees) if stack.context.implicit else None
@@ -125,6 +126,7 @@ class PythonEngine:
         """Drop all that was kept; the stack is gone."""
         with LOCK:
             self.released = True
+            self.changes += 1
             for site in self._sites:
                 site.reset()
             for callees in (self.callees, *self._linked.values()):
@@ -218,6 +220,7 @@ class PythonEngine:
     def _forget_all(self) -> None:
         """Look everything up again: what stands for a callee may hold what stands for others."""
         with LOCK:
+            self.changes += 1  # before anything goes: another thread may be about to keep it
             for callees in (self.callees, *self._linked.values()):
                 callees.known.clear()
             for site in self._sites:
@@ -365,8 +368,10 @@ class PythonEngine:
         """The dispatcher of a target, or of ``call_next`` below a link."""
         key = key_of_target(target) if link is None else link.key()
         found = self._dispatchers.get(key)
-        if found is None:
-            found = Dispatcher(self, target, link)
+        if found is not None:
+            return found
+        with LOCK:  # a second one would not hear of changes
+            found = self._dispatchers.get(key) or Dispatcher(self, target, link)
             if not self.released:
                 self._dispatchers[key] = found
         return found

@@ -56,6 +56,8 @@ def test_the_inverse_is_shown(capsys):
     ("arguments", "message"),
     [
         (["lambda x: x +", "--return", "1"], "cannot read 'lambda x: x +'"),
+        (["lambda x=1/0: x", "--return", "1"], "raises ZeroDivisionError: division by zero"),
+        ([".nosuch:f", "--return", "1"], "'.nosuch:f' names nothing"),
         (["lambda x: x", "--return", "one"], "cannot read the value 'one'"),
         (["lambda x: x", "--known", "x"], "names no value"),
         (["lambda x: x", "--known", "y=1"], "has no axis 'y'"),
