@@ -100,7 +100,7 @@ def test_both_engines_round_each_operation():
 
     xs, ys = np.random.default_rng(0).normal(size=(2, 50))
     total = np.float32(0.0)
-    for x, y in zip(xs.astype(np.float32), ys.astype(np.float32)):
+    for x, y in zip(xs.astype(np.float32), ys.astype(np.float32), strict=True):
         total += np.float32(0.5) + x * y
     assert single_precision(dot, xs, ys) == single_precision.jit(dot)(xs, ys) == total
     for channel in ((0.1, 0.2, 0.3), (0.9, 0.05, 0.6)):
