@@ -59,10 +59,11 @@ def canonical(target: Any) -> Any:
     the target itself; an OverlayError where it is not something that can be called."""
     if isinstance(target, types.MethodType):
         if not isinstance(target.__self__, type):
+            named = f"{type(target.__self__).__module__}:{target.__func__.__qualname__}"
             raise OverlayError(
                 f"a method bound to one object cannot be overlaid: {target!r}",
                 where=caller(),
-                help="target the class's function instead, as in Class.method",
+                help=f"target the class's function instead, {named!r}",
             )
         return target.__func__
     owner: Any = getattr(target, "__self__", None)
