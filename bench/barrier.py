@@ -10,7 +10,7 @@ from time import perf_counter, process_time
 from common.numba_compiling import machine_and_numba
 from common.options import options
 from common.page import part, section, times, written
-from common.rows import Row, duration, shown
+from common.rows import compared, duration, shown
 from common.timing import interleaved, ratio, seconds
 
 from overlay import Context, MethodTable, Plugin, current_context, recurse
@@ -165,9 +165,9 @@ def seen(case, programs, calls, rounds):
     taken = interleaved(jobs, rounds, LIMIT, process_time)
     if sum(info.misses for info in variants["ours"].barriers()) != misses:
         raise SystemExit(f"{case}: a value was not found again")
-    each = [min(taken[name]) / calls for name in ("plain", "ours")]
     noise = abs(ratio(taken, "again", "plain") - 1)
-    return Row(f"a call with one of {case}", *each, asked=ASKED, noise=noise)
+    name = f"a call with one of {case}"
+    return compared(name, taken, "plain", each=calls, asked=ASKED, noise=noise)
 
 
 def from_python(calls, rounds):
@@ -206,10 +206,13 @@ def once(value):
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
-    rows = [("case", "ratio", "noise", "asked")]
+    """The part of docs/report.md."""
+    rows = [("case", "ratio", "median", "spread", "asked")]
     rows += [
-        (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", row["verdict"])
+        (
+            *(row["case"], times(row["ratio"]), times(row["median"])),
+            *(f"{row['spread']:.1%}", row["verdict"]),
+        )
         for row in figures["seen"]
     ]
     python, first = figures["from Python"], figures["unseen"]

@@ -13,7 +13,7 @@ import numpy as np
 from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
-from common.timing import interleaved, machine, ratio, seconds, table
+from common.timing import interleaved, machine, median_ratio, ratio_spread, seconds, table
 
 from overlay import Context, MethodTable, Plugin, current_context, recurse
 
@@ -138,8 +138,9 @@ def running(rounds):
     interpreted = interleaved(slow, rounds, clock=process_time)
     return {
         name: {
-            "compiled": ratio(compiled, name, "hand"),
-            "interpreted": ratio(interpreted, name, "hand") if name in interpreted else None,
+            "compiled": median_ratio(compiled, name, "hand"),
+            "spread": ratio_spread(compiled, name, "hand"),
+            "interpreted": median_ratio(interpreted, name, "hand") if name in interpreted else None,
         }
         for name in (*WAYS, "barrier")
     }
@@ -164,7 +165,7 @@ def changing(rounds):
     return found
 
 
-HEAD = ("tool", "compiled", "interpreted", "a new value", "one seen before")
+HEAD = ("tool", "compiled", "spread", "interpreted", "a new value", "one seen before")
 
 
 def cells(name, figure):
@@ -172,6 +173,7 @@ def cells(name, figure):
     return (
         name,
         times(figure["compiled"]),
+        f"{figure['spread']:.1%}",
         "-" if interpreted is None else times(interpreted),
         duration(figure["new"]),
         duration(figure["again"]),
@@ -179,12 +181,12 @@ def cells(name, figure):
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "The program of [Which tool for which wish](choosing.md) with each tool. The first columns "
         "are ratios to the program with the wish written into it by hand; the last the time to "
         "the first compiled answer after the value of the wish has changed. A barrier runs "
-        "interpreted at first; tables and plugins are made anew each time."
+        "interpreted at first; tables and plugins are made anew each time. Medians."
     )
     rows = [HEAD, *(cells(name, figure) for name, figure in figures.items())]
     return part("Which tool", text, [section("One wish in six ways", "", rows)])

@@ -29,7 +29,7 @@ from common.numba_compiling import compiled_functions, instructions, machine_and
 from common.numeric import NUMERIC, as_it_is, cubic
 from common.options import parser_for
 from common.page import part, section, times, written
-from common.rows import Row, duration, growth, shown
+from common.rows import compared, duration, growth, shown
 from common.timing import interleaved, ratio, seconds, spread
 from numba import njit
 
@@ -70,15 +70,15 @@ def running(case, variants, argument, rounds, asked=1.0):
     jobs = {name: lambda f=f: f(argument) for name, f in variants.items()}
     times = interleaved(jobs, TURNS * rounds, LIMIT, process_time)
     codes, wrappers = zip(*(instructions(variants[name]) for name in ("njit", "ours")), strict=True)
-    return Row(
+    return compared(
         case,
-        min(times["njit"]),
-        min(times["ours"]),
-        asked,
-        abs(ratio(times, "again", "njit") - 1),
-        tuple(map(len, codes)),
-        codes[0] == codes[1],
-        tuple(map(len, wrappers)),
+        times,
+        "njit",
+        asked=asked,
+        noise=abs(ratio(times, "again", "njit") - 1),
+        instructions=tuple(map(len, codes)),
+        same_instructions=codes[0] == codes[1],
+        wrappers=tuple(map(len, wrappers)),
     )
 
 
@@ -135,9 +135,9 @@ def entry(sizes, rounds):
         functions = {"njit": made(njit), "again": made(njit), "ours": context.jit(made(as_it_is))}
         jobs = {name: lambda f=f: calls(f) for name, f in functions.items()}
         times = interleaved(jobs, TURNS * rounds, LIMIT, process_time)
-        each = [min(times[name]) / sizes.calls for name in ("njit", "ours")]
         noise = abs(ratio(times, "again", "njit") - 1)
-        yield Row(f"a call from Python, {size} functions", *each, noise=noise)
+        case = f"a call from Python, {size} functions"
+        yield compared(case, times, "njit", each=sizes.calls, noise=noise)
 
 
 # ---- compile time -----------------------------------------------------------------------
@@ -166,8 +166,8 @@ def compile_times(variants, rounds):
 
 def compiled(case, variants, rounds, functions, asked=None):
     times = compile_times(variants, rounds)
-    each = [min(times[name]) / functions for name in ("njit", "ours")]
-    return Row(case, *each, asked, max(map(spread, times.values())))
+    noise = max(map(spread, times.values()))
+    return compared(case, times, "njit", each=functions, asked=asked, noise=noise)
 
 
 def in_new_context(make_table, program):
@@ -352,7 +352,7 @@ SERIES = {
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     sections = [PAGES[name](figures[name]) for name in PAGES if name in figures]
     text = (
         "The peer is the same program compiled by plain `@njit`, by processor time. *Instructions* "
@@ -366,14 +366,15 @@ def page_of_rows(title, text):
     return lambda rows: section(title, text, [HEAD_OF_PAGE, *map(row_of_page, rows)])
 
 
-HEAD_OF_PAGE = ("case", "ratio", "noise", "instructions, njit / ours", "asked")
+HEAD_OF_PAGE = ("case", "ratio", "median", "spread", "noise", "instructions, njit / ours", "asked")
 
 
 def row_of_page(row):
     counts = " / ".join(map(str, row["instructions"] or ())) or "-"
     if row["same_instructions"]:
         counts = f"{row['instructions'][0]}, the same"
-    return row["case"], times(row["ratio"]), f"{row['noise']:.1%}", counts, row["verdict"]
+    shares = (f"{row[name]:.1%}" for name in ("spread", "noise"))
+    return row["case"], times(row["ratio"]), times(row["median"]), *shares, counts, row["verdict"]
 
 
 def page_of_contexts(found):
@@ -391,9 +392,9 @@ def page_of_series(what, title):
     """What makes a section of a program that grows."""
 
     def made(rows):
-        cells = [("case", "run time", "noise", "compile time", "noise")]
+        cells = [("case", "run time", "spread", "compile time", "spread")]
         for run, compilation in zip(rows[::2], rows[1::2], strict=True):
-            ratios = [f(row) for row in (run, compilation) for f in (ratio_of, noise_of)]
+            ratios = [f(row) for row in (run, compilation) for f in (ratio_of, spread_shown)]
             cells.append((run["case"].removeprefix("running "), *ratios))
         lines = [
             f"{name}: each more adds {duration(ours)} to the {kind} time, "
@@ -422,8 +423,8 @@ def ratio_of(row):
     return times(row["ratio"])
 
 
-def noise_of(row):
-    return f"{row['noise']:.1%}"
+def spread_shown(row):
+    return f"{row['spread']:.1%}"
 
 
 def more(rows):

@@ -15,7 +15,7 @@ import numpy as np
 from common.numba_compiling import machine_and_numba
 from common.options import options
 from common.page import part, section, times, written
-from common.rows import Row, shown
+from common.rows import compared, shown
 from common.timing import interleaved, ratio
 
 from overlay import Context
@@ -242,7 +242,7 @@ def wave_in_jax(np):
     return f
 
 
-def compared(case, functions, points, rounds):
+def forwards(case, functions, points, rounds):
     """One case: a row against the derivative by hand, and the ratio of JAX to that."""
     function, slope = functions
     xs = np.linspace(0.1, 3.0, points)
@@ -257,8 +257,8 @@ def compared(case, functions, points, rounds):
         if not np.allclose(found, out["hand"], rtol=1e-9):
             raise SystemExit(f"{case}: {name} gives other derivatives than those by hand")
     taken = interleaved(jobs, rounds, LIMIT, process_time)
-    each = [min(taken[name]) for name in ("hand", "ours")]
-    row = Row(case, *each, asked=ASKED, noise=abs(ratio(taken, "again", "hand") - 1))
+    noise = abs(ratio(taken, "again", "hand") - 1)
+    row = compared(case, taken, "hand", asked=ASKED, noise=noise)
     return row, ratio(taken, "JAX", "hand") if "JAX" in taken else None
 
 
@@ -278,7 +278,7 @@ def peers(whole):
     return found
 
 
-def compared_gradients(case, functions, rounds, calls):
+def in_reverse(case, functions, rounds, calls):
     """One case: a row against the gradient by hand, and the ratios of the peers to that and of
     ours to the function."""
     function, gradient, whole = functions
@@ -297,8 +297,8 @@ def compared_gradients(case, functions, rounds, calls):
     jobs = {name: lambda n=name: many(kernels[n], x, repeated[n]) for name in kernels}
     taken = interleaved(jobs, rounds, LIMIT, process_time)
     taken = {name: [t / repeated[name] for t in times_] for name, times_ in taken.items()}
-    each = [min(taken[name]) for name in ("hand", "ours")]
-    row = Row(case, *each, asked=ASKED, noise=abs(ratio(taken, "again", "hand") - 1))
+    noise = abs(ratio(taken, "again", "hand") - 1)
+    row = compared(case, taken, "hand", asked=ASKED, noise=noise)
     against = {n: ratio(taken, n, "hand") for n in ("JAX", "autograd") if n in taken}
     return row, {**against, "function": ratio(taken, "ours", "function")}
 
@@ -308,27 +308,29 @@ def many(kernel, x, calls):
         kernel(x)
 
 
+def ratios_of(row):
+    return row["case"], times(row["ratio"]), times(row["median"]), f"{row['spread']:.1%}"
+
+
 def gradients_section(figures):
-    rows = [("case", "ratio", "noise", "asked", "runs of the function", "JAX", "autograd")]
+    rows = [
+        ("case", "ratio", "median", "spread", "asked", "runs of the function", "JAX", "autograd")
+    ]
     for row, others in zip(figures["reverse"], figures["peers"], strict=True):
         shown_peers = [times(others[n]) if n in others else "-" for n in ("JAX", "autograd")]
         verdict = row["verdict"]
         runs = f"{others['function']:.1f} of at most {TIMES:.0f}"
-        rows.append(
-            (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", verdict, runs, *shown_peers)
-        )
+        rows.append((*ratios_of(row), verdict, runs, *shown_peers))
     text = "Gradients by the adjoints that are made; of each peer the ratio to the adjoint by hand."
     return section("By many numbers", text, rows)
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
-    rows = [("case", "ratio", "noise", "asked", "JAX")]
+    """The part of docs/report.md."""
+    rows = [("case", "ratio", "median", "spread", "asked", "JAX")]
     for row, jax in zip(figures["rows"], figures["jax"], strict=True):
         against = "-" if jax is None else times(jax)
-        rows.append(
-            (row["case"], times(row["ratio"]), f"{row['noise']:.1%}", row["verdict"], against)
-        )
+        rows.append((*ratios_of(row), row["verdict"], against))
     text = (
         "Derivatives in compiled code, by one number forwards at many points, by many in reverse. "
         "The peer is a derivative written by hand and compiled by numba; further columns are of "
@@ -342,15 +344,13 @@ def main():
     chosen = options(__doc__)
     points = 100 if chosen.smallest else 100_000
     print(f"{machine_and_numba()}; processor time")
-    found = [compared(case, each, points, chosen.rounds) for case, each in CASES.items()]
+    found = [forwards(case, each, points, chosen.rounds) for case, each in CASES.items()]
     figures = {"machine": machine_and_numba(), "rows": shown([row for row, _ in found])}
     figures["jax"] = [jax for _, jax in found]
     for case, jax in zip(CASES, figures["jax"], strict=True):
         print(f"JAX, {case}: {'-' if jax is None else times(jax)}")
     calls = 1 if chosen.smallest else 200
-    gradients = [
-        compared_gradients(case, each, chosen.rounds, calls) for case, each in OF_ARRAYS.items()
-    ]
+    gradients = [in_reverse(case, each, chosen.rounds, calls) for case, each in OF_ARRAYS.items()]
     figures["reverse"] = shown([row for row, _ in gradients])
     figures["peers"] = [others for _, others in gradients]
     for case, others in zip(OF_ARRAYS, figures["peers"], strict=True):

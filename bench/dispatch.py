@@ -1,19 +1,19 @@
 """Generic functions: nanoseconds a call, beside a direct call and other libraries, in one run."""
 
-import argparse
 import contextlib
 import functools
+import statistics
 import time
 import warnings
-from pathlib import Path
 from types import MethodType
 
 import multimethod
 import multipledispatch
 import ovld
 import plum
+from common.options import options
 from common.page import part, section, written
-from common.timing import interleaved, machine, spread, table
+from common.timing import interleaved, machine, spread_of, table
 
 from overlay import Context, MethodTable, generic
 
@@ -138,29 +138,24 @@ def measured(arity, rounds):
     jobs["the loop itself"] = lambda: empty(None)
     times = interleaved(jobs, rounds)
     nothing = min(times.pop("the loop itself"))
-    return {name: ((min(t) - nothing) / LOOPS * 1e9, spread(t)) for name, t in times.items()}
+    return {name: of_a_call(taken, nothing) for name, taken in times.items()}
+
+
+def of_a_call(taken, nothing):
+    """Nanoseconds of one call: the fastest and the median run, and the spread of the runs."""
+    fastest, middle = ((t - nothing) / LOOPS * 1e9 for t in (min(taken), statistics.median(taken)))
+    return {"ns": fastest, "median": middle, "spread": spread_of(taken)}
 
 
 def report(arity, found):
-    direct, of_plum = found["direct call"][0], found["plum"][0]
-    best = min(ns for name, (ns, _) in found.items() if is_peer(name))
-    yield (
-        f"{arity} argument{'s' if arity > 1 else ''}",
-        "ns",
-        "/ direct",
-        "plum /",
-        "/ best peer",
-        "spread",
-    )
-    for name, (ns, noise) in found.items():
-        yield (
-            name,
-            f"{ns:.0f}",
-            f"{ns / direct:.1f}",
-            f"{of_plum / ns:.1f}",
-            f"{ns / best:.2f}",
-            f"{noise:.0%}",
-        )
+    direct, of_plum = found["direct call"]["ns"], found["plum"]["ns"]
+    best = min(each["ns"] for name, each in found.items() if is_peer(name))
+    variant = f"{arity} argument{'s' if arity > 1 else ''}"
+    yield (variant, "/ direct", "plum /", "/ best peer", "ns", "median", "spread")
+    for name, each in found.items():
+        ns = each["ns"]
+        ratios = f"{ns / direct:.1f}", f"{of_plum / ns:.1f}", f"{ns / best:.2f}"
+        yield (name, *ratios, f"{ns:.0f}", f"{each['median']:.0f}", f"{each['spread']:.0%}")
 
 
 def is_peer(name):
@@ -168,12 +163,10 @@ def is_peer(name):
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     sections = [
-        section(
-            f"Of {rows[0][0]}", "", [("variant", *rows[0][2:]), *(drop_ns(r) for r in rows[1:])]
-        )
-        for rows in figures.values()
+        section(f"Of {rows[0][0]}", "", [("variant", *rows[0][1:]), *rows[1:]])
+        for rows in (list(report(int(arity), found)) for arity, found in figures.items())
     ]
     text = (
         "A call of a function of one method, for one or two floats. The peers are a direct call "
@@ -183,26 +176,16 @@ def page(figures):
     return part("Generic functions", text, sections)
 
 
-def drop_ns(row):
-    return row[0], *row[2:]
-
-
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=40, help="runs of each variant (40)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    return parser.parse_args()
-
-
 def main():
-    chosen = options()
+    chosen = options(__doc__)
+    rounds = 1 if chosen.smallest else 4 * chosen.rounds  # they are short
     start = time.perf_counter()
     print(machine())
     figures = {}
     for arity in (1, 2):
-        figures[str(arity)] = list(report(arity, measured(arity, chosen.rounds)))
+        figures[str(arity)] = measured(arity, rounds)
         print()
-        print(table(figures[str(arity)]))
+        print(table(list(report(arity, figures[str(arity)]))))
     written({**figures, "page": page(figures)}, chosen.json)
     print(f"\n{time.perf_counter() - start:.0f} s")
 

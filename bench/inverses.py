@@ -1,18 +1,17 @@
 """Inverses: calls, arrays and compilation, beside Oryx, sympy and inverses written by hand."""
 
-import argparse
 import importlib.util
 import math
 import random
 import statistics
 import time
-from pathlib import Path
 
 import numba
 import numpy as np
+from common.options import options
 from common.page import part, section, written
 from common.rows import duration
-from common.timing import interleaved, machine, seconds, table
+from common.timing import interleaved, machine, seconds, summary, table
 
 from inversion import invert
 
@@ -128,15 +127,15 @@ def scalar(f, rounds):
         ways["Oryx, jitted"] = jax.jit(with_oryx(f)), args[:1]
     jobs = {name: lambda way=way: called(*way) for name, way in ways.items()}
     times = interleaved(jobs, rounds)
-    return {name: min(found) / LOOPS for name, found in times.items()}
+    return {name: summary(found, LOOPS) for name, found in times.items()}
 
 
 # ---- arrays ----
 
 
-def arrays(f, rounds):
-    """Seconds of a million elements, of each way."""
-    values = np.linspace(f(0.05), f(0.9), SIZE)
+def arrays(f, rounds, size):
+    """Seconds of so many elements, of each way."""
+    values = np.linspace(f(0.05), f(0.9), size)
     inverse = invert(f)
     wanted = hand_rows(BY_HAND[f])
     ways = {"ours": lambda: inverse.batch(values), "by hand": lambda: wanted(values)}
@@ -147,7 +146,7 @@ def arrays(f, rounds):
         on_device = jax.numpy.asarray(values)
         ways["Oryx, jitted"] = lambda: vectorised(on_device).block_until_ready()
     np.testing.assert_allclose(inverse.batch(values)[0], wanted(values), rtol=1e-9, atol=1e-12)
-    return {name: min(found) for name, found in interleaved(ways, rounds).items()}
+    return {name: summary(found) for name, found in interleaved(ways, rounds).items()}
 
 
 # ---- from nothing to the first answer ----
@@ -180,7 +179,7 @@ def compiled_inverse(f):
 
 
 def first(f, rounds):
-    """Median seconds from a program to its first answer, of each way."""
+    """Seconds from a program to its first answer, of each way."""
     ways = {
         "interpreted": invert,
         "compiled": compiled_inverse,
@@ -201,7 +200,7 @@ def first(f, rounds):
     for _ in range(rounds):
         for name, way in ways.items():
             found[name].append(first_answer(f, way))
-    return {name: statistics.median(times) for name, times in found.items()}
+    return {name: summary(times) for name, times in found.items()}
 
 
 def with_sympy(f):
@@ -286,27 +285,27 @@ def long_program(rng, count, inputs, window):
     return namespace["f"]
 
 
-def planning(shape, rounds):
+def planning(shape, rounds, statements):
     """Median seconds that invert takes, by the number of statements, and the exponent with which
     they grow from 100 statements on."""
     inputs_for, window = SHAPES[shape]
     found = {}
-    for count in STATEMENTS:
+    for count in statements:
         inputs = max(inputs_for(count), 2)
         times = []
         for seed in range(rounds):
             f = long_program(random.Random(seed), count, inputs, window)
             times.append(seconds(lambda f=f, inputs=inputs: invert(f, *[float] * inputs)))
         found[count] = statistics.median(times)
-    sizes = [count for count in STATEMENTS if count >= 100]
+    sizes = [count for count in statements if count >= 100]
     exponent, _ = np.polyfit(np.log(sizes), np.log([found[count] for count in sizes]), 1)
     return {**{str(count): time for count, time in found.items()}, "exponent": float(exponent)}
 
 
-def planning_rows(measured):
-    yield ("program", *(f"{count} statements" for count in STATEMENTS), "exponent")
+def planning_rows(measured, statements):
+    yield ("program", *(f"{count} statements" for count in statements), "exponent")
     for shape, found in measured.items():
-        times = [duration(found[str(count)]) for count in STATEMENTS]
+        times = [duration(found[str(count)]) for count in statements]
         yield (shape, *times, f"{found['exponent']:.2f}")
 
 
@@ -314,47 +313,43 @@ def planning_rows(measured):
 
 
 def rows_of(measured, ours):
-    """A table: each program's ways, and how many times longer ours takes than the others."""
+    """A table: how many times longer ours takes than the others, and each way's median."""
     names = list(dict.fromkeys(name for found in measured.values() for name in found))
-    yield ("program", *names, *(f"{ours} / {name}" for name in names if name != ours))
+    yield ("program", *(f"{ours} / {name}" for name in names if name != ours), "spread", *names)
     for program, found in measured.items():
-        times = [duration(found[name]) if name in found else "-" for name in names]
+        middle = {name: each["median"] for name, each in found.items()}
         ratios = [
-            f"{found[ours] / found[name]:.2f}" if name in found else "-"
+            f"{middle[ours] / middle[name]:.2f}" if name in found else "-"
             for name in names
             if name != ours
         ]
-        yield (program, *times, *ratios)
-
-
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15, help="runs of each way (15)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    return parser.parse_args()
+        times = [duration(middle[name]) if name in found else "-" for name in names]
+        yield (program, *ratios, f"{found[ours]['spread']:.0%}", *times)
 
 
 def main():
-    chosen = options()
+    chosen = options(__doc__)
+    rounds, size = (1, 1000) if chosen.smallest else (chosen.rounds, SIZE)
+    statements = STATEMENTS[:3] if chosen.smallest else STATEMENTS
     start = time.perf_counter()
     print(machine())
     programs = list(BY_HAND)
     found = {
         "A million elements": (
             "Of `batch`, which checks each answer; the others do not.",
-            {f.__name__: arrays(f, chosen.rounds) for f in programs},
+            {f.__name__: arrays(f, rounds, size) for f in programs},
             "ours",
         ),
         "A scalar call": (
             "Checked, interpreted and compiled; the others are not checked.",
-            {f.__name__: scalar(f, chosen.rounds) for f in [*programs, ten_statements]},
+            {f.__name__: scalar(f, rounds) for f in [*programs, ten_statements]},
             "compiled",
         ),
         "To the first answer": (
-            "From a program that was never seen to its first answer: the median. What numba takes "
+            "From a program that was never seen to its first answer. What numba takes "
             "for a function that does nothing no compiled inverse can be under, and for the "
             "inverse written by hand, without a check.",
-            {f.__name__: first(f, max(chosen.rounds // 3, 3)) for f in [*programs, ten_statements]},
+            {f.__name__: first(f, rounds) for f in [*programs, ten_statements]},
             "interpreted",
         ),
     }
@@ -363,8 +358,8 @@ def main():
         rows = list(rows_of(measured, ours))
         print(f"\n{title}\n{table(rows)}")
         sections.append(section(title, text, rows))
-    plans = {shape: planning(shape, max(chosen.rounds // 5, 1)) for shape in SHAPES}
-    rows = list(planning_rows(plans))
+    plans = {shape: planning(shape, max(rounds // 3, 1), statements) for shape in SHAPES}
+    rows = list(planning_rows(plans, statements))
     print(f"\nPlanning\n{table(rows)}")
     text = (
         "From random programs of so many statements, a third of which use a variable again, to "
@@ -373,7 +368,8 @@ def main():
     sections.append(section("Planning", text, rows))
     text = (
         "Programs of one float, inverted. The peers are inverses written by hand for numba, Oryx "
-        "(on JAX) and sympy, where these are installed and can invert the program."
+        "(on JAX) and sympy, where these are installed and can invert the program. Medians; "
+        "*spread* is that of ours."
     )
     figures = {title: measured for title, (_, measured, _) in found.items()}
     figures["Planning"] = plans

@@ -16,7 +16,7 @@ from common.numba_compiling import machine_and_numba
 from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
-from common.timing import interleaved, ratio, table
+from common.timing import interleaved, median_ratio, ratio, ratio_spread, table
 
 from overlay.interpretations.parallel import parallel
 
@@ -131,27 +131,34 @@ def compared(case, programs, n, rounds, pools):
         "alone": min(taken["alone"]),
         "ours": min(taken["ours"]),
         "ratio": ratio(taken, "ours", "alone"),
+        "median": median_ratio(taken, "ours", "alone"),
+        "spread": ratio_spread(taken, "ours", "alone"),
         "to_pool": ratio(taken, "ours", "pool") if hand is not None else None,
         "ahead": ahead / made if made else 0.0,
     }
 
 
-HEAD = ("case", "one by one", "ours", "ratio", "to a pool by hand", "calls ahead")
+HEAD = (
+    *("case", "ratio", "median", "spread", "to a pool by hand", "calls ahead"),
+    *("one by one", "ours"),
+)
 
 
 def cells(row):
     return (
         row["case"],
-        duration(row["alone"]),
-        duration(row["ours"]),
         times(row["ratio"]),
+        times(row["median"]),
+        f"{row['spread']:.0%}",
         "-" if row["to_pool"] is None else times(row["to_pool"]),
         f"{row['ahead']:.0%}",
+        duration(row["alone"]),
+        duration(row["ours"]),
     )
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "Loops whose calls are made at the same time, by two processes or threads, against the "
         "same loops one call after another, and against a pool of concurrent.futures, by hand; by "

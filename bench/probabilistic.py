@@ -12,7 +12,7 @@ import numpy as np
 from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
-from common.timing import interleaved, machine, table
+from common.timing import interleaved, machine, median_ratio, ratio_spread, table
 
 from overlay.interpretations.probabilistic import (
     Bernoulli,
@@ -110,28 +110,34 @@ def compared(case, model, sites, rounds):
         **seconds,
         "hand": min(taken["hand"]),
         "ratio": seconds["full"] / seconds["ours"],
+        "median": median_ratio(taken, "full", "ours") * steps / FULL,
+        "spread": ratio_spread(taken, "full", "ours"),
         "graphs": len(ours.structures.programs),
         "structures": ours.structures.recorded,
     }
 
 
-HEAD = ("case", "sites", "a step", "all of it", "ratio", "by hand", "programs")
+HEAD = (
+    *("case", "sites", "ratio", "median", "spread", "a step", "all of it", "by hand", "programs"),
+)
 
 
 def cells(figure):
     return (
         figure["case"],
         str(figure["sites"]),
+        times(figure["ratio"]),
+        times(figure["median"]),
+        f"{figure['spread']:.0%}",
         duration(figure["ours"]),
         duration(figure["full"]),
-        times(figure["ratio"]),
         duration(figure["hand"]),
         str(figure["graphs"]),
     )
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "Steps of single-site Metropolis-Hastings: ours run again what depends on the choice that "
         "changes, the peer runs all of the program. Both chains are the same, bit for bit. The "

@@ -4,13 +4,11 @@ For each kernel: a context whose table the program never reaches, and one that h
 a function that the program calls (the *probe*), which goes on to the function itself.
 """
 
-import argparse
 import gc
 import math
 import statistics
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from time import process_time
 
 from common import memory
@@ -18,9 +16,18 @@ from common.first_use import first_uses
 from common.functions import FUNCTIONS, SINES, sines_by_hand
 from common.kernel import Kernel, calls_in_context, native_calls, reaching
 from common.objects import OBJECTS
+from common.options import parser_for
 from common.page import part, section, written
 from common.published import PUBLISHED
-from common.timing import interleaved, machine, ratio, seconds, spread, table
+from common.timing import (
+    interleaved,
+    machine,
+    median_ratio,
+    ratio,
+    ratio_spread,
+    seconds,
+    table,
+)
 
 from overlay import Context, MethodTable
 
@@ -47,10 +54,11 @@ class Row:
     never: float
     reached: float
     each: float  # seconds that one reached call of the probe adds to the never-reached run
-    spread: float
     by_hand: float | None  # the kernel with its probe replaced by hand
     calls: int
     native_calls: int | None
+    medians: dict[str, float]  # of the rounds' ratios to native, of never and reached
+    spreads: dict[str, float]
 
 
 def measured(kernel: Kernel, rounds: int) -> Row:
@@ -71,10 +79,11 @@ def measured(kernel: Kernel, rounds: int) -> Row:
         ratio(times, "never", "native"),
         ratio(times, "reached", "native"),
         (min(times["reached"]) - min(times["never"])) / max(calls, 1),
-        max(map(spread, times.values())),
         ratio(times, "by hand", "native") if "by hand" in times else None,
         calls,
         native_calls(kernel),
+        {name: median_ratio(times, name, "native") for name in ("never", "reached")},
+        {name: ratio_spread(times, name, "native") for name in ("never", "reached")},
     )
 
 
@@ -109,20 +118,26 @@ def remarks(rows):
     yield f"kernels in which a context sees exactly the calls made natively: {seen}{others}"
 
 
-HEAD = ("kernel", "native ms", "never", "reached", "ns/call", "spread", "calls", "natively")
+HEAD = (
+    *("kernel", "native ms", "never", "median", "spread", "reached", "median", "spread"),
+    *("ns/call", "calls", "natively"),
+)
 
 
 def cells(row):
     return (
         row.kernel,
         f"{row.native * 1e3:.1f}",
-        f"{row.never:.2f}",
-        f"{row.reached:.2f}",
+        *ratios_of(row, "never", row.never),
+        *ratios_of(row, "reached", row.reached),
         f"{row.each * 1e9:.0f}" if row.calls >= 1000 else "-",
-        f"{row.spread:.0%}",
         str(row.calls),
         "-" if row.native_calls is None else str(row.native_calls),
     )
+
+
+def ratios_of(row, name, fastest):
+    return f"{fastest:.2f}", f"{row.medians[name]:.2f}", f"{row.spreads[name]:.0%}"
 
 
 def target(what, value, most, unit="", note=""):
@@ -208,7 +223,7 @@ def remaining():
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     sections = [made(figures[name]) for name, made in PAGES.items() if name in figures]
     text = "The peer is the same program without a context, by processor time."
     return part("Python engine", text, sections)
@@ -253,15 +268,14 @@ PAGES = {
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = parser_for(__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[*KERNELS, *OTHERS])
-    parser.add_argument("--rounds", type=int, default=9, help="runs of each variant (9)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     return parser.parse_args()
 
 
 def main():
     chosen = options()
+    rounds = 1 if chosen.smallest else chosen.rounds
     wanted = chosen.only or [*OTHERS, *KERNELS]
     print(f"{machine()}; processor time")
     figures = {"machine": machine()}
@@ -272,9 +286,9 @@ def main():
     gc.collect()
     gc.freeze()  # what was imported takes no part in the collections that are measured
     if "entry" in wanted:
-        figures["entry ns"] = entry(chosen.rounds)
+        figures["entry ns"] = entry(rounds)
     if names := [name for name in KERNELS if name in wanted]:
-        figures["kernels"] = kernels(names, chosen.rounds)
+        figures["kernels"] = kernels(names, rounds)
     written({**figures, "page": page(figures)}, chosen.json)
     unreached = [row["kernel"] for row in figures.get("kernels", ()) if not row["calls"]]
     if unreached:

@@ -26,7 +26,7 @@ PAGES = {
     "Start": ("project/README", "tutorial", "cheat_sheet"),
     "How to": (
         *("choosing", "programs", "notebooks", "looking", "generic", "write_an_interpretation"),
-        *("composition", "plugins", "analysis", "kernels"),
+        *("composition", "plugins", "analysis", "kernels", "scaling"),
     ),
     "Inversion": ("inversion", "constraints", "arrays", "relations", "potential_and_limits"),
     "Interpretations": (
@@ -34,7 +34,7 @@ PAGES = {
     ),
     "Explanation": (
         *("python_engine", "compiled_engine", "types", "implicit", "comparison", "conformance"),
-        *("benchmarks", "versions"),
+        *("report", "versions"),
     ),
     "Reference": (
         *("reference/overlay", "reference/ir", "reference/analysis", "reference/interpretations"),
@@ -43,7 +43,7 @@ PAGES = {
     "Project": ("project/CONTRIBUTING", "project/CHANGELOG"),
 }
 _TREE = "```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{pages}\n```\n"
-_LINK = re.compile(r"\[([^\]]*)\]\((?!\w+://)([^)#\s]+)(#[^)\s]*)?\)")
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+://)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def _linked(app: Any, page: str, source: list[str]) -> None:
@@ -66,6 +66,18 @@ def _linked(app: Any, page: str, source: list[str]) -> None:
         source[0] += "\n" + "\n".join(trees)
 
 
+_ANCHOR = re.compile(r'<a id="([\w-]+)">')
+
+
+def _anchored(app: Any, document: Any) -> None:
+    """The lines of the report have anchors that links may lead to."""
+    if app.env.docname == "report":
+        names = _ANCHOR.findall((Path(app.srcdir) / "report.md").read_text())
+        slugs = app.env.metadata["report"].setdefault("myst_slugs", {})
+        slugs.update({name: (0, name, name) for name in names})
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _linked)
+    app.connect("doctree-read", _anchored)

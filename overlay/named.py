@@ -22,7 +22,7 @@ def named(name: str) -> Any:
     raises passes through.
     """
     module, colon, path = name.partition(":")
-    if not (module and colon and path):
+    if not (module and colon and path) or module.startswith("."):
         raise OverlayError(f"{name!r} names nothing", help="write package.module:name")
     found = _imported(module, name)
     for part in path.split("."):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import importlib
 import operator
+import os
 import sys
-import uuid
 import weakref
 from collections.abc import Callable
 from types import FrameType
@@ -28,12 +28,13 @@ __all__ = [
     "home_of_caller",
     "name_at_home",
     "named",
+    "pickler_by_value",
     "reduced_table",
     "restore_table",
 ]
 
-# picklers that ship functions by value
-_BY_VALUE = ("cloudpickle", "dill")
+# picklers that ship functions by value, as packages of their own or parts of others
+_BY_VALUE = frozenset({"cloudpickle", "dill"})
 _tables: weakref.WeakValueDictionary[str, MethodTable] = weakref.WeakValueDictionary()
 
 
@@ -76,7 +77,7 @@ def reduced_table(table: MethodTable) -> tuple[Any, ...]:
     if name is not None:
         return named, (table.home, name)
     if table.identity is None:
-        table.identity = uuid.uuid4().hex
+        table.identity = os.urandom(16).hex()
         _tables[table.identity] = table
     rows = [
         (_reference(m.target), Shipped(m.function, f"the method {m!r}"), m.precedence, m.generated)
@@ -146,7 +147,7 @@ class Shipped:
         if name is not None:
             module, _, path = name.partition(":")
             return _function_at, (module, path)
-        if not _is_main(self.function) and not _pickled_by_value():
+        if not _is_main(self.function) and pickler_by_value() is None:
             raise OverlayError(
                 f"cannot pickle {self.what}: no module holds "
                 f"{name_of(self.function)} under its name",
@@ -167,11 +168,12 @@ def _is_main(function: Any) -> bool:
     return isinstance(path, str) and getattr(main, path, None) is function
 
 
-def _pickled_by_value() -> bool:
+def pickler_by_value() -> Any:
+    """The module of the pickler at work, if that is one that ships functions by value."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if isinstance(module, str) and module.partition(".")[0] in _BY_VALUE:
-            return True
+        if isinstance(module, str) and not _BY_VALUE.isdisjoint(module.split(".")):
+            return sys.modules.get(module)
         frame = frame.f_back
-    return False
+    return None

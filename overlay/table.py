@@ -14,6 +14,7 @@ from overlay.fitting import refuse_misfit
 from overlay.location import caller, name_of
 from overlay.method import Method
 from overlay.pickling import home_of_caller, reduced_table, restore_table
+from overlay.signature import EMPTY
 from overlay.target import (
     canonical,
     checked_name,
@@ -254,8 +255,9 @@ class MethodTable:
 
     @staticmethod
     def _has_types(method: Method, types: Sequence[Any]) -> bool:
-        hints = tuple(p.hint for p in method.parameters.positional)
-        return hints == tuple(types)
+        """Whether its annotations are these; Any stands for none."""
+        hints = [Any if p.hint is EMPTY else p.hint for p in method.parameters.positional]
+        return hints == [Any if hint is EMPTY else hint for hint in types]
 
     # ---- looking ----
 

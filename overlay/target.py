@@ -5,7 +5,6 @@ A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import operator
 import re
@@ -60,10 +59,11 @@ def canonical(target: Any) -> Any:
     the target itself; an OverlayError where it is not something that can be called."""
     if isinstance(target, types.MethodType):
         if not isinstance(target.__self__, type):
+            named = f"{type(target.__self__).__module__}:{target.__func__.__qualname__}"
             raise OverlayError(
                 f"a method bound to one object cannot be overlaid: {target!r}",
                 where=caller(),
-                help="target the class's function instead, as in Class.method",
+                help=f"target the class's function instead, {named!r}",
             )
         return target.__func__
     owner: Any = getattr(target, "__self__", None)
@@ -166,6 +166,8 @@ def lookup(name: str) -> Any | None:
 def nearest_names(name: str) -> tuple[str, list[str]]:
     """What of ``"module:qualified.name"`` has no such attribute, and what it has that is spelled
     nearly so."""
+    import difflib  # for errors alone
+
     module, _, path = name.partition(":")
     found: Any = sys.modules[module]
     shown, parts = f"module {module}", path.split(".")

@@ -1,4 +1,4 @@
-"""What a benchmark gives besides its figures: its part of ``docs/benchmarks.md``."""
+"""What a benchmark gives besides its figures: its part of ``docs/report.md``."""
 
 import datetime
 import importlib.metadata
@@ -12,7 +12,10 @@ from typing import Any
 __all__ = ["part", "section", "times", "written"]
 
 # What decides figures besides our own code.
-VERSIONS = ("numba", "llvmlite", "numpy", "plum-dispatch", "jax", "oryx", "sympy")
+VERSIONS = (
+    *("numba", "llvmlite", "numpy", "plum-dispatch", "jax", "oryx", "autograd", "sympy", "ovld"),
+    *("multipledispatch", "multimethod", "effectful", "pyperformance"),
+)
 
 
 def section(

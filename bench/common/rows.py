@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from common.timing import table
+from common.timing import median_ratio, ratio_spread, table
 
-__all__ = ["NOISE", "Row", "duration", "growth", "shown"]
+__all__ = ["NOISE", "Row", "compared", "duration", "growth", "shown"]
 
 NOISE = 0.02  # what two runs of the same code may differ by on an idle machine
 
@@ -14,8 +14,9 @@ NOISE = 0.02  # what two runs of the same code may differ by on an idle machine
 class Row:
     """One comparison.
 
-    njit, ours: seconds. asked: the most that the ratio may be, or None. noise: how far two
-    equal programs lay apart, or the spread of the runs. instructions: of njit and ours.
+    njit, ours: seconds of the fastest runs. asked: the most that the ratio may be, or None. noise:
+    how far two equal programs lay apart, or the spread of the runs. median, spread: of the rounds'
+    ratios. instructions: of njit and ours.
     same_instructions: whether these are the same ones. wrappers: instructions of what Python
     calls around them. size: of what the case is a series over, or None.
     """
@@ -29,6 +30,8 @@ class Row:
     same_instructions: bool | None = None
     wrappers: tuple[int, int] | None = None
     size: int | None = None
+    median: float | None = None
+    spread: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -45,6 +48,20 @@ class Row:
         if self.asked == 1.0 and self.ratio <= 1.0 + self.noise:
             return f"at most {self.asked:.2f}: met within noise"
         return f"at most {self.asked:.2f}: MISSED"
+
+
+def compared(
+    case: str,
+    taken: dict[str, list[float]],
+    to: str,
+    ours: str = "ours",
+    each: int = 1,
+    **more: Any,
+) -> Row:
+    """The row of what was measured in turns; each run does what is compared so many times."""
+    fastest = min(taken[to]) / each, min(taken[ours]) / each
+    median, spread = median_ratio(taken, ours, to), ratio_spread(taken, ours, to)
+    return Row(case, *fastest, median=median, spread=spread, **more)
 
 
 HEAD = ("case", "njit", "ours", "ratio", "noise", "instructions", "asked")

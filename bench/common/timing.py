@@ -55,6 +55,37 @@ def spread(seconds: list[float]) -> float:
     return statistics.median(seconds) / min(seconds) - 1
 
 
+def median_ratio(times: dict[str, list[float]], one: str, to: str) -> float:
+    """The median of the rounds' ratios: in each round both had their turn."""
+    return statistics.median(ratios(times, one, to))
+
+
+def ratio_spread(times: dict[str, list[float]], one: str, to: str) -> float:
+    """Of the rounds' ratios: see ``spread_of``."""
+    return spread_of(ratios(times, one, to))
+
+
+def ratios(times: dict[str, list[float]], one: str, to: str) -> list[float]:
+    return [a / b for a, b in zip(times[one], times[to], strict=True)]
+
+
+def spread_of(values: list[float]) -> float:
+    """Half the distance between the quartiles, as a share of the median; 0 of a single value."""
+    if len(values) < 2:
+        return 0.0
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return (high - low) / 2 / middle
+
+
+def summary(seconds: list[float], each: int = 1) -> dict[str, float]:
+    """Of runs, each of which does something so many times: the fastest, the median, the spread."""
+    return {
+        "least": min(seconds) / each,
+        "median": statistics.median(seconds) / each,
+        "spread": spread_of(seconds),
+    }
+
+
 def table(rows: list[tuple[str, ...]]) -> str:
     """Rows as aligned columns; the first row is the head."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

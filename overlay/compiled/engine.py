@@ -264,6 +264,10 @@ class CompiledContext:
         for outside in list(self._outside):
             outside.table_changed(target)
 
+    def outlives(self, code: Any) -> None:
+        """Keep code that is called no more, and that a thread may be running."""
+        self._past.append(code)
+
     def is_entered_by(self, outside: CompiledContext) -> None:
         """Code of another context enters code of this one: a change here ends its world too."""
         if outside is not self:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from numba.core import errors, sigutils
+from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
@@ -24,6 +24,10 @@ from overlay.compiled.numba_parameters import (
 from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
+from overlay.interpreted_values import OnlyInterpreted, is_interpreted
+from overlay.kept import Kept
+from overlay.sent import content_of
+from overlay.stack import current_stack
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
@@ -34,6 +38,13 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "entry_of"]
+
+ATTEMPTS: Final = 4
+"""How often a function is compiled for one call, where it changes while that goes on."""
+MOST = 32
+"""How many functions that came from other processes are held, for when they come again."""
+
+_received: Kept[Any] = Kept(MOST)
 
 
 def entry_of(
@@ -92,16 +103,35 @@ class EntryDispatcher(CPUDispatcher):
         with global_compiler_lock, self._compiling_counter:
             if args not in self.overloads and self.engine.rebound():
                 self.engine.begin_anew()
+            attempts = 0
             while args not in self.overloads:
                 world = self.engine.world(self.options)
                 made = self._compiled(world, args, return_type)
-                with LOCK:
-                    if self.engine.holds(world):
-                        guard = self._guard(made)
-                        self._insert([a._code for a in args], guard.function, False)
-                        self._guards[args] = guard
-                        self.overloads[args] = made
+                attempts += 1
+                if self._inserted(world, args, made) or self.called_by_numba:
+                    continue
+                if attempts >= ATTEMPTS:  # what it is made of changes all the time
+                    return self._for_this_call(made)
             return self._guards[args].function
+
+    def _for_this_call(self, code: Any) -> Any:
+        """What runs code that is out of date by the next call."""
+        guard = Guard(code.entry_point, [], self._stale, self._failed)
+        self.engine.outlives(guard)
+        return guard.function
+
+    def _inserted(self, world: World, args: tuple[Type, ...], made: Any) -> bool:
+        """Have code be called from now on, unless what it was made of has changed meanwhile."""
+        with LOCK:
+            guard = self._guard(made)  # its words are read first: it sees what changes after
+            if self.engine.rebound():
+                self.engine.begin_anew()
+                return False
+            if self.engine.holds(world):
+                self._insert([a._code for a in args], guard.function, False)
+                self._guards[args] = guard
+                self.overloads[args] = made
+        return args in self.overloads
 
     def _guard(self, code: Any) -> Guard:
         """What Python calls in front of compiled code."""
@@ -111,20 +141,22 @@ class EntryDispatcher(CPUDispatcher):
         """A call that found a name of the program bound anew, or nearly so."""
         given, named = self.parameters.as_called(args)
         with LOCK:
+            words = self.engine.words()  # first: what changes after that, the guards see
             if self.engine.rebound():
                 self.engine.begin_anew()
             else:
                 for guard in self._guards.values():
-                    guard.renew(self.engine.words())
+                    guard.renew(words)
         return self(*given, **named)
 
     def renew(self) -> None:
         """Code that is called from here has been compiled since."""
         with LOCK:
+            words = self.engine.words()
             if self.engine.rebound():
                 self.engine.begin_anew()
             for guard in self._guards.values():
-                guard.renew(self.engine.words())
+                guard.renew(words)
         renew_callers(self)
 
     def barriers(self) -> list[BarrierInfo]:
@@ -150,8 +182,27 @@ class EntryDispatcher(CPUDispatcher):
         self.functions_compiled += functions_made() - before
         return inner.overloads[local]
 
+    def typeof_pyval(self, val: Any) -> Type:
+        return types.pyobject if is_interpreted(val) else super().typeof_pyval(val)
+
+    def _interpreted(self, *args: Any) -> Any:
+        """Run the Python function with arguments of which compiled code knows nothing."""
+        given, named = self.parameters.as_called(args)
+        if self.is_entered:
+            kind = type(next(filter(is_interpreted, args)))
+            raise OnlyInterpreted(
+                f"it is given a {kind.__name__}, which only interpreted code knows",
+                help="have context.jit(...) compile the code that makes such values, too",
+            )
+        stack = current_stack()
+        if stack is None or stack.compiled is not self.engine:
+            return self.engine.context(self.py_func, *given, **named)
+        return stack.python.interpreted(self.py_func, self.body)(*given, **named)
+
     def _compile_for_args(self, *args: Any) -> Any:
         """What is to be called with these arguments, for which there is no code."""
+        if any(map(is_interpreted, args)):
+            return self._interpreted
         refuse_parameters(self.py_func)
         given, named = self.parameters.as_called(args)
         if self.parameters.are_past():
@@ -171,8 +222,13 @@ class EntryDispatcher(CPUDispatcher):
         return nothing  # the code belongs to the world's dispatcher
 
     def __reduce__(self) -> Any:
+        parts = tuple(self._reduce_states().values())
+        return _compiled_again, (content_of(self, parts), *parts)
+
+    def _reduce_states(self) -> dict[str, Any]:
+        """All that it is made of; dask tells what numba has made apart by this."""
         options = {**self.options, "cache": self.cache}
-        return _compiled_again, (self.engine.context, self.function, options)
+        return {"context": self.engine.context, "function": self.function, "options": options}
 
     @property
     def stats(self) -> Any:
@@ -220,5 +276,10 @@ class NamedEntryDispatcher(EntryDispatcher):
         return CPUDispatcher.__call__(self, *args, **kwargs)
 
 
-def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:
-    return context.jit(function, **options)
+def _compiled_again(
+    content: str | None, context: Any, function: Any, options: dict[str, Any]
+) -> Any:
+    """What another process has sent, which need not be compiled each time that it comes."""
+    if content is None or context.state is not None:  # each that is read has its own state
+        return context.jit(function, **options)
+    return _received.found(content, lambda: context.jit(function, **options))

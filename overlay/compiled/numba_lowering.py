@@ -16,7 +16,7 @@ from overlay.compiled.numba_hooks import errors_carried, has_stage
 from overlay.compiled.numba_marked import compiled_in, hand_marked
 from overlay.compiled.numba_types import refused
 from overlay.errors import NotCompilable, OverlayError
-from overlay.location import name_of
+from overlay.location import location_of, name_of
 from overlay.plugin import run_stage, stages_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class _Lower(Lower):
         if dispatcher.kept_calls:
             keep_calls(module, dispatcher.kept_calls)
         world = dispatcher.world
+        wanted = {f.name: str(f.ftype) for f in module.functions if not f.is_declaration}
         with errors_carried(world):
             given = run_stage(world.plugins, "after_codegen", module, dispatcher.function)
             if not isinstance(given, llvm.Module):
@@ -63,6 +64,8 @@ class _Lower(Lower):
                     f"after_codegen of {name_of(dispatcher.function)} gave {given!r}",
                     help="edit the module in place, or give an llvmlite.ir.Module",
                 )
+            there = {f.name: str(f.ftype) for f in given.functions if not f.is_declaration}
+            _refuse_missing(wanted, there, "after_codegen", dispatcher.function)
         worlds = {world, *(callee.world for callee, _, _ in dispatcher.marked)}
         if dispatcher.marked:
             hand_marked(dispatcher, given, _symbol, compiled_in(*worlds))
@@ -98,6 +101,7 @@ class _Library(JITCodeLibrary):
         world, function = self.dispatcher.world, self.dispatcher.function
         if not has_stage(world, stage):
             return
+        wanted = _offered(self._final_module)
         with errors_carried(world):
             given = run_stage(world.plugins, stage, self._final_module, function)
             if isinstance(given, str):
@@ -107,9 +111,34 @@ class _Library(JITCodeLibrary):
                     f"{stage} of {name_of(function)} gave {given!r}",
                     help="give LLVM IR as text, or edit the module that llvmlite.binding has",
                 )
+            _refuse_missing(wanted, _offered(given), stage, function)
         if given is not self._final_module:
             given.name = self._final_module.name
             self._final_module = given
+
+
+def _offered(module: Any) -> dict[str, str]:
+    """By name, the types of what a module defines for others: they call it by its address."""
+    values = (*module.functions, *module.global_variables)
+    return {
+        value.name: str(getattr(value, "global_value_type", value.type))
+        for value in values
+        if not value.is_declaration and value.linkage.name in ("external", "common")
+    }
+
+
+def _refuse_missing(
+    wanted: dict[str, str], there: dict[str, str], stage: str, function: Any
+) -> None:
+    """Raises OverlayError where a plugin has taken something away, or given it another type."""
+    for name, kind in wanted.items():
+        if there.get(name) != kind:
+            found = f"as {there[name]}" if name in there else "no more"
+            raise OverlayError(
+                f"{stage} of {name_of(function)} gave LLVM that defines {name} {found}",
+                where=location_of(function),
+                help=f"leave it defined, as {kind}",
+            )
 
 
 def _parsed(text: str, stage: str, function: Any) -> Any:

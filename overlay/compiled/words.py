@@ -58,7 +58,7 @@ def of_names(mapping: dict[Any, Any], names: Iterable[str]) -> Iterator[Word]:
     if None in slots or (missing and not _stamped(mapping, keys)):
         yield from of_dict(mapping)
         return
-    yield _word(id(mapping) + KEYS)  # first: the others are read where it has not changed
+    yield id(mapping) + KEYS, keys  # first: the others are read where it has not changed
     yield from (_word(slot) for slot in slots if slot is not None)
     if missing:
         yield _word(keys + LOG2_SIZE)

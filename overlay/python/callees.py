@@ -86,13 +86,15 @@ _LENT = "__overlay_kept__"
 
 class Found:
     """What stands for a callee: the callee, held weakly where it is a function; what to call;
-    whether a site may keep it; and for a function that comes anew each time its code and that
-    of its twin."""
+    whether a site may keep it; for a function that comes anew each time its code and that of
+    its twin; and the engine's count of changes when it was found: after a later one nothing of
+    it may be kept."""
 
-    __slots__ = ("code", "forms", "keep", "of", "to")
+    __slots__ = ("changes", "code", "forms", "keep", "of", "to")
 
-    def __init__(self, of: Any, to: Any, keep: Keep, code: Any = None) -> None:
+    def __init__(self, of: Any, to: Any, keep: Keep, changes: int, code: Any = None) -> None:
         self.of = of
+        self.changes = changes
         # what stands for itself must not be held by that
         self.to = _ITSELF if of is not None and of() is to else to
         self.keep = keep
@@ -153,33 +155,35 @@ class Callees:
 
     def find(self, callee: Any) -> Found:
         """What stands for ``callee``, which is not a bound method of the program."""
+        changes = self.engine.changes
         entry = self.known.get(id(callee))
         if entry is not None and entry.of() is callee:
             return entry
         kind: Any = type(callee)
         if kind is MethodType:
-            return Found(None, self._bound(callee), Keep.NO)
+            return Found(None, self._bound(callee), Keep.NO, changes)
         if kind is FunctionType and id(callee) not in self.engine.overlaid:
             codes = self._codes_of(callee)
             if codes is not None:
-                return Found(None, self.closure(callee, codes[1]), Keep.RUN, codes)
+                return Found(None, self.closure(callee, codes[1]), Keep.RUN, changes, codes)
         with LOCK:
             self.engine.settle()
+            changes = self.engine.changes
             to, keep = self._map(callee)
             if self.engine.surrounds:
                 to = with_around(self, callee, to)
             if self.engine.released:
-                return Found(None, to, Keep.NO)
+                return Found(None, to, Keep.NO, changes)
             if keep is Keep.YES:
                 return self._known(callee, to)
             if kind is LRU_CACHE:
                 return self.keep_for_this_run(callee, to)
             if kind is not FunctionType:
-                return Found(None, to, keep)
+                return Found(None, to, keep, changes)
             codes = self._codes_of(callee)
             if callee.__closure__ is None and codes and is_module(callee.__globals__):
                 return self.keep_for_this_run(callee, to, codes)
-            return Found(None, to, keep, codes)
+            return Found(None, to, keep, changes, codes)
 
     def _codes_of(self, function: FunctionType) -> tuple[CodeType, CodeType] | None:
         """The code of a function, and its twin's, if there was a function of that code before."""
@@ -202,7 +206,7 @@ class Callees:
         else:
             of = lambda: callee  # noqa: E731
         self.engine.met += 1
-        self.known[key] = found = Found(of, to, Keep.YES)
+        self.known[key] = found = Found(of, to, Keep.YES, self.engine.changes)
         return found
 
     def forget_dropped(self) -> None:
@@ -227,7 +231,7 @@ class Callees:
         """Keep what stands for a function that is called again and again, until the run ends."""
         key = id(function)
         reference = weakref.ref(function, functools.partial(self.known.pop, key))
-        found = Found(reference, twin, Keep.RUN, code)
+        found = Found(reference, twin, Keep.RUN, self.engine.changes, code)
         lasts = type(function) is LRU_CACHE  # a cache that came anew would be empty
         keep = self.engine.for_whole_run if lasts else self.engine.for_this_run
         with LOCK:

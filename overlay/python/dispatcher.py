@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from overlay.dispatch import by_values, reachable, resolve
+from overlay.dispatch import Call, by_values, reachable, resolve
 from overlay.python.forms import with_forms
 from overlay.python.kept import WeakObjects, limited
 from overlay.python.own_builtins import __builtins__  # noqa: F401
@@ -16,6 +16,7 @@ from overlay.table import LOCK
 from overlay.target import as_positional, signature_of, type_attribute
 
 if TYPE_CHECKING:
+    from overlay.method import Method
     from overlay.python.engine import Link, PythonEngine
     from overlay.python.site import Site
 
@@ -57,7 +58,6 @@ class Dispatcher:
 
     def forget(self) -> None:
         """Resolve anew from the next call on."""
-        self.version += 1
         self.base = None
         for site in self._inlined:
             site.inline = NOWHERE
@@ -65,6 +65,7 @@ class Dispatcher:
         self.memo.clear()
         self.single.clear()
         self.keyed_by, self._stale = None, True
+        self.version += 1  # last: who reads the new one finds nothing that is old
 
     def _keyed_by(self) -> Callable[[Any], Any] | None:
         kinds = {m.depends_on for m in reachable(self.engine.tables, self.target)}
@@ -79,13 +80,16 @@ class Dispatcher:
         A generated method runs here, and may compile: no lock is held while it does.
         """
         if self._stale:
-            self._stale = False  # before it looks: a change in between is looked at again
-            self.keyed_by = self._keyed_by()
-        version, after = self.version, () if self.link is None else self.link.methods
-        method = resolve(self.engine.tables, self.target, by_values(args, kwargs), after)
+            with LOCK:  # no change comes in between
+                self._stale = False
+                self.keyed_by = self._keyed_by()
+        version, method = self._resolved(by_values(args, kwargs))
+        after = () if self.link is None else self.link.methods
         if method is None:
             found = self.base or self.engine.callees.base(self.target)[0]
-            self.base = None if self.engine.released else found
+            with LOCK:
+                if version == self.version:
+                    self.base = None if self.engine.released else found
         else:
             method.table.chosen(method, after, self.engine.tables)
             found = self.engine.implementation(self.target, method, after, args)
@@ -95,6 +99,16 @@ class Dispatcher:
                 if version == self.version and not self.engine.released:
                     self._keep(tuple(map(self.keyed_by, args)), found)
         return found
+
+    def _resolved(self, call: Call) -> tuple[int, Method | None]:
+        """The method for a call, and of which version: none came in while tables were looked at
+        one after the other."""
+        after = () if self.link is None else self.link.methods
+        while True:
+            version = self.version
+            method = resolve(self.engine.tables, self.target, call, after)
+            if version == self.version:
+                return version, method
 
     def inline(self, site: Site, argument: Any) -> Callable[..., Any]:
         """The implementation for one argument, which the site keeps if its type decides it."""

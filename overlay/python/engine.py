@@ -37,6 +37,7 @@ from overlay.table import LOCK, Method
 from overlay.target import INPLACE, key_of_target
 
 if TYPE_CHECKING:
+    from overlay.compiled.calls import Body
     from overlay.context import Context, Stack
 
 __all__ = ["Link", "PythonEngine"]
@@ -96,6 +97,7 @@ class PythonEngine:
         self.overlaid_codes: set[int] = set()
         self.caches = False  # whether functions with caches are known
         self.met = 0  # callees that came since what was dropped was last forgotten
+        self.changes = 0  # how often all that was found has been forgotten
         self.emitter = emitter()
         self.callees = Callees(self, None)
         self.implicit = Implicit(self.callees) if stack.context.implicit else None
@@ -124,6 +126,7 @@ class PythonEngine:
         """Drop all that was kept; the stack is gone."""
         with LOCK:
             self.released = True
+            self.changes += 1
             for site in self._sites:
                 site.reset()
             for callees in (self.callees, *self._linked.values()):
@@ -217,6 +220,7 @@ class PythonEngine:
     def _forget_all(self) -> None:
         """Look everything up again: what stands for a callee may hold what stands for others."""
         with LOCK:
+            self.changes += 1  # before anything goes: another thread may be about to keep it
             for callees in (self.callees, *self._linked.values()):
                 callees.known.clear()
             for site in self._sites:
@@ -364,8 +368,10 @@ class PythonEngine:
         """The dispatcher of a target, or of ``call_next`` below a link."""
         key = key_of_target(target) if link is None else link.key()
         found = self._dispatchers.get(key)
-        if found is None:
-            found = Dispatcher(self, target, link)
+        if found is not None:
+            return found
+        with LOCK:  # a second one would not hear of changes
+            found = self._dispatchers.get(key) or Dispatcher(self, target, link)
             if not self.released:
                 self._dispatchers[key] = found
         return found
@@ -392,10 +398,20 @@ class PythonEngine:
             return self.stack.compiled.jit_method(function, target, link.methods)
         if type(function) is not FunctionType:
             return callees[function]
-        twin = self.twin(function, callees)
+        return self._twin_of_method(function, link)
+
+    def _twin_of_method(self, function: FunctionType, link: Link) -> Callable[..., Any]:
+        twin = self.twin(function, self._callees_of(link))
         if not self.released:
-            self._method_of_code[id(twin.__code__)] = twin.__code__, method
+            self._method_of_code[id(twin.__code__)] = twin.__code__, link.methods[-1]
         return entering(self, function, twin, link) if self.asks else twin
+
+    def interpreted(self, function: FunctionType, body: Body | None) -> Callable[..., Any]:
+        """What runs a function that numba compiles, where it is given values that only
+        interpreted code knows. body: which method's it is; None where it is none's."""
+        if body is None:
+            return self.callees.base(function)[0]
+        return self._twin_of_method(function, Link(body.target, body.methods))
 
     def entered_twin(self, function: FunctionType, link: Link | None) -> Any:
         """The twin of a function that the plugins have entered, in the place of a method where

@@ -17,6 +17,7 @@ from overlay.python.construction import is_simple, may_make_itself
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.twins import Family
 from overlay.python.unseen import unobserved, unseen
+from overlay.table import LOCK
 from overlay.target import BUILTINS, attributes_of, key_of_target, mro_of, type_attribute
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class Site(dict[Any, Any]):
 
     def reset(self) -> None:
         """Know nothing."""
+        self.family = _NO_FAMILY  # that functions which come anew belong to; first, see __missing__
         self.pair = _NOTHING
         self.lasting = False
         self.missed = 0  # id of the last that was not kept
@@ -122,7 +124,6 @@ class Site(dict[Any, Any]):
         # by id, callees that were met once: one that is met again is kept
         self.recent: dict[int, weakref.ref[Any]] = {}
         self.patience = 0  # how many to let go, after many of which none was met again
-        self.family = _NO_FAMILY  # that functions which come anew belong to
         self.plain: tuple[Any, Any] = _NOTHING  # class and name of builtin methods that stay
         self.instance = NOWHERE
         self.same = _GONE
@@ -176,6 +177,9 @@ class Site(dict[Any, Any]):
             family.last = callee, to
         if not self.lasting:
             self.pair = callee, to
+            if self.family is not family:  # a change came in between
+                self.reset()
+                return to
         if self.patience:
             self.patience -= 1
         else:
@@ -187,17 +191,28 @@ class Site(dict[Any, Any]):
         if type(callee) is type:
             return self.other[callee]
         found = self.callees.find(callee)
-        if found.code is not None and self.passes():
-            self.family = self.callees.family(*found.code)
-            if found.code[0] is found.code[1]:
-                self.clean = found.code[0]
+        if found.code is not None:
+            with LOCK:
+                if self.is_current(found) and self.passes():
+                    self.family = self.callees.family(*found.code)
+                    if found.code[0] is found.code[1]:
+                        self.clean = found.code[0]
         return self.keep(callee, found)
+
+    def is_current(self, found: Found) -> bool:
+        """Whether nothing has changed since; asked with the lock held, until it is kept."""
+        return found.changes == self.callees.engine.changes
 
     @unobserved
     def _come_anew(self, function: FunctionType, to: Any) -> None:
-        if self._again(function) and self.passes():
-            self.callees.keep_for_this_run(function, to)
-            self.learn(function, to)
+        with LOCK:
+            if self.family.code is not function.__code__:
+                return
+            if id(function) in self.callees.engine.overlaid:
+                return
+            if self._again(function) and self.passes():
+                self.callees.keep_for_this_run(function, to)
+                self.learn(function, to)
 
     def passes(self) -> bool:
         """Whether a callee may be kept until the run ends."""
@@ -245,6 +260,12 @@ class Site(dict[Any, Any]):
             changed = engine.surrounds or key_of_target(callee) in engine.overlaid
             if not changed and may_make_itself(self.callees, callee):
                 to = callee
+        with LOCK:
+            if self.is_current(found):
+                self._learn_found(callee, found, to)
+        return to
+
+    def _learn_found(self, callee: Any, found: Found, to: Any) -> None:
         if found.keep is Keep.YES:
             self.learn(callee, to, lasting=True)
         elif found.keep is Keep.RUN:
@@ -253,7 +274,6 @@ class Site(dict[Any, Any]):
                 self.learn(callee, to)
         if self.of_class and self.pair[0] is callee:
             self.init = type_attribute(callee, "__init__")
-        return to
 
 
 class Other:
@@ -294,10 +314,13 @@ class Other:
             entry = site.callees.find(callee)
         to = site.keep(callee, entry)
         if entry.keep is Keep.NO:
-            if kind in _NATIVE:
-                self._builtin(callee, to)
-            else:
-                self._instance(callee, kind, to)
+            with LOCK:
+                if not site.is_current(entry):
+                    return to
+                if kind in _NATIVE:
+                    self._builtin(callee, to)
+                else:
+                    self._instance(callee, kind, to)
         return to
 
     @unseen
@@ -307,8 +330,10 @@ class Other:
         if site.missed != id(callee):
             site.missed = id(callee)
         elif kind in BUILTINS:
-            site.chances -= 1
-            site.same = weakref.ref(callee)
+            with LOCK:
+                if site.plain[0] is type(callee.__self__):  # there was no change in between
+                    site.chances -= 1
+                    site.same = weakref.ref(callee)
 
     @unobserved
     def _method(self, method: MethodType) -> Any:
@@ -319,12 +344,17 @@ class Other:
         if to is None:
             found = site.callees.find(function)
             to = found.form(None)
-            lasting = found.keep is Keep.YES
-            if lasting or (found.keep is Keep.RUN and site.passes()):
-                site.learn(function, to, lasting)
-                if not site.value:
-                    self._load_as_method(method.__self__, function)
+            with LOCK:
+                if site.is_current(found):
+                    self._learn_method(method, found, to)
         return MethodType(to, method.__self__)
+
+    def _learn_method(self, method: MethodType, found: Found, to: Any) -> None:
+        site, lasting = self.site, found.keep is Keep.YES
+        if lasting or (found.keep is Keep.RUN and site.passes()):
+            site.learn(method.__func__, to, lasting)
+            if not site.value:
+                self._load_as_method(method.__self__, method.__func__)
 
     def _builtin(self, callee: Any, to: Any) -> None:
         site, owner, name = self.site, callee.__self__, callee.__name__

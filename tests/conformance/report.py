@@ -1,5 +1,6 @@
 """The table of a conformance run, and its totals over the versions."""
 
+import datetime
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -80,21 +81,30 @@ def shown(finding: Finding) -> Iterable[str]:
 def summary(results: list[Result], counted: list[Result]) -> dict[str, Any]:
     """The totals of one version."""
     run = [result for result in results if not result.skipped]
-    columns = sorted({column for result in run for column in result.runs})
     functions = {name for result in counted for name in result.native.counts}
-    inexact = functions & {f.what for result in counted for f in result.findings}
     everything = [*run, *counted]
     return {
         "modules": len(run),
-        **{f"the same ({column})": _same(run, column) for column in columns},
+        **{f"the same ({column})": _same(run, column) for column in columns_of(run)},
         "outcomes": sum(result.tests for result in run),
         "functions": len(functions),
-        "functions exact": len(functions) - len(inexact),
+        **{f"functions exact ({c})": _exact(counted, functions, c) for c in columns_of(counted)},
         "calls missed": sum(missed(result) for result in counted),
         "explained": sum(len(r.findings) - len(r.unexplained) for r in everything),
         "unexplained": sum(len(r.unexplained) for r in everything),
         "crashes": sum(run.crashed for r in everything for run in r.runs.values()),
     }
+
+
+def columns_of(results: list[Result]) -> list[str]:
+    """The kinds of context that these were run in."""
+    return sorted({column for result in results for column in result.runs})
+
+
+def _exact(counted: list[Result], functions: set[str], column: str) -> int:
+    """Of how many functions one kind of context sees each call."""
+    found = {f.what for result in counted for f in result.findings if f.column == column}
+    return len(functions - found)
 
 
 def _same(run: list[Result], column: str) -> int:
@@ -143,13 +153,33 @@ def lines(
 
 
 def save(
-    path: Path, results: list[Result], counted: list[Result], totals: dict[str, Any], title: str
+    path: Path,
+    results: list[Result],
+    counted: list[Result],
+    totals: dict[str, Any],
+    title: str,
+    whole: bool,
 ) -> None:
-    """Write all of it as JSON."""
+    """Write all of it as JSON. whole: whether nothing was left out by options."""
     path.parent.mkdir(parents=True, exist_ok=True)
     halves = {"unchanged": [*map(record, results)], "reached": [*map(record, counted)]}
-    content = {"python": title, "totals": totals, **halves}
-    path.write_text(json.dumps(content, indent=1))
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    about = {"python": title, "date": date, "whole": whole}
+    path.write_text(json.dumps({**about, "totals": totals, **halves}, indent=1))
+
+
+def keep(folder: Path, path: Path) -> None:
+    """Keep the totals of the last whole run of each version, for the report of the project."""
+    kept = json.loads(path.read_text())["versions"] if path.exists() else {}
+    for content in contents(folder):
+        if content.get("whole"):
+            kept[content["python"]] = {"date": content["date"], "totals": content["totals"]}
+    path.write_text(json.dumps({"versions": kept}, indent=1) + "\n")
+
+
+def contents(folder: Path) -> Iterable[dict[str, Any]]:
+    """What was saved of each version."""
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
 
 
 def record(result: Result) -> dict[str, Any]:
@@ -171,8 +201,7 @@ def record(result: Result) -> dict[str, Any]:
 
 def totals_table(folder: Path) -> Iterable[str]:
     """The totals of all versions that were run."""
-    for path in sorted(folder.glob("*.json")):
-        content = json.loads(path.read_text())
+    for content in contents(folder):
         verdict = "conforms" if passes(content["totals"]) else "DOES NOT CONFORM"
         figures = ", ".join(f"{name} {figure}" for name, figure in content["totals"].items())
         yield f"Python {content['python']} {verdict}: {figures}"

@@ -79,6 +79,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--json", type=Path, default=BUILD / f"{VERSION}.json")
     parser.add_argument("--totals", action="store_true", help="show the last runs' totals, no more")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE", help="with --totals: those of whole runs"
+    )
     return parser.parse_args()
 
 
@@ -114,7 +117,8 @@ def conformance(asked: argparse.Namespace) -> int:
     print(*report.lines(results, counted, options.columns, old), sep="\n")
     figures = ", ".join(f"{name} {figure}" for name, figure in totals.items())
     print(f"{figures}; {time.monotonic() - start:.0f} s")
-    report.save(asked.json, results, counted, totals, platform.python_version())
+    everything = not asked.modules and not asked.half and len(columns) == 2
+    report.save(asked.json, results, counted, totals, platform.python_version(), everything)
     return 0 if report.passes(totals) else 1
 
 
@@ -123,6 +127,8 @@ def main() -> int:
     asked = arguments()
     if asked.totals:
         print(*report.totals_table(BUILD), sep="\n")
+        if asked.keep:
+            report.keep(BUILD, asked.keep)
         return 0
     return conformance(asked)
 

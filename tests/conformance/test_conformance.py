@@ -80,7 +80,7 @@ def test_a_context_that_drops_everything_is_unchanged_but_not_reached(tmp_path: 
     assert findings(report, "unchanged") == {}
     missed = findings(report, "reached")
     assert missed["graphlib:TopologicalSorter.add"] == ("156 calls", "0 calls")
-    assert report["totals"]["functions exact"] == 0
+    assert report["totals"]["functions exact (context)"] == 0
     assert "DIFFERS" in printed
 
 
@@ -102,3 +102,21 @@ def test_a_crash_is_a_failure_whatever_is_explained(tmp_path: Path):
     assert report["totals"]["crashes"] == 1
     assert findings(report, "unchanged") == {"(the whole run)": ("ended", "signal SIGSEGV")}
     assert "CRASH" in printed
+
+
+def test_totals_of_whole_runs_are_kept_and_others_leave_them(tmp_path: Path):
+    kept, runs = tmp_path / "kept.json", tmp_path / "runs"
+    runs.mkdir()
+
+    def keep(**saved: dict[str, Any]) -> dict[str, Any]:
+        for version, content in saved.items():
+            (runs / f"{version}.json").write_text(json.dumps({"python": version, **content}))
+        code = "import pathlib, report, sys; report.keep(*map(pathlib.Path, sys.argv[1:]))"
+        command = [sys.executable, "-c", code, str(runs), str(kept)]
+        subprocess.run(command, check=True, cwd=RUN.parent)
+        return json.loads(kept.read_text())["versions"]
+
+    whole = {"date": "2000-01-02", "totals": {"modules": 9}}
+    assert keep(one={**whole, "whole": True}) == {"one": whole}
+    part = {"date": "2000-01-03", "totals": {"modules": 1}, "whole": False}
+    assert keep(one=part, two={**whole, "whole": True}) == {"one": whole, "two": whole}

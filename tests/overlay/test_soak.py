@@ -1,4 +1,8 @@
-"""Very many contexts at once and one after the other: nothing is mixed up, nothing stays."""
+"""Very many contexts at once and one after the other: nothing is mixed up, nothing stays.
+
+Each check runs in a process of its own: no object of an earlier test is counted, and nothing
+checks the types of each of our calls.
+"""
 
 import asyncio
 import functools
@@ -8,6 +12,8 @@ import sys
 import threading
 import types
 import weakref
+
+import pytest
 
 from overlay import Context, MethodTable, current_context
 from overlay.python.callees import Callees, Found
@@ -37,8 +43,7 @@ def own_context(i):
 CELL = "def helper(): return {0}, number()\ndef program(): return helper(), number()"
 
 
-def soak():
-    """Threads and tasks, each in a context of its own, while code changes."""
+def threads_and_tasks_each_have_a_context_while_code_changes():
     module = types.ModuleType("changing_cell")
     module.__dict__["number"] = number
     exec(CELL.format(0), module.__dict__)
@@ -111,12 +116,6 @@ def soak():
     assert len(calls) == THREADS * ROUNDS + TASKS * 3
 
 
-def test_threads_and_tasks_each_in_a_context_of_its_own_while_code_changes():
-    # in a process of its own, where nothing checks the types of each of our calls
-    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 def counts():
     """How many objects of ours there are."""
     gc.collect()
@@ -125,7 +124,7 @@ def counts():
 
 
 def more_than(before):
-    """Of what there are more objects than before; earlier tests may have left some to go."""
+    """Of what there are more objects than before."""
     return {name: n for name, n in counts().items() if n > before[name]}
 
 
@@ -153,7 +152,7 @@ def use_everything(xs):
     return [made, thing(1), thing.method(), sorted(xs, key=lambda x: -x), *map(Thing(2), xs)]
 
 
-def test_contexts_made_and_dropped_leave_nothing():
+def contexts_made_and_dropped_leave_nothing():
     def one(i):
         return own_context(i)(use_everything, [1, 2])[2]
 
@@ -168,7 +167,7 @@ def test_contexts_made_and_dropped_leave_nothing():
     assert more_than(before) == {}
 
 
-def test_nested_contexts_leave_nothing():
+def nested_contexts_leave_nothing():
     outer = own_context(1)
 
     def inside(i):
@@ -187,7 +186,7 @@ def dead(references):
     return {name: reference() is None for name, reference in references.items()}
 
 
-def test_what_a_program_makes_in_a_context_is_freed_when_the_program_drops_it():
+def what_a_program_makes_in_a_context_is_freed_when_the_program_drops_it():
     ctx = own_context(1)
 
     def program():
@@ -222,7 +221,7 @@ def test_what_a_program_makes_in_a_context_is_freed_when_the_program_drops_it():
     assert ctx(number) == 1
 
 
-def test_what_a_long_run_drops_is_freed_soon():
+def what_a_long_run_drops_is_freed_soon():
     ctx = own_context(1)
 
     def program():
@@ -236,9 +235,9 @@ def test_what_a_long_run_drops_is_freed_soon():
     assert ctx(program) < 1100
 
 
-def test_redefined_functions_of_a_module_are_freed(monkeypatch):
+def redefined_functions_of_a_module_are_freed():
     module = types.ModuleType("redefined_in_module")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    sys.modules[module.__name__] = module
     module.__dict__["number"] = number
     ctx = own_context(1)
     cell = "class C:\n    def f(self): return number()\ndef f(): return C().f(), number()"
@@ -253,5 +252,21 @@ def test_redefined_functions_of_a_module_are_freed(monkeypatch):
         assert found == dict.fromkeys(found, True)
 
 
+CHECKS = (
+    threads_and_tasks_each_have_a_context_while_code_changes,
+    contexts_made_and_dropped_leave_nothing,
+    nested_contexts_leave_nothing,
+    what_a_program_makes_in_a_context_is_freed_when_the_program_drops_it,
+    what_a_long_run_drops_is_freed_soon,
+    redefined_functions_of_a_module_are_freed,
+)
+
+
+@pytest.mark.parametrize("name", [check.__name__ for check in CHECKS])
+def test_in_a_process_of_its_own(name):
+    done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 if __name__ == "__main__":
-    soak()
+    globals()[sys.argv[1]]()

@@ -2,6 +2,7 @@
 
 import math
 import operator
+from typing import Any
 
 import pytest
 import typeguard
@@ -38,6 +39,23 @@ def test_the_same_signature_replaces():
     table.overlay(math.sin)(lambda x: None)
     table.overlay(math.sin, precedence=3)(sin)
     assert [m.precedence for m in table.methods()] == [3, 0]
+
+
+@pytest.mark.parametrize("hints", [(float, Any), (float,)])
+def test_a_method_is_removed_by_its_annotations_of_which_any_may_stand_for_none(hints):
+    table = MethodTable("t")
+    table.overlay(math.hypot)(lambda: None)
+    table.overlay(math.hypot)(one if len(hints) == 1 else two)
+    table.remove(math.hypot, *hints)
+    assert [method.function.__name__ for method in table.methods()] == ["<lambda>"]
+
+
+def one(x: float):
+    return x
+
+
+def two(x: float, y):
+    return x
 
 
 def test_removing_what_is_not_there_names_what_is():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -20,6 +21,9 @@ __all__ = ["NaNFinder", "first_nan"]
 
 # Their C functions are asked for what they give; what makes arrays of anything is not.
 _PACKAGES = ("math", "cmath", "numpy", "scipy")
+_BUILTINS = (sum, pow, divmod)
+# what takes numbers one by one, from iterators too
+_OF_ITEMS = (sum, math.fsum, math.prod, math.dist, getattr(math, "sumprod", sum))
 _MAKERS = (np.empty, np.empty_like, np.ndarray, float, complex)
 _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 _OPERATORS = [getattr(operator, f"{i}{name}") for name in _NAMES for i in ("", "i")]
@@ -65,7 +69,8 @@ class NaNFinder:
         return run
 
     def check(self, operation: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """Raise FirstNaN where the operation made a result that is not finite."""
+        """Raise FirstNaN where the operation made a result that is not finite, of arguments as
+        they were before it."""
         made = flags_of((result,))
         if made and is_made(made, flags_of(arguments), self.infinities):
             error = FirstNaN(describe(operation), arguments, result, caller())
@@ -93,8 +98,11 @@ class _Watches(Plugin):
         check = self.finder.check
 
         def checked(*args: Any, **kwargs: Any) -> Any:
+            if any(callee is function for function in _OF_ITEMS):
+                args = tuple(map(_items, args))
+            given = _before(callee, args, kwargs)
             result = run(*args, **kwargs)
-            check(callee, (*args, *kwargs.values()), result)
+            check(callee, given, result)
             return result
 
         return checked
@@ -104,27 +112,57 @@ def _is_numeric(callee: Any) -> bool:
     """Whether it is a C function or method of numbers and arrays."""
     if hasattr(callee, "__code__") or any(callee is maker for maker in _MAKERS):
         return False
+    if any(callee is function for function in _BUILTINS):
+        return True
     holder: Any = getattr(callee, "__objclass__", callee)
     module = getattr(holder, "__module__", None) or type(holder).__module__
     return str(module).partition(".")[0] in _PACKAGES
 
 
+def _items(argument: Any) -> Any:
+    """What an iterator gives, to be looked at and handed on."""
+    return list(argument) if isinstance(argument, Iterator) else argument
+
+
+def _before(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The arguments, those to be written to as they are before the call."""
+    written = (*args[getattr(callee, "nin", len(args)) :], kwargs.get("out"))
+    if all(out is None for out in written):
+        return (*args, *kwargs.values())
+    outs = [one for out in written for one in (out if isinstance(out, tuple) else (out,))]
+    return tuple(_copied(value, outs) for value in (*args, *kwargs.values()))
+
+
+def _copied(value: Any, outs: Sequence[Any]) -> Any:
+    shared = isinstance(value, np.ndarray) and any(
+        isinstance(out, np.ndarray) and np.may_share_memory(value, out) for out in outs
+    )
+    return value.copy() if shared else value
+
+
 def _watched_operators(finder: NaNFinder) -> MethodTable:
-    table = MethodTable("first NaN")
+    table = MethodTable("first NaN", faithful=True)
     for target in _OPERATORS:
-        table.overlay(target)(_operation(finder, target))
+        in_place = target.__name__.startswith("i")
+        table.overlay(target)(_operation(finder, target, in_place))
     return table
 
 
-def _operation(finder: NaNFinder, target: Any) -> Callable[..., Any]:
-    check = nonoverlay(finder.check)
+def _operation(finder: NaNFinder, target: Any, in_place: bool) -> Callable[..., Any]:
+    check, copied = nonoverlay(finder.check), nonoverlay(_copied)
 
     def operate(a: Any, b: Any) -> Any:
         result = call_next(a, b)
         check(target, (a, b), result)
         return result
 
-    return operate
+    def operate_in_place(a: Any, b: Any) -> Any:
+        given = copied(a, (a,)), copied(b, (a,))
+        result = call_next(a, b)
+        check(target, given, result)
+        return result
+
+    return operate_in_place if in_place else operate
 
 
 def _shortened(error: FirstNaN) -> FirstNaN:

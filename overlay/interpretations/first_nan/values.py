@@ -22,8 +22,10 @@ def flags_of(values: Iterable[Any]) -> int:
             flags |= NAN if math.isnan(value) else INFINITY if math.isinf(value) else 0
         elif isinstance(value, complex):
             flags |= flags_of((value.real, value.imag))
-        elif isinstance(value, (list, tuple)):
-            flags |= flags_of(value)
+        elif isinstance(value, list):
+            flags |= flags_of(list.__iter__(value))
+        elif isinstance(value, tuple):  # of any class, also of one that says it has no items
+            flags |= flags_of(tuple.__iter__(value))
         elif isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
             flags |= NAN if bool(np.isnan(value).any()) else 0
             flags |= INFINITY if bool(np.isinf(value).any()) else 0

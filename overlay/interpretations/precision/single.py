@@ -27,8 +27,9 @@ _PRODUCTS: tuple[Callable[..., Any], ...] = (operator.matmul, np.dot)
 
 
 def rounded(x: float) -> float:
-    """The number of single precision next to x."""
-    return float(np.float32(x))
+    """The number of single precision next to x: a double, for numba's ``float`` leaves what is
+    single as it is, and the methods are for doubles."""
+    return float(np.float64(np.float32(x)))
 
 
 def narrowed(x: Any) -> Any:
@@ -53,6 +54,14 @@ def _add_numbers(table: MethodTable, target: Any) -> None:
     @table.overlay(target)
     def right(a: int, b: float) -> Any:
         return rounded(call_next(a, rounded(b)))
+
+
+def _add_ratio(table: MethodTable) -> None:
+    """Of integers, whose ratio is a float."""
+
+    @table.overlay(operator.truediv)
+    def ratio(a: int, b: int) -> Any:
+        return rounded(call_next(a, b))
 
 
 def _add_comparison(table: MethodTable, target: Any) -> None:
@@ -112,6 +121,7 @@ def _made() -> MethodTable:
     ):
         for target in targets:
             add(table, target)
+    _add_ratio(table)
     return table
 
 

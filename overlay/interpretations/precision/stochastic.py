@@ -78,6 +78,32 @@ def randomly_rounded_array(x: Any, chances: Any) -> Any:
     return x + np.spacing(x) * np.rint(2.0 * chances - 1.0)
 
 
+class NoRandomNumbers(OverlayError):
+    """A context inside, which has no generator as its state, hides that of random rounding."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "random rounding finds no random numbers: a context inside it has another state",
+            where=caller(),
+            help="round inside the other context: other(lambda: significance(f, ...)), or give "
+            "that one the state, inner.replace(state=stochastic(seed).state)",
+        )
+
+
+def chance(state: Any) -> float:
+    """A random number from 0 to 1."""
+    if state is None:
+        raise NoRandomNumbers
+    return state.random()
+
+
+def chances(state: Any, shape: Any) -> Any:
+    """The same for each element of an array."""
+    if state is None:
+        raise NoRandomNumbers
+    return state.random(shape)
+
+
 # ---- the table ----------------------------------------------------------------------------
 
 UNKNOWN = math.nan
@@ -101,7 +127,7 @@ def _add_numbers(table: MethodTable, target: Any) -> None:
     def both(a: float, b: float) -> Any:
         found = call_next(a, b)
         error = nonoverlay(error_of)(a, b, found)
-        return nonoverlay(randomly_rounded)(found, error, context().state.random())
+        return nonoverlay(randomly_rounded)(found, error, nonoverlay(chance)(context().state))
 
     @table.overlay(target)
     def left(a: float, b: int) -> Any:
@@ -116,7 +142,7 @@ def _add_unary(table: MethodTable, target: Any) -> None:
     @table.overlay(target)
     def number(a: float) -> Any:
         found = call_next(a)
-        return nonoverlay(randomly_rounded)(found, UNKNOWN, context().state.random())
+        return nonoverlay(randomly_rounded)(found, UNKNOWN, nonoverlay(chance)(context().state))
 
 
 def _add_arrays(table: MethodTable, target: Any) -> None:
@@ -127,8 +153,8 @@ def _add_arrays(table: MethodTable, target: Any) -> None:
 def _array_method(first: Any, second: Any) -> Callable[..., Any]:
     def operate(a: Any, b: Any) -> Any:
         found = call_next(a, b)
-        chances = context().state.random(found.shape)
-        return nonoverlay(randomly_rounded_array)(found, chances)
+        drawn = nonoverlay(chances)(context().state, found.shape)
+        return nonoverlay(randomly_rounded_array)(found, drawn)
 
     operate.__annotations__ = {"a": first, "b": second}
     return operate
@@ -138,8 +164,8 @@ def _add_array(table: MethodTable, target: Any) -> None:
     @table.overlay(target)
     def array(a: Array) -> Any:
         found = call_next(a)
-        chances = context().state.random(found.shape)
-        return nonoverlay(randomly_rounded_array)(found, chances)
+        drawn = nonoverlay(chances)(context().state, found.shape)
+        return nonoverlay(randomly_rounded_array)(found, drawn)
 
 
 def _add_sums(table: MethodTable) -> None:
@@ -204,7 +230,14 @@ def significance(
     f: Callable[..., Any], /, *args: Any, samples: int = 10, seed: int = 0, **kwargs: Any
 ) -> Significance:
     """Run ``f(*args, **kwargs)`` several times with random rounding and estimate how many digits
-    of its result, numbers or arrays, are significant. Raises OverlayError for other results."""
+    of its result, numbers or arrays, are significant. samples: how often, at least twice. Raises
+    OverlayError for other results."""
+    if samples < 2:
+        raise OverlayError(
+            f"the digits of {name_of(f)} cannot be estimated of {samples} samples",
+            where=caller(),
+            help="take two or more, as ten, which are taken where samples is left out",
+        )
     rounding = stochastic(seed)
     found = [_numbers(f, rounding(f, *args, **kwargs)) for _ in range(samples)]
     if len({each.shape for each in found}) > 1:

@@ -7,6 +7,7 @@ is impossible, and nan where the parameters are not allowed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "log_normal",
     "negative_binomial",
     "normal",
+    "of_class",
     "poisson",
     "student_t",
     "uniform",
@@ -191,6 +193,16 @@ def categorical(value: int, probabilities: Any) -> float:
     if value < 0 or value >= len(probabilities) or value != math.floor(value):
         return -math.inf
     return _log(probabilities[int(value)])
+
+
+def of_class(cls: type, density: Callable[..., float]) -> Callable[..., float]:
+    """The same as a method for the instances of a class, which are tuples of parameters."""
+
+    def method(distribution: Any, value: Any) -> float:
+        return density(value, *distribution)
+
+    method.__annotations__ = {"distribution": cls, "value": Any, "return": float}
+    return method
 
 
 # ---- at the edges ---------------------------------------------------------------------------

@@ -116,6 +116,10 @@ class MetropolisHastings:
 
     def run(self, steps: int) -> Chain:
         """Make some steps, and give what the choices were after each."""
+        if steps < 0:
+            raise ProbabilisticError(
+                f"a chain has no {steps} steps", where=place(), help="pass steps=0 or more"
+            )
         chain = Chain(self.trace.values)
         reruns = self.reruns
         for _ in range(steps):
@@ -171,7 +175,9 @@ class MetropolisHastings:
         """A step for which all of the program runs."""
         old = self.trace
         trace = self._rerun(old, name, new)
-        if not limit < log_ratio(old.sites, trace.sites, name if from_prior else None):
+        if trace is None or not limit < log_ratio(
+            old.sites, trace.sites, name if from_prior else None
+        ):
             return None
         self.accepted += 1
         self._trace, self._names = trace, tuple(trace.values)
@@ -192,6 +198,10 @@ class MetropolisHastings:
         return self._rerun.refuse_impossible(trace)
 
 
+class _Impossible(BaseException):
+    """Ends a run of which it is known that it will not be accepted."""
+
+
 class Rerun:
     """Runs all of a program with given values of choices; others are drawn."""
 
@@ -201,6 +211,7 @@ class Rerun:
         self.values: dict[str, Any] = {}
         self.trace = Trace()
         self.impossible: str | None = None
+        self.changing = False
         table = MethodTable("rerunning")
         table.overlay(sample)(self._sample_method())
         table.overlay(observe)(self._observe_method())
@@ -214,8 +225,10 @@ class Rerun:
             elif site is not None and type(site.distribution) is type(distribution):
                 value = site.value
             else:
-                value = drawn(distribution, self.sampler.rng)[0]
+                value, site = drawn(distribution, self.sampler.rng)[0], None
             self._note(name, distribution, value, False)
+            if site is not None and name not in self.values:
+                self._go_on(name)
             return value
 
         return replayed
@@ -223,9 +236,15 @@ class Rerun:
     def _observe_method(self) -> Callable[..., Any]:
         def seen(name: str, distribution: Any, value: Any) -> Any:
             self._note(name, distribution, value, True)
+            self._go_on(name)
             return value
 
         return seen
+
+    def _go_on(self, name: str) -> None:
+        """End a changed run at a value that is impossible there, before the program uses it."""
+        if self.changing and self.trace.sites[name].log_density == -math.inf:
+            raise _Impossible
 
     def _note(self, name: str, distribution: Any, value: Any, observed: bool) -> None:
         self.trace.note(name, distribution, value, observed)
@@ -237,10 +256,17 @@ class Rerun:
                 "initial={name: value}",
             )
 
-    def __call__(self, old: Trace, name: str, new: Any) -> Trace:
-        """The program where one choice is changed."""
+    def __call__(self, old: Trace, name: str, new: Any) -> Trace | None:
+        """The program where one choice is changed; None where that makes another one, or an
+        observation, impossible."""
         self.sites = {each: site for each, site in old.sites.items() if not site.observed}
-        return self.with_values({name: new})
+        self.changing = True
+        try:
+            return self.with_values({name: new})
+        except _Impossible:
+            return None
+        finally:
+            self.changing = False
 
     def with_values(self, values: dict[str, Any]) -> Trace:
         """The program with these choices, and those of ``sites``."""

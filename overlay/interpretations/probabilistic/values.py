@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import generic
+from overlay.interpretations.probabilistic.densities import of_class
 from overlay.interpretations.probabilistic.errors import refuse_distribution, refuse_parameters
 from overlay.interpretations.probabilistic.rows import DISTRIBUTIONS
 
@@ -27,10 +28,11 @@ def log_density(distribution: Any, value: Any) -> float:
     >>> log_density(Uniform(0.0, 1.0), 0.5), log_density(Uniform(0.0, 1.0), 2.0)
     (-0.0, -inf)
     """
-    row = DISTRIBUTIONS.get(type(distribution))
-    if row is None:
-        refuse_distribution(distribution, "log_density", DISTRIBUTIONS)
-    return row.density(value, *distribution)
+    refuse_distribution(distribution, "log_density", DISTRIBUTIONS)
+
+
+for _cls, _row in DISTRIBUTIONS.items():
+    log_density.dispatch(of_class(_cls, _row.density))
 
 
 @generic

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from types import BuiltinMethodType
 from typing import Any, NamedTuple
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
@@ -95,6 +96,12 @@ class _Recorder:
     """The table whose methods write down what calls gave."""
 
     def __init__(self, functions: Functions) -> None:
+        if callable(functions) or isinstance(functions, str):
+            raise OverlayError(
+                f"the functions to record are not in a list: {functions!r}",
+                where=caller(),
+                help="record(path, [function, ...], f, ...)",
+            )
         given = functions if isinstance(functions, Mapping) else dict.fromkeys(functions)
         self.adapters = {_name_of(target): adapter for target, adapter in given.items()}
         self.calls: list[dict[str, Any]] = []
@@ -145,9 +152,15 @@ class _Recorder:
         kind = type(error)
         call["error"] = f"{kind.__module__}:{kind.__qualname__}"
         try:
-            call["values"] = to_data(list(error.args))
+            call["values"] = to_data(list(_made_of(error)))
         except NotRecordable:
             call["values"] = to_data([str(error)])
+
+
+def _made_of(error: Exception) -> Sequence[Any]:
+    """The arguments that make the exception anew, a file's name among them."""
+    made: Any = error.__reduce__()
+    return made[1] if isinstance(made, tuple) and made[0] is type(error) else error.args
 
 
 def adapter_of(name: str) -> Adapter | None:
@@ -179,9 +192,11 @@ def _name_of(target: Any) -> str:
         return target
     found = canonical(target)
     holder: Any = getattr(found, "__objclass__", found)
-    module = getattr(holder, "__module__", None)
-    name = f"{module}:{getattr(found, '__qualname__', '')}"
-    if module is None or lookup(name) is not found:
+    name = f"{getattr(holder, '__module__', None)}:{getattr(found, '__qualname__', '')}"
+    if isinstance(found, BuiltinMethodType) and name.startswith("None:"):
+        # of an object that a module keeps, as random.random
+        name = f"{type(found.__self__).__module__}:{found.__name__}"
+    if name.startswith("None:") or lookup(name) is not found:
         raise OverlayError(
             f"{describe(target)} cannot be found by its name in another run",
             where=caller(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
 from overlay.interpretations.record_replay.data import from_data
@@ -38,8 +38,7 @@ def replay(
 
     adapters: by name, those that ``record`` was given.
     """
-    with open(path, encoding="utf-8") as file:
-        recorded = json.load(file)
+    recorded = _read(path)
     player = _Player(recorded, adapters or {})
     try:
         result = Context(player.table)(f, *args, **kwargs)
@@ -51,6 +50,22 @@ def replay(
     player.check()
     player.check_end()
     return result
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """A recorded run."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            found = json.load(file)
+        except ValueError:
+            found = None
+    if not isinstance(found, dict) or not {"functions", "calls"} <= found.keys():
+        raise OverlayError(
+            f"{os.fspath(path)!r} is not a recorded run",
+            where=caller(),
+            help="give a file that record(path, functions, f, ...) has written",
+        )
+    return cast("dict[str, Any]", found)
 
 
 class _Player:

@@ -5,6 +5,7 @@ import math
 import operator
 import weakref
 
+import llvmlite.ir
 import numba
 import numpy as np
 import pytest
@@ -586,6 +587,28 @@ def test_llvm_that_a_plugin_gives_back_is_what_runs():
 
     with pytest.raises(OverlayError, match="LLVM IR that cannot be read"):
         Context(plugins=(Wrong(),)).jit(four)()
+
+
+def of_nothing(module):
+    """LLVM with functions of the same names, which take and give nothing."""
+    defined = [function.name for function in module.functions if not function.is_declaration]
+    return "\n".join(f'define void @"{name}"() {{\n  ret void\n}}' for name in defined)
+
+
+@pytest.mark.parametrize(
+    ("stage", "given", "why"),
+    [
+        ("after_codegen", lambda _: llvmlite.ir.Module(), "no more"),
+        ("before_optimisation", lambda _: "", "no more"),
+        ("after_optimisation", lambda _: "", "no more"),
+        ("after_optimisation", lambda m: of_nothing(m), "as void"),
+        ("after_optimisation", lambda m: str(m).replace("common", "internal"), "no more"),
+    ],
+)
+def test_llvm_without_what_is_called_by_its_address_is_refused(stage, given, why):
+    plugin = type("Loses", (Plugin,), {stage: lambda self, module: given(module)})()
+    with pytest.raises(OverlayError, match=f"{stage} of four gave LLVM that defines .* {why}"):
+        Context(plugins=(plugin,)).jit(four)()
 
 
 def test_code_for_several_cores_is_refused_where_a_plugin_is_to_see_llvm():

@@ -8,7 +8,9 @@ import pytest
 from scipy import special
 
 from overlay import NotCompilable
+from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.first_nan import FirstNaN, NaNFinder, first_nan
+from overlay.interpretations.intervals import Interval, enclose
 
 infinite = float("inf")
 
@@ -77,6 +79,50 @@ def test_a_library_is_looked_into():
     with pytest.raises(FirstNaN) as info:
         first_nan(colorsys.rgb_to_hls, 1e200 * 1e108, -1e308, 1.0)
     assert traceback.extract_tb(info.value.__traceback__)[-1].name == "rgb_to_hls"
+
+
+def test_operations_in_place_and_results_that_are_written_to_arguments():
+    def divided(xs):
+        xs /= 0
+        return xs
+
+    def logarithms(xs):
+        np.log(xs, out=xs)
+
+    def positional(xs):
+        np.log(xs, xs)
+
+    for program, operation, given in (
+        (divided, "operator.itruediv", (1.0, 2.0)),
+        (logarithms, "log", (0.0, 1.0)),
+        (positional, "log", (0.0, 1.0)),
+    ):
+        with pytest.raises(FirstNaN) as caught:
+            first_nan(program, np.array(given))
+        assert caught.value.operation == operation
+        assert tuple(caught.value.arguments[0]) == given
+        infinite = np.full(2, math.inf)
+        first_nan(program, infinite)
+        assert (infinite == math.inf).all()
+    with pytest.raises(FirstNaN):
+        NaNFinder().jit(divided)(np.ones(2))
+
+
+def test_builtins_and_what_iterators_give():
+    with pytest.raises(FirstNaN, match=r"^sum"):
+        first_nan(lambda xs: sum(xs), [1e308, 1e308])
+    with pytest.raises(FirstNaN, match=r"^pow"):
+        first_nan(pow, np.float64(1e300), 2)
+    for function in (sum, math.fsum, math.prod):
+        assert first_nan(lambda f: f(x for x in [math.inf, 1.0]), function) == math.inf
+
+
+def test_values_of_other_interpretations_pass():
+    bell = statistics.NormalDist()
+    slope = derivative(bell.pdf)(0.5)
+    assert first_nan(derivative(bell.pdf), 0.5) == slope
+    assert derivative(lambda x: first_nan(bell.pdf, x))(0.5) == slope
+    assert enclose(lambda x: first_nan(bell.pdf, x), Interval(0.5, 0.6)).high > bell.pdf(0.5)
 
 
 def test_a_program_that_catches_the_error_does_not_hide_it():

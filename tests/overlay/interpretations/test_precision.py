@@ -91,6 +91,30 @@ def test_arrays_in_both_engines():
     assert single_precision.jit(summed)(1000) == single_precision(summed, 1000)
 
 
+def test_both_engines_round_each_operation():
+    def dot(xs, ys):
+        total = 0.0
+        for i in range(len(xs)):
+            total += 0.5 + xs[i] * ys[i]
+        return total
+
+    xs, ys = np.random.default_rng(0).normal(size=(2, 50))
+    total = np.float32(0.0)
+    for x, y in zip(xs.astype(np.float32), ys.astype(np.float32), strict=True):
+        total += np.float32(0.5) + x * y
+    assert single_precision(dot, xs, ys) == single_precision.jit(dot)(xs, ys) == total
+    for channel in ((0.1, 0.2, 0.3), (0.9, 0.05, 0.6)):
+        found = single_precision.jit(colorsys.rgb_to_yiq)(*channel)
+        assert found == single_precision(colorsys.rgb_to_yiq, *channel)
+
+
+def test_a_ratio_of_integers_is_rounded_too():
+    def third(n):
+        return n / 3
+
+    assert single_precision(third, 1) == single_precision.jit(third)(1) == np.float32(1 / 3)
+
+
 def test_one_function_alone_is_lowered():
     def program(n):
         return summed(n) + 0.1
@@ -174,6 +198,19 @@ def test_the_programs_random_numbers_are_left_alone():
     before = random.getstate(), np.random.get_state()[1].tolist()
     significance(summed, 10)
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+
+
+def test_one_sample_says_nothing():
+    with pytest.raises(OverlayError, match="of 1 samples"):
+        significance(math.sin, 1.0, samples=1)
+
+
+def test_a_context_inside_that_hides_the_random_numbers_is_told():
+    inner = Context()
+    with pytest.raises(OverlayError, match="a context inside it has another state"):
+        significance(inner.wrap(math.sin), 1.0)
+    state = stochastic(0).state
+    assert significance(inner.replace(state=state).wrap(math.sin), 1.0).digits > 10
 
 
 def test_other_results_are_refused():

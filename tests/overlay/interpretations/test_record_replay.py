@@ -81,6 +81,26 @@ def test_errors_are_replayed(path):
     assert replay(path, program, "not there") == "2"
 
 
+def test_an_error_is_the_same_with_its_file_and_its_place(path):
+    def program():
+        found = []
+        for call, argument in (
+            (os.stat, "not there"),
+            (json.loads, "[1, x]"),
+            (bytes.decode, b"\xff"),
+        ):
+            try:
+                call(argument)
+            except (OSError, ValueError) as error:
+                found.append(str(error))
+        return found
+
+    first = record(path, [os.stat, json.loads, bytes.decode], program)
+    assert "'not there'" in first[0]
+    assert "column 5" in first[1]
+    assert replay(path, program) == first
+
+
 def test_a_run_that_fails_can_be_replayed(path):
     seen = []
 
@@ -147,6 +167,24 @@ def test_what_is_not_data_is_refused_or_adapted(path):
 def test_a_function_without_a_name_is_refused(path):
     with pytest.raises(OverlayError, match="cannot be found by its name"):
         record(path, [lambda: 1], drawn)
+
+
+def test_functions_of_a_module_that_are_methods_of_its_object(path):
+    def program():
+        return [random.random() for _ in range(3)]
+
+    assert record(path, [random.random], program) == replay(path, program)
+    with pytest.raises(OverlayError, match=r"'random:Random.randint'"):
+        record(path, [random.randint], drawn)
+    with pytest.raises(OverlayError, match="not in a list"):
+        record(path, "random:random", program)
+
+
+def test_a_file_of_something_else_is_refused(path):
+    for text in ("not JSON", "[]", "{}"):
+        path.write_text(text)
+        with pytest.raises(OverlayError, match="is not a recorded run"):
+            replay(path, drawn)
 
 
 leaves = (

@@ -1,218 +1,81 @@
 """Random programs run in a context as they do natively, and every call in them is seen."""
 
-import collections
-import contextlib
-import linecache
 import operator
 import os
-import sys
-import traceback
-import types
-import warnings
 
+import program_runs as runs
 import pytest
 from hypothesis import HealthCheck, given, note, reject, settings
+from program_runs import NEVER
 from random_programs import programs
 
-from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay import Context, MethodTable
 
-NAME = "a_random_program"
-FILE = f"{NAME}.py"
 # RANDOM_PROGRAMS says how many programs each property is tried on
 EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "30"))
 SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
 SLOWER = settings(SLOW, max_examples=max(EXAMPLES // 3, 1))
 
-
-def never(x):
-    raise AssertionError
-
-
 # a generator or coroutine that a program abandons may raise when it is freed
 pytestmark = pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:coroutine:RuntimeWarning"
 )
-NEVER = MethodTable("never reached")
-NEVER.overlay(never)(lambda x: None)
 
 
 @pytest.fixture(autouse=True)
 def deep_stack():
-    """Frames of methods and dispatchers come on top of those of the program."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(5000)
-    yield
-    sys.setrecursionlimit(limit)
+    with runs.deep_stack():
+        yield
 
 
-def compiled(text):
-    linecache.cache[FILE] = len(text), None, text.splitlines(keepends=True), FILE
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        try:
-            return compile(text, FILE, "exec")
-        except SyntaxError:  # some combinations of expressions are not Python
-            reject()
-
-
-@contextlib.contextmanager
-def as_module(importable):
-    """A module to run a program in, which ``sys.modules`` has or has not."""
-    module = types.ModuleType(NAME)
-    if importable:
-        sys.modules[NAME] = module
-    try:
-        yield module.__dict__
-    finally:
-        sys.modules.pop(NAME, None)
-
-
-def raised(error):
-    """All that a user sees of an exception: in the program, each frame's name and position."""
-    if error is None:
-        return None
-    frames = [
-        (f.name, f.lineno, f.end_lineno, f.colno, f.end_colno)
-        for f in traceback.extract_tb(error.__traceback__)
-        if f.filename == FILE
-    ]
-    if type(error) is UnboundLocalError and sys.version_info < (3, 12):
-        # code that has run several times gives the place of the instruction before
-        frames[-1:] = [frame[:2] for frame in frames[-1:]]
-    inner = tuple(map(raised, getattr(error, "exceptions", ())))
-    chain = raised(error.__cause__), raised(error.__context__)
-    return type(error).__name__, str(error), frames, inner, *chain
-
-
-def outcome(call, *args):
-    try:
-        return "returned", repr(call(*args))
-    except BaseException as error:
-        if type(error) is KeyboardInterrupt:
-            raise
-        return "raised", raised(error)
-
-
-def run(code, enter, whole=False, importable=False, change=None):
-    """The log of a program whose ``main`` is called twice, what came of it, and its names.
-
-    enter(f, *args): calls. whole: the definitions are run through ``enter`` too.
-    change: of the program's names, before ``main`` is called.
-    """
-    with as_module(importable) as names:
-        outcomes = [outcome(enter if whole else directly, exec, code, names)]
-        if change is not None:
-            change(names)
-        names["ENTERED"].clear()
-        for x in (3, 4) if "main" in names else ():  # where the definitions have not failed
-            names["FUEL"][0] = 150
-            outcomes.append(outcome(enter, names["main"], x))
-        return repr(names["LOG"]), outcomes, names
-
-
-def directly(f, *args):
-    return f(*args)
-
-
-def same_under(make, text, runs):
-    """A program does in contexts what it does natively. make: a context; runs: see ``run``."""
+def shown(text):
+    """The program, which is shown where it fails."""
     note(text)
-    code = compiled(text)
-    *expected, _ = run(code, directly)
-    for whole, importable in runs:
-        ctx = make()
-        for _ in range(2):  # the second time, call sites have learnt
-            *found, _ = run(code, ctx, whole, importable)
-            assert found == expected
+    try:
+        runs.compiled(text)
+    except SyntaxError:
+        reject()
+    return text
 
 
 @SLOW
 @given(programs())
 def test_a_table_that_is_never_reached_changes_nothing(text):
-    same_under(lambda: Context(NEVER), text, ((False, False), (False, True), (True, False)))
+    runs.same_under(
+        lambda: Context(NEVER), shown(text), ((False, False), (False, True), (True, False))
+    )
 
 
 @SLOWER
 @given(programs())
 def test_entering_what_the_interpreter_calls_changes_nothing(text):
-    same_under(lambda: Context(NEVER, implicit=True), text, ((False, False), (True, False)))
-
-
-def counted_as_natively(text, **flags):
-    """Methods of a table for each function of a program are called as often as the functions
-    are entered natively. flags: of the context."""
-    note(text)
-    code = compiled(text)
-    *expected, natively = run(code, directly)
-    table, seen = MethodTable("counting"), collections.Counter()
-
-    def count(name, function):
-        @table.overlay(function)
-        def method(*args, **kwargs):
-            seen[name] += 1
-            return call_next(*args, **kwargs)
-
-    def change(names):
-        for name, function in names["TARGETS"].items():
-            count(name, function)
-
-    ctx = Context(table, **flags)
-    for _ in range(2):
-        seen.clear()
-        *found, names = run(code, ctx, change=change)
-        assert found == expected
-        entered = collections.Counter(natively["ENTERED"])
-        assert seen == {name: entered[name] for name in names["TARGETS"] if entered[name]}
+    runs.same_under(
+        lambda: Context(NEVER, implicit=True), shown(text), ((False, False), (True, False))
+    )
 
 
 @SLOW
 @given(programs(without="~!"))
 def test_every_call_of_the_programs_functions_is_seen(text):
-    counted_as_natively(text)
+    runs.counted_as_natively(shown(text))
 
 
 @SLOWER
 @given(programs(without="!"))
 def test_every_call_that_the_interpreter_makes_is_seen_too(text):
-    counted_as_natively(text, implicit=True)
-
-
-OPERATORS = MethodTable("operators")
-operated = collections.Counter()
-
-
-def _overlay_operator(function):
-    @OPERATORS.overlay(function)
-    def method(*args):
-        nonoverlay(operated.update)((function,))
-        return call_next(*args)
-
-
-for function in (
-    *(operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod),
-    *(operator.lt, operator.le, operator.gt, operator.eq, operator.getitem, operator.setitem),
-    *(operator.contains, operator.neg, operator.not_, operator.is_, operator.iadd),
-):
-    _overlay_operator(function)
+    runs.counted_as_natively(shown(text), implicit=True)
 
 
 @SLOW
 @given(programs())
 def test_operators_that_go_on_to_the_base_change_nothing(text):
-    note(text)
-    code = compiled(text)
-    *expected, _ = run(code, directly)
-    ctx = Context(OPERATORS)
-    for whole in (False, False, True):
-        operated.clear()
-        *found, _ = run(code, ctx, whole)
-        assert found == expected
+    runs.same_with_operators(shown(text))
 
 
 def test_operators_are_reached():
-    operated.clear()
-    assert Context(OPERATORS)(lambda x: [x + 2][0] - 1, 3) == 4
-    assert operated == {operator.add: 1, operator.getitem: 1, operator.sub: 1}
+    runs.operated.clear()
+    assert Context(runs.OPERATORS)(lambda x: [x + 2][0] - 1, 3) == 4
+    assert runs.operated == {operator.add: 1, operator.getitem: 1, operator.sub: 1}
 
 
 def test_both_branches_of_a_conditional_callee_are_seen():

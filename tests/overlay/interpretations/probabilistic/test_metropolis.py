@@ -15,6 +15,7 @@ from overlay.interpretations.probabilistic import (
     Beta,
     Binomial,
     Categorical,
+    DiscreteUniform,
     Exponential,
     Gamma,
     ImpossibleObservation,
@@ -380,6 +381,20 @@ def test_the_posterior_of_a_structure_is_that_in_closed_form():
     assert chain["x"].mask.mean() == pytest.approx(second / (first + second), abs=0.05)
 
 
+def test_a_choice_that_a_change_makes_impossible_ends_the_run_before_it_is_used():
+    def kinds():
+        count = sample("count", DiscreteUniform(1, 2))
+        means = [0.0, 3.0][:count]
+        kind = sample("kind", Categorical([1 / count] * count))
+        observe("y", Normal(means[kind], 1.0), 2.0)
+
+    chain = both(kinds, steps=3_000)[1]
+    near, far = math.exp(-0.5), math.exp(-2.0)
+    two = (near + far) / 2
+    assert chain["count"].mean() - 1 == pytest.approx(two / (two + far), abs=0.05)
+    assert chain["kind"].mean() == pytest.approx(near / 2 / (two + far), abs=0.05)
+
+
 def test_a_conditioned_program_has_the_posterior_of_one_that_observes():
     def line():
         x = sample("x", Normal(0.0, 1.0))
@@ -411,6 +426,11 @@ def test_sites_that_are_named_have_to_be_there():
         assert dict(raised.value.notes)["closest"].startswith("'centre'")
     with pytest.raises(UnknownSite, match="'x'"):
         metropolis_hastings(hierarchy, 1, (0.3,), steps=5, rng=0)["x"]
+
+
+def test_a_chain_of_less_than_no_steps_is_refused():
+    with pytest.raises(ProbabilisticError, match="no -1 steps"):
+        metropolis_hastings(coins, steps=-1)
 
 
 def test_a_program_without_choices_is_refused():

@@ -1,0 +1,1 @@
+"""Builds docs/report.md: ``python -m report`` in the folder of the benchmarks."""

@@ -1,0 +1,138 @@
+"""Measures everything and writes docs/report.md: see --help."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from common.page import run as machine
+
+from report.lines import Found, Line, found, lines
+from report.page import Report, page
+from report.plots import draw_all
+from report.quotes import Figure, renewed
+from report.runs import BENCHMARKS, in_order, run_all
+
+ROOT = BENCHMARKS.parent
+KEPT = "docs/report/figures.json"
+
+
+def options() -> argparse.Namespace:
+    names = in_order(path.stem for path in BENCHMARKS.glob("*.py"))
+    parser = argparse.ArgumentParser(prog="python -m report", description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="to see that it works: the page goes to build/quick"
+    )
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=names, help="these, run anew")
+    parser.add_argument("--write", action="store_true", help="from what was measured before")
+    parser.add_argument(
+        "--build", type=Path, default=ROOT / "build" / "report", help="where the figures are put"
+    )
+    parser.add_argument("--docs", type=Path, help="where the page is put: docs")
+    chosen = parser.parse_args()
+    chosen.names = [] if chosen.write else chosen.only or names
+    return chosen
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    """What was written there, by names."""
+    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+
+
+def committed(quick: bool, path: Path) -> Mapping[str, Found] | str:
+    """The lines of the report that is committed, or why there is nothing to compare with."""
+    done = subprocess.run(
+        ["git", "show", f"HEAD:{KEPT}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    text = done.stdout if done.returncode == 0 else path.read_text() if path.exists() else ""
+    if not text:
+        return "There is no report before this one."
+    before = json.loads(text)
+    if before["run"]["quick"] != quick:
+        return "One of this report and the last one is a quick one: nothing is compared."
+    return {name: Found(**fields) for name, fields in before["lines"].items()}
+
+
+def written(report: Report, docs: Path) -> None:
+    """The page, the figures that the next report is compared with, and the quotes of them."""
+    (docs / "report.md").write_text(page(report))
+    values = {name: asdict(f) for name, f in report.found.items() if isinstance(f, Found)}
+    run = {name: value for name, value in report.run.items() if name != "failed"}
+    content = {"run": run, "lines": values}
+    (docs / "report" / "figures.json").write_text(json.dumps(content, indent=1) + "\n")
+    if report.run["quick"]:
+        return
+    quoted = {name: Figure(f["value"], f["least"], f["most"]) for name, f in values.items()}
+    for path in (docs.parent / "README.md", *docs.glob("*.md")):
+        if path.name != "report.md" and path.exists():
+            text = path.read_text()
+            if (new := renewed(text, quoted)) != text:
+                path.write_text(new)
+                print(f"figures renewed in {path.name}")
+
+
+def begun(chosen: argparse.Namespace) -> dict[str, Any]:
+    """What is known of the run: of the one that goes on, or of a new one.
+
+    Raises SystemExit where one is to go on and there is none.
+    """
+    state = chosen.build / "run.txt"
+    if chosen.write or chosen.only:
+        if not state.exists():
+            raise SystemExit(f"nothing was measured in {chosen.build} before: leave the option out")
+        return json.loads(state.read_text())
+    chosen.build.mkdir(parents=True, exist_ok=True)
+    for old in chosen.build.glob("*.json"):
+        old.unlink()
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return {**machine(), "quick": chosen.quick, "load": load, "seconds": 0.0, "failed": {}}
+
+
+def run(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Measure what was asked for; what is known of the run, which is kept beside the figures."""
+    about, start = begun(chosen), time.monotonic()
+    about["failed"] |= dict.fromkeys(chosen.names, "was not run")
+    state = chosen.build / "run.txt"
+    state.write_text(json.dumps(about))
+    failed = run_all(chosen.names, chosen.build, about["quick"])
+    others = {name: why for name, why in about["failed"].items() if name not in chosen.names}
+    about |= {"failed": others | failed, "seconds": about["seconds"] + time.monotonic() - start}
+    state.write_text(json.dumps(about))
+    return about
+
+
+def reported(about: dict[str, Any], build: Path, docs: Path, every: list[Line]) -> None:
+    """Write the report of what was measured."""
+    folder = docs / "report"
+    kept = {**measured(ROOT / "docs" / "report" / "kept"), **measured(ROOT / "build" / "proof")}
+    figures = {**kept, **measured(build), "report": about}
+    report = Report(
+        run=about,
+        figures=figures,
+        lines=every,
+        found={line.name: found(line, figures) for line in every},
+        before=committed(about["quick"], folder / "figures.json"),
+        failed=about["failed"],
+        pictures=draw_all(figures, folder),
+    )
+    written(report, docs)
+    print(f"{docs / 'report.md'}, after {about['seconds'] / 60:.1f} minutes of measuring")
+
+
+def main() -> int:
+    """The exit status: 1 where a benchmark failed."""
+    chosen, every = options(), lines()
+    about = run(chosen)
+    docs = ROOT / "build" / "quick" if about["quick"] else ROOT / "docs"
+    reported(about, chosen.build, chosen.docs or docs, every)
+    return 1 if about["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,405 @@
+"""What the figures of the benchmarks say: of each case its value and its spread, a share of it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+__all__ = ["MEASURES", "Cases"]
+
+Figures = Mapping[str, Any]
+Cases = dict[str, tuple[float, float]]
+Measure = Callable[[Figures], Cases]
+
+MEASURES: dict[tuple[str, str], Measure] = {}
+
+
+def measure(bench: str) -> Callable[[Measure], Measure]:
+    """Register a function as a measure of a benchmark, under its name."""
+
+    def register(function: Measure) -> Measure:
+        MEASURES[bench, function.__name__] = function
+        return function
+
+    return register
+
+
+def one(value: float) -> Cases:
+    return {"": (value, 0.0)}
+
+
+# ---- Python engine -------------------------------------------------------------------------
+
+
+def of_kernels(name: str) -> Measure:
+    def measured(figures: Figures) -> Cases:
+        return {row["kernel"]: (row[name], row["spreads"][name]) for row in figures["kernels"]}
+
+    return measured
+
+
+MEASURES["python_engine", "never"] = of_kernels("never")
+MEASURES["python_engine", "reached"] = of_kernels("reached")
+
+
+@measure("python_engine")
+def each_call(figures: Figures) -> Cases:
+    often = [row for row in figures["kernels"] if row["calls"] >= 1000]
+    return {row["kernel"]: (row["each"], row["spreads"]["reached"]) for row in often}
+
+
+@measure("python_engine")
+def by_hand(figures: Figures) -> Cases:
+    return {row["kernel"]: (row["by_hand"], 0.0) for row in figures["kernels"] if row["by_hand"]}
+
+
+@measure("python_engine")
+def other_calls(figures: Figures) -> Cases:
+    counted = [row for row in figures["kernels"] if row["native_calls"] is not None]
+    return {row["kernel"]: (float(row["calls"] != row["native_calls"]), 0.0) for row in counted}
+
+
+@measure("python_engine")
+def first_use(figures: Figures) -> Cases:
+    uses = figures["first use"]
+    lines = sum(use["lines"] for use in uses)
+    return one(sum(use["seconds"] for use in uses) / lines * 100)
+
+
+@measure("python_engine")
+def kept(figures: Figures) -> Cases:
+    return {what: (float(not gone), 0.0) for what, gone in figures["memory"]["gone"].items()}
+
+
+@measure("python_engine")
+def kept_bytes(figures: Figures) -> Cases:
+    return one(figures["memory"]["bytes"])
+
+
+@measure("python_engine")
+def entry(figures: Figures) -> Cases:
+    found = figures["entry ns"]
+    return one((found["ctx(f)"] - found["call"]) * 1e-9)
+
+
+@measure("python_engine")
+def new_context(figures: Figures) -> Cases:
+    return one(figures["entry ns"]["new context"] * 1e-9)
+
+
+@measure("implicit")
+def implicit(figures: Figures) -> Cases:
+    return {row["case"]: (row["implicit"], row["spread"]) for row in figures["rows"]}
+
+
+# ---- generic functions -----------------------------------------------------------------------
+
+NATIVE = "direct call"
+
+
+def is_peer(name: str) -> bool:
+    return name != NATIVE and not name.startswith("ours")
+
+
+def of_calls(against: Callable[[Figures], Figures], which: str, turned: bool = False) -> Measure:
+    """Each of our variants of a call, to what is chosen of the others, or that to ours."""
+
+    def measured(figures: Figures) -> Cases:
+        cases: Cases = {}
+        for arity in ("1", "2"):
+            to = against(figures[arity])
+            for name, ours in figures[arity].items():
+                if name.startswith(which):
+                    value = to["ns"] / ours["ns"] if turned else ours["ns"] / to["ns"]
+                    cases[f"{name}, {arity}"] = value, max(ours["spread"], to["spread"])
+        return cases
+
+    return measured
+
+
+def best_peer(found: Figures) -> Figures:
+    return min((each for name, each in found.items() if is_peer(name)), key=lambda each: each["ns"])
+
+
+MEASURES["dispatch", "to_best_peer"] = of_calls(best_peer, "ours, ")
+MEASURES["dispatch", "plum_to_ours"] = of_calls(lambda found: found["plum"], "ours, ctx", True)
+MEASURES["dispatch", "to_direct"] = of_calls(lambda found: found[NATIVE], "ours")
+
+# ---- compiled engine ---------------------------------------------------------------------------
+
+
+def ratios(rows: Iterable[Figures], chosen: str = "") -> Cases:
+    """Of the rows whose case has this in it."""
+    return {
+        row["case"]: (row["ratio"], max(row["spread"], row["noise"]))
+        for row in rows
+        if chosen in row["case"]
+    }
+
+
+def of_rows(key: str, chosen: str = "") -> Measure:
+    return lambda figures: ratios(figures[key], chosen)
+
+
+MEASURES["compiled_engine", "never"] = of_rows("programs", "never reached")
+MEASURES["compiled_engine", "overlaid"] = of_rows("programs", "overlaid")
+MEASURES["compiled_engine", "entry"] = of_rows("entry")
+MEASURES["compiled_engine", "compiling"] = of_rows("compiling")
+MEASURES["compiled_engine", "layers"] = of_rows("layers", "running")
+MEASURES["compiled_engine", "methods"] = of_rows("methods", "running")
+MEASURES["compiled_engine", "nesting"] = of_rows("nesting", "running")
+
+
+@measure("compiled_engine")
+def other_instructions(figures: Figures) -> Cases:
+    return {
+        row["case"]: (float(row["instructions"][0] != row["instructions"][1]), 0.0)
+        for row in figures["programs"]
+        if "never reached" in row["case"]
+    }
+
+
+@measure("compiled_engine")
+def context(figures: Figures) -> Cases:
+    found = figures["contexts"]
+    return one(found["made"] + found["first use beyond njit"])
+
+
+@measure("compiled_engine")
+def graph_cold(figures: Figures) -> Cases:
+    return one(figures["graph"]["cold ratio"])
+
+
+@measure("compiled_engine")
+def graph_warm(figures: Figures) -> Cases:
+    stages = figures["graph"]["stages"]
+    return one(stages["a new context that overlays three"][0] / stages["cold, njit"][0])
+
+
+@measure("compiled_engine")
+def graph_needless(figures: Figures) -> Cases:
+    return one(figures["graph"]["needless"])
+
+
+MEASURES["barrier", "seen"] = of_rows("seen")
+
+
+@measure("barrier")
+def first(figures: Figures) -> Cases:
+    found = figures["unseen"]
+    return one(found["interpreted, first"] / found["found, fourth"])
+
+
+@measure("choosing")
+def compiled(figures: Figures) -> Cases:
+    return {tool: (each["compiled"], each["spread"]) for tool, each in figures["ways"].items()}
+
+
+# ---- inverses ----------------------------------------------------------------------------------
+
+
+def of_ways(title: str, one: str, to: str) -> Measure:
+    """Of each program one way to another one, by their medians."""
+
+    def measured(figures: Figures) -> Cases:
+        return {
+            program: (
+                ways[one]["median"] / ways[to]["median"],
+                max(ways[one]["spread"], ways[to]["spread"]),
+            )
+            for program, ways in figures[title].items()
+            if one in ways and to in ways
+        }
+
+    return measured
+
+
+BATCH, CALL, FIRST = "A million elements", "A scalar call", "To the first answer"
+MEASURES["inverses", "batch_to_oryx"] = of_ways(BATCH, "ours", "Oryx, jitted")
+MEASURES["inverses", "batch_to_hand"] = of_ways(BATCH, "ours", "by hand")
+MEASURES["inverses", "oryx_to_call"] = of_ways(CALL, "Oryx, jitted", "compiled")
+MEASURES["inverses", "call_to_hand"] = of_ways(CALL, "compiled", "by hand")
+MEASURES["inverses", "oryx_to_first"] = of_ways(FIRST, "Oryx, jitted", "interpreted")
+MEASURES["inverses", "compiled_to_oryx"] = of_ways(FIRST, "compiled", "Oryx, jitted")
+
+
+@measure("inverses")
+def first_answer(figures: Figures) -> Cases:
+    return {
+        program: (ways["interpreted"]["median"], ways["interpreted"]["spread"])
+        for program, ways in figures[FIRST].items()
+    }
+
+
+@measure("inverses")
+def plan(figures: Figures) -> Cases:
+    return {shape: (found["1000"], 0.0) for shape, found in figures["Planning"].items()}
+
+
+@measure("inverses")
+def plan_exponent(figures: Figures) -> Cases:
+    return {shape: (found["exponent"], 0.0) for shape, found in figures["Planning"].items()}
+
+
+# ---- derivatives -------------------------------------------------------------------------------
+
+MEASURES["derivatives", "forward"] = of_rows("rows")
+MEASURES["derivatives", "reverse"] = of_rows("reverse")
+
+
+def of_peers(name: str) -> Measure:
+    """How many times longer than ours a peer takes for the gradients."""
+
+    def measured(figures: Figures) -> Cases:
+        pairs = zip(figures["reverse"], figures["peers"], strict=True)
+        return {
+            row["case"]: (peers[name] / row["ratio"], row["spread"])
+            for row, peers in pairs
+            if name in peers
+        }
+
+    return measured
+
+
+MEASURES["derivatives", "jax_to_reverse"] = of_peers("JAX")
+MEASURES["derivatives", "autograd_to_reverse"] = of_peers("autograd")
+
+
+@measure("derivatives")
+def runs(figures: Figures) -> Cases:
+    pairs = zip(figures["reverse"], figures["peers"], strict=True)
+    return {row["case"]: (peers["function"], row["spread"]) for row, peers in pairs}
+
+
+@measure("derivatives")
+def to_jax(figures: Figures) -> Cases:
+    pairs = zip(figures["rows"], figures["jax"], strict=True)
+    return {row["case"]: (row["ratio"] / jax, row["spread"]) for row, jax in pairs if jax}
+
+
+# ---- interpretations ---------------------------------------------------------------------------
+
+
+@measure("parallel")
+def loops(figures: Figures) -> Cases:
+    return {row["case"]: (row["ratio"], row["spread"]) for row in figures["rows"]}
+
+
+@measure("parallel")
+def to_pool(figures: Figures) -> Cases:
+    rows = figures["rows"]
+    return {row["case"]: (row["to_pool"], row["spread"]) for row in rows if row["to_pool"]}
+
+
+@measure("probabilistic")
+def full_to_step(figures: Figures) -> Cases:
+    return {
+        f"{row['case']}, {row['sites']}": (row["ratio"], row["spread"]) for row in figures["rows"]
+    }
+
+
+@measure("probabilistic")
+def step_to_full(figures: Figures) -> Cases:
+    return {name: (1 / ratio, spread) for name, (ratio, spread) in full_to_step(figures).items()}
+
+
+@measure("probabilistic")
+def step_growth(figures: Figures) -> Cases:
+    rows: dict[str, list[Figures]] = {}
+    for row in figures["rows"]:
+        rows.setdefault(row["case"], []).append(row)
+    return {
+        case: (each[-1]["ours"] / each[0]["ours"], max(row["spread"] for row in each))
+        for case, each in rows.items()
+        if len(each) > 1
+    }
+
+
+@measure("growth")
+def growth(figures: Figures) -> Cases:
+    """The cost at the largest size, to that at the least."""
+    cases: Cases = {}
+    for row in figures["rows"]:
+        sizes = list(row["ours"].values())
+        value = sizes[-1]["median"] / sizes[0]["median"]
+        cases[f"{row['grows']}: {row['what']}"] = value, max(each["spread"] for each in sizes)
+    return cases
+
+
+# ---- what is kept ------------------------------------------------------------------------------
+
+
+def of_versions(*names: str, to: str = "") -> Measure:
+    """The sum of these totals of each version, or its share of another total."""
+
+    def measured(figures: Figures) -> Cases:
+        totals = {python: each["totals"] for python, each in figures["versions"].items()}
+        return {
+            python: (sum(each[name] for name in names) / (each[to] if to else 1), 0.0)
+            for python, each in totals.items()
+        }
+
+    return measured
+
+
+MEASURES["conformance", "modules"] = of_versions("modules")
+MEASURES["conformance", "functions"] = of_versions("functions")
+MEASURES["conformance", "unexplained"] = of_versions("unexplained", "crashes")
+MEASURES["conformance", "modules_the_same"] = of_versions("the same (context)", to="modules")
+MEASURES["conformance", "modules_the_same_implicit"] = of_versions(
+    "the same (implicit)", to="modules"
+)
+
+
+@measure("conformance")
+def inexact(figures: Figures) -> Cases:
+    exact = of_versions("functions exact (context)")(figures)
+    return {
+        python: (functions - exact[python][0], 0.0)
+        for python, (functions, _) in of_versions("functions")(figures).items()
+    }
+
+
+def of_kinds(name: str) -> Measure:
+    return lambda figures: {kind: (row[name], 0.0) for kind, row in figures["kinds"].items()}
+
+
+def of_times(what: str, which: str) -> Measure:
+    return lambda figures: {
+        kind: (row[what][which], 0.0) for kind, row in figures["kinds"].items() if what in row
+    }
+
+
+MEASURES["random_programs", "tried"] = of_kinds("tried")
+MEASURES["random_programs", "invert_median"] = of_times("to invert", "median")
+MEASURES["random_programs", "invert_longest"] = of_times("to invert", "longest")
+MEASURES["random_programs", "compile_longest"] = of_times("to compile", "longest")
+MEASURES["random_programs", "wrong"] = of_kinds("wrong")
+
+
+@measure("imports")
+def overlay(figures: Figures) -> Cases:
+    return one(figures["overlay"])
+
+
+@measure("notebooks")
+def notebooks(figures: Figures) -> Cases:
+    return {name: (taken, 0.0) for name, taken in figures["seconds"].items() if name != "demo"}
+
+
+@measure("notebooks")
+def demo(figures: Figures) -> Cases:
+    return one(figures["seconds"]["demo"])
+
+
+@measure("gpu")
+def never(figures: Figures) -> Cases:
+    return one(figures["never"])
+
+
+@measure("gpu")
+def derivative(figures: Figures) -> Cases:
+    return one(figures["derivative"])
+
+
+@measure("report")
+def taken(figures: Figures) -> Cases:
+    return one(figures["seconds"])

@@ -1,0 +1,234 @@
+"""The report as a page in Markdown."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from report.lines import MISSED, REACHED, UNKNOWN, WITHIN, Found, Line, shown
+from report.runs import in_order
+
+__all__ = ["Report", "page"]
+
+WIDTH = 100
+HEAD = """# Report
+
+`make report` measures all of this and writes this page: what the project claims, beside its peers
+and what was asked of it. Figures are ratios to a peer that is measured in the same run, in the same
+process, the two taking turns: 1.00 is the speed of the peer, more is slower. Where nothing else is
+said the fastest runs are compared; *median* is that of the rounds' ratios, *spread* half the
+distance between their quartiles, *noise* how far two equal programs lie apart. A run on a machine
+that does other work says little beyond its spread."""
+QUICK = (
+    "**This was a quick run, which shows that everything works: its figures say nothing. No page "
+    "quotes them.**"
+)
+KEPT = {"conformance": "Conformance", "random_programs": "Random programs"}
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page is made of.
+
+    run: machine, versions, date. figures: of each benchmark. found: of each line what was found, or
+    why nothing was. before: of the lines of the last report, or why it cannot be compared with.
+    failed: of benchmarks that failed, the reason. pictures: of benchmarks, files.
+    """
+
+    run: Mapping[str, Any]
+    figures: Mapping[str, Any]
+    lines: Sequence[Line]
+    found: Mapping[str, Found | str]
+    before: Mapping[str, Found] | str
+    failed: Mapping[str, str]
+    pictures: Mapping[str, str]
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    blocks = [HEAD, *about(report), *targets(report), *changes(report)]
+    for bench in in_order(report.figures):
+        part = report.figures[bench].get("page")
+        blocks += of_part(report, bench, part) if part else []
+    blocks += [*conformance(report), *random_programs(report), *others(report)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def table(rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """A table; so many columns are words, the others figures."""
+    head, *body = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    rule = [*["---"] * words, *["---:"] * (len(head) - words)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))
+
+
+# ---- the head --------------------------------------------------------------------------------
+
+
+def about(report: Report) -> Iterator[str]:
+    run = report.run
+    known = run["versions"]
+    versions = ", ".join(f"{name} {v}" for name, v in known.items() if v != "-")
+    machine = f"{run['processor']}, {run['cores']} cores, {run['system']}"
+    minutes = f"{run['seconds'] / 60:.0f} minutes"
+    load = f"load of each core at the start {run['load']:.1f}"
+    yield filled(f"{run['date']}, in {minutes}, {load}: {machine}; {run['python']}, {versions}.")
+    if run["quick"]:
+        yield filled(QUICK)
+    missing = [name for name, v in known.items() if v == "-"]
+    if missing:
+        yield filled(f"Not installed, so not measured: {', '.join(missing)}.")
+    if report.failed:
+        yield "\n".join(
+            ["Not measured:", "", *(f"- `{name}`: {why}" for name, why in report.failed.items())]
+        )
+
+
+def targets(report: Report) -> Iterator[str]:
+    """Each line of which something was asked."""
+    asked = [line for line in report.lines if line.asked]
+    verdicts = [line.verdict(report.found[line.name]) for line in asked]
+    kinds = (REACHED, WITHIN, MISSED, UNKNOWN)
+    counts = ", ".join(f"{verdicts.count(v)} {v}" for v in kinds if v in verdicts)
+    yield "## What was asked, and what holds"
+    yield filled(
+        f"Limits that were set before the work: {counts}. *Cases* are the least and the most of "
+        "them, where the figure is made of several."
+    )
+    head = ("part", "what", "asked", "measured", "cases", "spread", "")
+    yield table([head, *map(row_of_target, asked, [report.found[a.name] for a in asked])], 2)
+
+
+def row_of_target(line: Line, found: Found | str) -> Sequence[str]:
+    what = (line.part, anchored(line), line.asked_shown)
+    if isinstance(found, str):
+        return (*what, "-", "-", "-", found)
+    return (*what, *figures_of(line, found), line.verdict(found))
+
+
+def anchored(line: Line) -> str:
+    return f'<a id="{line.name}"></a>{line.text}'
+
+
+def figures_of(line: Line, found: Found) -> Sequence[str]:
+    several = found.cases > 1 and line.unit not in ("count",)
+    ends = [shown(value, line.unit) for value in (found.least, found.most)]
+    spread = f"{found.spread:.1%}" if found.spread else "-"
+    return (shown(found.value, line.unit), " to ".join(ends) if several else "-", spread)
+
+
+def changes(report: Report) -> Iterator[str]:
+    """What got worse since the report that is kept."""
+    yield "## What got worse"
+    if isinstance(report.before, str):
+        yield filled(report.before)
+        return
+    rows = [("what", "before", "now", "spread")]
+    for line in report.lines:
+        now, before = report.found[line.name], report.before.get(line.name)
+        if isinstance(now, Found) and before and now.worse_than(before, line.more):
+            share = max(now.noise, before.noise)
+            values = (shown(each.value, line.unit) for each in (before, now))
+            rows.append((f"[{line.text}](#{line.name})", *values, f"{share:.1%}"))
+    compared = sum(
+        name in report.before for name, f in report.found.items() if not isinstance(f, str)
+    )
+    if len(rows) == 1:
+        yield filled(
+            f"Of {compared} lines none got worse by more than its spread since the last report."
+        )
+        return
+    yield filled(
+        f"{len(rows) - 1} of {compared} lines got worse by more than their spread since the last "
+        "report, which is taken as 2 % at least, and as 10 % of what is measured once in a run."
+    )
+    yield table(rows)
+
+
+# ---- the parts -------------------------------------------------------------------------------
+
+
+def of_part(report: Report, bench: str, part: Mapping[str, Any]) -> Iterator[str]:
+    """What one benchmark has to say."""
+    yield f"## {part['title']}"
+    yield filled(part["text"])
+    yield from figures(report, part["title"])
+    if bench in report.pictures:
+        yield f"![{part['title']}, as a picture](report/{report.pictures[bench]})"
+    for section in part["sections"]:
+        yield f"### {section['title']}"
+        if section["text"]:
+            yield filled(section["text"])
+        if section["rows"]:
+            yield table(section["rows"])
+        if section["lines"]:
+            yield "\n".join(f"- {line}" for line in section["lines"])
+
+
+def figures(report: Report, part: str) -> Iterator[str]:
+    """The lines of a part of which nothing was asked."""
+    rows = [("in short", "measured", "cases", "spread")]
+    for line in report.lines:
+        if line.part == part and not line.asked:
+            now = report.found[line.name]
+            found = (now, "-", "-") if isinstance(now, str) else figures_of(line, now)
+            rows.append((anchored(line), *found))
+    if len(rows) > 1:
+        yield table(rows)
+
+
+def conformance(report: Report) -> Iterator[str]:
+    kept = report.figures.get("conformance")
+    if kept is None:
+        return
+    yield "## Conformance"
+    yield filled(
+        "CPython's own tests in a context, on each version; `make conformance` takes longer "
+        "than this report may: these are the counts of its last whole run, with its day. "
+        "[Conformance](conformance.md) says what is compared."
+    )
+    yield from figures(report, "Conformance")
+    names = list(
+        dict.fromkeys(name for each in kept["versions"].values() for name in each["totals"])
+    )
+    rows = [("", *names, "of")]
+    for python, each in kept["versions"].items():
+        counts = (f"{each['totals'].get(name, '-')}" for name in names)
+        rows.append((f"CPython {python}", *counts, each["date"]))
+    yield table(rows)
+
+
+def random_programs(report: Report) -> Iterator[str]:
+    kept = report.figures.get("random_programs")
+    if kept is None:
+        return
+    yield "## Random programs"
+    yield filled(
+        f"{kept['about']} Of {kept['date']}, by {kept['by']}: this takes longer than this report "
+        "may. [Potential and limits](potential_and_limits.md) says what came of them."
+    )
+    yield from figures(report, "Random programs")
+    timed = [
+        (what, which) for what in ("to invert", "to compile") for which in ("median", "longest")
+    ]
+    rows = [("programs", "tried", "wrong answers", *(f"{a}: {b}" for a, b in timed))]
+    for kind, row in kept["kinds"].items():
+        times = (shown(row[a][b], "seconds") if a in row else "-" for a, b in timed)
+        rows.append((kind, f"{row['tried']:,}", str(row["wrong"]), *times))
+    yield table(rows)
+
+
+def others(report: Report) -> Iterator[str]:
+    """Lines of parts that are not there: nobody could measure them here."""
+    parts = {each["page"]["title"] for each in report.figures.values() if "page" in each}
+    parts |= {title for name, title in KEPT.items() if name in report.figures}
+    rows = [("part", "what", "")]
+    for line in report.lines:
+        if line.part not in parts and not line.asked:
+            rows.append((line.part, anchored(line), str(report.found[line.name])))
+    if len(rows) > 1:
+        yield "## Not measured here"
+        yield table(rows, 2)

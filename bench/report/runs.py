@@ -1,0 +1,78 @@
+"""Runs the benchmarks, one after the other, and keeps what they write; one that fails loses
+nothing but its own figures."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["BENCHMARKS", "in_order", "run_all"]
+
+BENCHMARKS = Path(__file__).parents[1]
+ORDER = (  # what matters most comes first, in time as on the page
+    *("python_engine", "implicit", "dispatch", "compiled_engine", "barrier", "choosing"),
+    *("inverses", "derivatives", "growth", "parallel", "probabilistic"),
+)
+QUICK = ("--smallest", "--rounds", "2")
+ROUNDS = {"inverses": 9, "compiled_engine": 7, "growth": 7}  # those that take long
+OTHERS = 9
+ENOUGH = 2300.0  # seconds, after which nothing more is begun
+PLACE = re.compile(r"(?<![\w.])/[\w./-]*/")  # no page says where it was made
+EACH = 900.0  # seconds that one may take
+
+
+def run_all(names: Iterable[str], folder: Path, quick: bool) -> dict[str, str]:
+    """Run these, with a line on each; of those that fail, the reason."""
+    folder.mkdir(parents=True, exist_ok=True)
+    start, failed = time.monotonic(), dict[str, str]()
+    for name in names:
+        (folder / f"{name}.json").unlink(missing_ok=True)
+        begun = time.monotonic()
+        left = min(EACH, ENOUGH - (begun - start))
+        print(f"{clock(begun - start)}  {name} ...", end=" ", flush=True)
+        reason = run(name, folder, quick, left) if left > 0 else "no time was left"
+        if reason:
+            failed[name] = reason
+        taken = time.monotonic() - begun
+        print(f"{taken:.0f} s" + (f", FAILED: {reason}" if reason else ""), flush=True)
+    return failed
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Those of ORDER first, the others by their names."""
+    places = {name: place for place, name in enumerate(ORDER)}
+    return sorted(names, key=lambda name: (places.get(name, len(ORDER)), name))
+
+
+def run(name: str, folder: Path, quick: bool, limit: float) -> str:
+    """Run one; empty, or why it failed. What it prints is kept beside its figures."""
+    options = QUICK if quick else ("--rounds", str(ROUNDS.get(name, OTHERS)))
+    figures = (folder / f"{name}.json").resolve()
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *options, "--json", str(figures)]
+    printed = folder / f"{name}.log"
+    with printed.open("w") as log:
+        process = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return f"took longer than {limit:.0f} s"
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if code:
+        figures.unlink(missing_ok=True)
+        last = (printed.read_text().strip().splitlines() or [f"exit status {code}"])[-1]
+        return PLACE.sub("", last)[:200]
+    return "" if figures.exists() else "wrote no figures"
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds) // 60:3}:{int(seconds) % 60:02}"

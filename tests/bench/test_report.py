@@ -1,0 +1,235 @@
+"""The report is made of what benchmarks wrote, and what other pages quote of it stands in it."""
+
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BENCH = ROOT / "bench"
+DOCS = ROOT / "docs"
+LINES = tomllib.loads((BENCH / "report" / "lines.toml").read_text())
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+OTHERS = [page for page in PAGES if page.name != "report.md"]
+ELSEWHERE = {"gpu", "imports", "report"}  # figures that need another machine, or are the report's
+RUN = {
+    "processor": "A processor",
+    "cores": 4,
+    "system": "A system 1.0",
+    "python": "CPython 3.11.0",
+    "versions": {"numba": "0.1", "absent": "-"},
+    "date": "2000-01-02",
+    "quick": False,
+    "load": 0.1,
+    "seconds": 61.0,
+    "failed": {"inverses": "ValueError: too much"},
+}
+
+
+@pytest.fixture
+def of_bench(monkeypatch: pytest.MonkeyPatch):
+    """Imports modules of the benchmarks."""
+    monkeypatch.syspath_prepend(BENCH)
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in ("common", "report"):
+            del sys.modules[name]
+
+
+def kernel(name: str, never: float, calls: int = 5):
+    ratios = {"never": never, "reached": 2.0}
+    spreads = {"never": 0.01, "reached": 0.01}
+    row = {"kernel": name, "native": 0.01, "each": 1e-7, "by_hand": None, "spreads": spreads}
+    return {**row, **ratios, "medians": ratios, "calls": calls, "native_calls": 5}
+
+
+def python_engine(**kernels: float):
+    """The figures of a benchmark, with its part of the page."""
+    section = {
+        "title": "Programs",
+        "text": "What is measured.",
+        "rows": [["case", "ratio"], ["a|b", "1.00"]],
+        "lines": ["a remark"],
+    }
+    part = {"title": "Python engine", "text": "The peer.", "run": RUN, "sections": [section]}
+    return {"kernels": [kernel(*each) for each in kernels.items()], "page": part}
+
+
+def built(folder: Path, **kernels: float) -> str:
+    """The page of figures in a folder that stands for the project's; quotes in its README."""
+    build, docs = folder / "build", folder / "docs"
+    for path in (build, docs / "report"):
+        path.mkdir(parents=True, exist_ok=True)
+    (build / "run.txt").write_text(json.dumps(RUN))
+    (build / "python_engine.json").write_text(json.dumps(python_engine(**kernels)))
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "report", "--write", "--build", build, "--docs", docs],
+        cwd=BENCH,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert done.returncode == 1, done.stderr  # a benchmark had failed
+    return (docs / "report.md").read_text()
+
+
+def row_of(text: str, line: str) -> list[str]:
+    [row] = re.findall(rf"^\|.*<a id=\"{line}\"></a>.*\|$", text, re.M)
+    return [cell.strip() for cell in row.strip("|").split(" | ")]
+
+
+def test_each_target_stands_in_the_page_measured_or_not(tmp_path: Path):
+    (tmp_path / "README.md").write_text("[9.99 times](docs/report.md#python-never-worst)")
+    text = built(tmp_path, fast=1.0, slow=1.6)
+    assert sorted(re.findall(r'<a id="([\w-]+)">', text)) == sorted(LINES)
+    worst = row_of(text, "python-never-worst")
+    assert worst[2:] == ["at most 1.50", "1.60", "1.00 to 1.60", "1.0%", "MISSED"]
+    assert row_of(text, "python-seen")[2:] == ["at most 0", "0", "-", "-", "reached"]
+    assert row_of(text, "inverse-plan")[-1] == "not measured"
+    assert row_of(text, "conformance-run")[-1] == "reached"  # by what is kept
+    assert "`inverses`: ValueError: too much" in text
+    assert "Not installed, so not measured: absent." in text
+    assert "2000-01-02, in 1 minutes, load of each core at the start 0.1: A processor" in text
+    assert "| case | ratio |\n| --- | ---: |\n| a\\|b | 1.00 |\n\n- a remark" in text
+    assert (tmp_path / "README.md").read_text() == "[1.60 times](docs/report.md#python-never-worst)"
+    picture = tmp_path / "docs" / "report" / "python_engine.svg"
+    assert f"(report/{picture.name})" in text
+    assert picture.stat().st_size < 100_000
+
+
+def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
+    found = of_bench("report.lines").Found
+    before = found(2.0, 2.0, 2.0, 0.05, 1)
+    assert not found(2.09, 2.0, 2.0, 0.01, 1).worse_than(before, more=False)
+    assert found(2.11, 2.0, 2.0, 0.01, 1).worse_than(before, more=False)
+    assert not found(2.11, 2.0, 2.0, 0.01, 1).worse_than(before, more=True)
+    assert found(1.89, 2.0, 2.0, 0.01, 1).worse_than(before, more=True)
+    once = found(2.0, 2.0, 2.0, 0.0, 1)
+    assert not found(2.15, 2.0, 2.0, 0.0, 1).worse_than(once, more=False)
+    assert found(1.0, 1.0, 1.0, 0.0, 1).worse_than(found(0.0, 0.0, 0.0, 0.0, 1), more=False)
+    page, lines = of_bench("report.page"), of_bench("report.lines").lines()
+    report = page.Report(
+        run={},
+        figures={},
+        lines=lines,
+        found={"python-never": found(1.5, 1.0, 2.0, 0.01, 2), "python-sine": before}
+        | {line.name: "not measured" for line in lines[2:] if line.name != "python-sine"}
+        | {lines[1].name: "not measured"},
+        before={"python-never": found(1.4, 1.0, 2.0, 0.01, 2), "python-sine": before},
+        failed={},
+        pictures={},
+    )
+    text = "\n".join(page.changes(report))
+    assert "1 of 2 lines got worse" in text
+    assert "| 1.40 | 1.50 | 2.0% |" in text
+
+
+def test_quotes_are_as_exact_as_they_stand(of_bench):
+    module = of_bench("report.quotes")
+    figures = {"a": module.Figure(0.00371, 0.0012, 1234.5)}
+    for stands, right in (
+        ("9.9 ms", "3.7 ms"),
+        ("1 µs", "3,710 µs"),
+        ("0.1 to 9", "0.0 to 1,234"),
+        ("no figure", "no figure"),
+        ("12.5 %", "0.4 %"),
+    ):
+        assert module.renewed(f"[{stands}](report.md#a)", figures) == f"[{right}](report.md#a)"
+    assert module.renewed("[1](report.md#other)", figures) == "[1](report.md#other)"
+
+
+def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: Path, monkeypatch):
+    runs = of_bench("report.runs")
+    writes = "import pathlib, sys; pathlib.Path(sys.argv[-1]).write_text('{}')"
+    programs = {
+        "raises": "raise ValueError('/some/where/a.json: 1/2 is too much')",
+        "works": writes,
+        "writes_nothing": "",
+        "is_void": f"{writes}; sys.exit('void')",
+    }
+    for name, program in programs.items():
+        (tmp_path / f"{name}.py").write_text(program)
+    monkeypatch.setattr(runs, "BENCHMARKS", tmp_path)
+    assert runs.in_order(["works", "growth", "raises", "dispatch"]) == [
+        *("dispatch", "growth", "raises", "works")
+    ]
+    failed = runs.run_all([*programs, "late"], tmp_path / "build", quick=True)
+    assert failed.pop("late")
+    assert failed == {
+        "raises": "ValueError: a.json: 1/2 is too much",
+        "writes_nothing": "wrote no figures",
+        "is_void": "void",
+    }
+    assert not (tmp_path / "build" / "is_void.json").exists()
+    assert (tmp_path / "build" / "works.json").exists()
+
+
+# ---- the report that is kept ------------------------------------------------------------------
+
+REPORT = (DOCS / "report.md").read_text()
+ANCHORS = set(re.findall(r'<a id="([\w-]+)">', REPORT))
+HEADINGS = {
+    re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    for title in re.findall(r"^#+ (.*)", REPORT, re.M)
+}
+
+
+def test_each_line_is_measured_by_something_and_stands_in_the_report(of_bench):
+    of_bench("report.lines").lines()  # which checks that there are such measures
+    benches = {path.stem for path in (*BENCH.glob("*.py"), *DOCS.glob("report/kept/*.json"))}
+    assert {line["bench"] for line in LINES.values()} <= benches | ELSEWHERE
+    assert set(LINES) == ANCHORS
+
+
+def test_each_link_to_the_report_leads_to_a_line_or_a_part():
+    linked = {
+        (page.name, anchor)
+        for page in OTHERS
+        for anchor in re.findall(r"report\.md#([\w-]+)\)", page.read_text())
+    }
+    assert len(linked) > 40
+    assert {each for each in linked if each[1] not in ANCHORS | HEADINGS} == set()
+
+
+def test_figures_are_quoted_as_they_stand_in_the_report(of_bench):
+    module = of_bench("report.quotes")
+    kept = json.loads((DOCS / "report" / "figures.json").read_text())
+    assert set(kept["lines"]) <= set(LINES)
+    names = ("value", "least", "most")
+    figures = {
+        name: module.Figure(*(line[each] for each in names)) for name, line in kept["lines"].items()
+    }
+    quotes = list(module.quotes(OTHERS, figures))
+    assert len(quotes) > 30
+    if not kept["run"]["quick"]:
+        assert [quote for quote in quotes if quote.stands != quote.right] == []
+
+
+CLAIM = re.compile(r"\d (?:times (?:as|faster|slower|sooner)|[µmn]s\b|microseconds|milliseconds)")
+
+
+def test_claims_with_figures_link_to_their_line():
+    unlinked = []
+    for page in OTHERS:
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        text = re.sub(r"^\|.*\|$\n(?=\|)", r"\g<0>\n", text, flags=re.M)  # each row by itself
+        blocks = (block for block in text.split("\n\n") if CLAIM.search(block))
+        unlinked += [f"{page.name}: {b[:90]}" for b in blocks if "report.md#" not in b]
+    assert unlinked == []
+
+
+def test_the_report_names_its_machine_and_no_place_on_it():
+    assert re.search(r"^\d{4}-\d\d-\d\d, in .* \d+ cores", REPORT, re.M)
+    assert not re.search(r"(^|[\s`(])/(home|root|tmp|work|usr)\b", REPORT)
+    for path in (DOCS / "report").glob("*.svg"):
+        assert f"report/{path.name}" in REPORT
+        assert path.stat().st_size < 200_000

@@ -1,0 +1,42 @@
+"""What is fuzzed: each kind draws a case for a seed, and checks it.
+
+``draw(seed)`` gives a case that JSON can hold; ``check(case)`` counts what was reached, and raises
+where something is wrong. ``count`` is how many make a short campaign.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cache_files
+import command_lines
+import inverse_programs
+import method_tables
+import nonsense_plugins
+import number_programs
+import program_edits
+import python_programs
+
+__all__ = ["KINDS", "Kind"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind. count: of a short campaign."""
+
+    draw: Callable[[int], dict[str, Any]]
+    check: Callable[[dict[str, Any]], Counter]
+    count: int
+
+
+KINDS = {
+    "python programs": Kind(python_programs.draw, python_programs.check, 300),
+    "numeric programs": Kind(number_programs.draw, number_programs.check, 40),
+    "inverses": Kind(inverse_programs.draw, inverse_programs.check, 300),
+    "tables": Kind(method_tables.draw, method_tables.check, 2000),
+    "edits": Kind(program_edits.draw, program_edits.check, 100),
+    "cache files": Kind(cache_files.draw, cache_files.check, 100),
+    "plugins": Kind(nonsense_plugins.draw, nonsense_plugins.check, 200),
+    "command lines": Kind(command_lines.draw, command_lines.check, 1000),
+}

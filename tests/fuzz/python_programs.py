@@ -1,0 +1,60 @@
+"""Random Python programs do in a context what they do natively, and their calls are seen."""
+
+import functools
+import sys
+import warnings
+from collections import Counter
+
+import program_runs as runs
+from drawing import BATCH, example
+from program_runs import NEVER
+from random_programs import programs
+
+from overlay import Context
+
+
+def never_reached(text):
+    runs.same_under(lambda: Context(NEVER), text, ((False, False), (False, True), (True, False)))
+
+
+def never_reached_implicitly(text):
+    runs.same_under(lambda: Context(NEVER, implicit=True), text, ((False, False), (True, False)))
+
+
+# What is tried, and which of the holes of programs it does without (see random_programs).
+PROPERTIES = {
+    "never reached": (never_reached, ""),
+    "never reached, implicit": (never_reached_implicitly, ""),
+    "every call seen": (runs.counted_as_natively, "~!"),
+    "every implicit call seen": (functools.partial(runs.counted_as_natively, implicit=True), "!"),
+    "operators": (runs.same_with_operators, ""),
+}
+
+
+def draw(seed):
+    """A program, and which property it is tried on."""
+    name = _property(seed // BATCH)
+    return {"property": name, "program": example(_strategy, seed)}
+
+
+def _property(batch):
+    return list(PROPERTIES)[batch % len(PROPERTIES)]
+
+
+def _strategy(batch):
+    return programs(without=PROPERTIES[_property(batch)][1])
+
+
+def check(case):
+    """Raises AssertionError where the program does anything else in a context."""
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None  # of abandoned generators
+    try:
+        with runs.deep_stack(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runs.compiled(case["program"])
+            called = PROPERTIES[case["property"]][0](case["program"])
+    except SyntaxError:  # some combinations of expressions are not Python
+        return Counter({"not Python": 1})
+    finally:
+        sys.unraisablehook = hook
+    return Counter({case["property"]: 1, "calls seen": called or 0})

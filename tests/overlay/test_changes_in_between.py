@@ -1,0 +1,98 @@
+"""What another thread changes just between two steps of the engines is seen by the next call."""
+
+import pytest
+
+from overlay import Context, MethodTable, Plugin
+from overlay.python import dispatcher as dispatchers
+from overlay.python.callees import Callees
+
+
+def target(x, y=None):
+    return "base"
+
+
+def in_between(monkeypatch, owner, name, change):
+    """Have ``change`` come as soon as a function has given its first result for ``target``."""
+    function, pending = getattr(owner, name), [change]
+
+    def changing(*args):
+        found = function(*args)
+        if any(arg is target for arg in args) and pending:
+            pending.pop()()
+        return found
+
+    monkeypatch.setattr(owner, name, changing)
+    return pending
+
+
+def test_a_method_that_comes_while_a_callee_is_looked_up_is_called_next_time(monkeypatch):
+    def program():
+        return target(1)
+
+    table = MethodTable("t")
+    ctx = Context(table)
+
+    def change():
+        table.overlay(target)(lambda x: "method")
+
+    pending = in_between(monkeypatch, Callees, "find", change)
+    assert ctx(program) == "base"
+    assert not pending
+    assert ctx(program) == "method"
+
+
+def test_tables_are_seen_as_they_were_at_one_time(monkeypatch):
+    outer, inner = MethodTable("outer"), MethodTable("inner")
+    outer.overlay(target)(lambda x: "outer")
+    ctx = Context(outer, inner)
+
+    def change():  # one of the two tables has a method at each time
+        inner.overlay(target)(lambda x: "inner")
+        outer.remove(target)
+
+    find, pending = MethodTable.find, [change]
+
+    def finding(self, wanted):
+        found = find(self, wanted)
+        if self is inner and wanted is target and resolving and pending:
+            pending.pop()()
+        return found
+
+    resolving, resolve = [], dispatchers.resolve
+
+    def resolved(*args):
+        resolving.append(args)
+        try:
+            return resolve(*args)
+        finally:
+            resolving.pop()
+
+    monkeypatch.setattr(MethodTable, "find", finding)
+    monkeypatch.setattr(dispatchers, "resolve", resolved)
+    assert ctx(lambda: target(1)) == "inner"
+    assert not pending
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_what_changes_while_a_function_is_compiled_is_seen_by_the_next_call(times):
+    def level(x=-1.0):
+        return x
+
+    def program(x):
+        return level() + x
+
+    class Changes(Plugin):
+        left = times
+
+        def after_codegen(self, module):
+            if self.left:
+                self.left -= 1
+                level.__defaults__ = (float(self.left),)
+
+    plugin = Changes()
+    hot = Context(plugins=(plugin,)).jit(program)
+    hot(0.0)
+    assert plugin.left < times
+    assert plugin.left > 0 or times == 1  # a call ends, though something changes all the time
+    plugin.left = 0
+    assert hot(0.0) == level()
