@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from numba.core import errors, sigutils
+from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
@@ -24,6 +24,8 @@ from overlay.compiled.numba_parameters import (
 from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
+from overlay.interpreted_values import OnlyInterpreted, is_interpreted
+from overlay.stack import current_stack
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
@@ -150,8 +152,27 @@ class EntryDispatcher(CPUDispatcher):
         self.functions_compiled += functions_made() - before
         return inner.overloads[local]
 
+    def typeof_pyval(self, val: Any) -> Type:
+        return types.pyobject if is_interpreted(val) else super().typeof_pyval(val)
+
+    def _interpreted(self, *args: Any) -> Any:
+        """Run the Python function with arguments of which compiled code knows nothing."""
+        given, named = self.parameters.as_called(args)
+        if self.is_entered:
+            kind = type(next(filter(is_interpreted, args)))
+            raise OnlyInterpreted(
+                f"it is given a {kind.__name__}, which only interpreted code knows",
+                help="have context.jit(...) compile the code that makes such values, too",
+            )
+        stack = current_stack()
+        if stack is None or stack.compiled is not self.engine:
+            return self.engine.context(self.py_func, *given, **named)
+        return stack.python.interpreted(self.py_func, self.body)(*given, **named)
+
     def _compile_for_args(self, *args: Any) -> Any:
         """What is to be called with these arguments, for which there is no code."""
+        if any(map(is_interpreted, args)):
+            return self._interpreted
         refuse_parameters(self.py_func)
         given, named = self.parameters.as_called(args)
         if self.parameters.are_past():

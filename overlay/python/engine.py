@@ -37,6 +37,7 @@ from overlay.table import LOCK, Method
 from overlay.target import INPLACE, key_of_target
 
 if TYPE_CHECKING:
+    from overlay.compiled.calls import Body
     from overlay.context import Context, Stack
 
 __all__ = ["Link", "PythonEngine"]
@@ -392,10 +393,20 @@ class PythonEngine:
             return self.stack.compiled.jit_method(function, target, link.methods)
         if type(function) is not FunctionType:
             return callees[function]
-        twin = self.twin(function, callees)
+        return self._twin_of_method(function, link)
+
+    def _twin_of_method(self, function: FunctionType, link: Link) -> Callable[..., Any]:
+        twin = self.twin(function, self._callees_of(link))
         if not self.released:
-            self._method_of_code[id(twin.__code__)] = twin.__code__, method
+            self._method_of_code[id(twin.__code__)] = twin.__code__, link.methods[-1]
         return entering(self, function, twin, link) if self.asks else twin
+
+    def interpreted(self, function: FunctionType, body: Body | None) -> Callable[..., Any]:
+        """What runs a function that numba compiles, where it is given values that only
+        interpreted code knows. body: which method's it is; None where it is none's."""
+        if body is None:
+            return self.callees.base(function)[0]
+        return self._twin_of_method(function, Link(body.target, body.methods))
 
     def entered_twin(self, function: FunctionType, link: Link | None) -> Any:
         """The twin of a function that the plugins have entered, in the place of a method where

@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from overlay.errors import NotCompilable
+from overlay.interpreted_values import OnlyInterpreted
 from overlay.location import location_of, name_of
 from overlay.plugin import (
     Plugin,
@@ -229,13 +230,14 @@ class _Compiled:
             raise self._explained(error) from error
 
     def _explained(self, error: NotCompilable) -> NotCompilable:
+        others = f"{error.help}, or " if isinstance(error, OnlyInterpreted) else ""
         return NotCompilable(
             f"{self.plugin!r} has {self.stage}, so {self.name} is to be compiled, and cannot be: "
             f"{error.asked}",
             where=error.where or self.where,
             notes=error.notes,
-            help=f"let enter() bail out of {self.name} by giving None, or go on there with a "
-            "plugin that only enters",
+            help=f"{others}let enter() bail out of {self.name} by giving None, or go on there with "
+            "a plugin that only enters",
         )
 
 

@@ -30,6 +30,7 @@ class Active:
     tangents: tuple[Any, ...]
     context: Context
     __hash__: Any = None
+    __overlay_interpreted__ = True
 
     def __float__(self) -> float:
         refuse_use("a C function that takes a float")

@@ -82,3 +82,37 @@ def test_generated_methods_that_compile_do_not_block_other_threads():
     assert other(1.0) == 100.0
     thread.join(60)
     assert results == [5.0]
+
+
+class OnlyInterpreted:
+    """A value that numba knows nothing of."""
+
+    __overlay_interpreted__ = True
+
+    def __init__(self, value):
+        self.value = value
+
+    def __mul__(self, other):
+        return OnlyInterpreted(self.value * other)
+
+
+def test_a_helper_is_interpreted_where_it_is_given_what_only_interpreted_code_knows():
+    def twice(x):
+        return x * 2.0
+
+    table = MethodTable("t")
+
+    @table.overlay(twice)
+    def thrice(x):
+        return x * 3.0
+
+    @numba.njit
+    def helper(x, *others):
+        return twice(x) * 2.0
+
+    ctx = Context(table)
+    assert ctx(helper, 1.0) == 6.0
+    assert ctx(lambda x: helper(x), OnlyInterpreted(1.0)).value == 6.0
+    assert ctx(lambda x: helper(x, 1, (x, 2)), 1.0) == 6.0
+    assert ctx(lambda x: helper(1.0, 1, (x, 2)), OnlyInterpreted(1.0)) == 6.0
+    assert ctx.jit(helper)(OnlyInterpreted(1.0)).value == 6.0
