@@ -67,16 +67,26 @@ def _without_tangents(f: Callable[..., Any], *args: Any) -> Any:
 
 def differentiation(*rules: MethodTable) -> Context:
     """The context in which ``autodiff`` uses the rules of these tables of one's own."""
-    return Context(_entrance(-1, rules, tuple(table.version for table in rules)))
+    return Context(_outside(rules))
+
+
+class _Outside(LevelTable):
+    """The table of the place outside all derivatives, in which nothing is active."""
+
+    def __init__(self, rules: tuple[MethodTable, ...]) -> None:
+        super().__init__("derivatives", enters=(0, rules))
+        _declare_entrance(self, -1, rules)
+        for table in rules:
+            table.listen(self)
+
+    def table_changed(self, target: Any) -> None:
+        """A rule was added or replaced: what enters the first level is made anew, with it."""
+        _declare_entrance(self, -1, self.rules)
 
 
 @functools.lru_cache(maxsize=KEPT)
-def _entrance(depth: int, rules: tuple[MethodTable, ...], versions: tuple[int, ...]) -> LevelTable:
-    """The table of a place with so many derivatives around it, less one, in which nothing is
-    active."""
-    table = LevelTable("derivatives", enters=(depth + 1, rules))
-    _declare_entrance(table, depth, rules)
-    return table
+def _outside(rules: tuple[MethodTable, ...]) -> _Outside:
+    return _Outside(rules)
 
 
 @functools.lru_cache(maxsize=KEPT)

@@ -8,8 +8,11 @@ import pytest
 from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import (
     RULES,
+    NotDifferentiable,
+    adjoint_of,
     autodiff,
     derivative,
+    differentiation,
     gradient,
     partials_of,
     rule,
@@ -126,3 +129,48 @@ def test_a_rule_of_ones_own_shadows_that_of_the_table_and_is_seen_when_it_change
     table.overlay(partials_of(math.sin))(lambda x: (200.0,))
     assert derivative(math.sin, rules=table)(0.5) == 200.0
     assert derivative(math.sin)(0.5) == math.cos(0.5)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_rule_that_is_replaced_holds_in_contexts_of_differentiation_made_before(compiled):
+    table = MethodTable("rules")
+
+    def slope_of(value):
+        @table.overlay(partials_of(math.nextafter))
+        def partials(x: float, y: float):
+            return value, 0.0
+
+    slope_of(1.0)
+    context = differentiation(table)
+
+    def program(x):
+        return autodiff(lambda y: math.nextafter(y, 1.0) * 2.0, x)
+
+    run = context.jit(program) if compiled else context.wrap(program)
+    assert run(0.5) == 2.0
+    slope_of(7.0)
+    assert run(0.5) == 14.0
+    table.remove(partials_of(math.nextafter))
+    with pytest.raises(NotDifferentiable, match="nextafter"):
+        run(0.5)
+    slope_of(3.0)
+    assert run(0.5) == 6.0
+
+
+def clamped(x):
+    return min(x, 1.0)
+
+
+def test_an_adjoint_that_is_replaced_holds_in_compiled_code_made_before():
+    table = MethodTable("rules")
+
+    def slope_of(value):
+        @table.overlay(adjoint_of(clamped))
+        def back(d: float, x: float):
+            return (value,)
+
+    slope_of(2.0)
+    run = differentiation(table).jit(lambda x: autodiff(lambda y: clamped(y[0]), x))
+    assert run(np.ones(2)).tolist() == [2.0, 0.0]
+    slope_of(5.0)
+    assert run(np.ones(2)).tolist() == [5.0, 0.0]
