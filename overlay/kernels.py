@@ -1,19 +1,23 @@
-"""Compiled kernels as text, to be looked at, written to disk and read in another process.
+"""Compiled kernels as text, to be looked at, written to disk and read in another process, and what
+code that runs in kernels, too, is written with.
 
-``Context.jit(f, target="cuda").compile(types, capability)`` gives them.
+``Context.jit(f, target="cuda").compile(types, capability)`` gives compiled kernels.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import asdict, dataclass
 from typing import Any, Final
+
+import numpy as np
 
 from overlay.errors import OverlayError
 from overlay.location import caller
 
-__all__ = ["CompiledFunction", "CompiledKernel"]
+__all__ = ["CompiledFunction", "CompiledKernel", "in_kernel", "local_array"]
 
 FORMAT: Final = 1
 
@@ -89,3 +93,38 @@ def _as_made(fields: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, list):
             made[name] = tuple(value)
     return made
+
+
+# ---- code that runs in kernels, too -------------------------------------------------------
+
+
+def local_array(shape: Any, dtype: Any = np.float64) -> Any:
+    """An array that lasts as long as the function that makes it, which must not return it; what it
+    holds at first is not defined.
+
+    In a kernel it is ``cuda.local.array``, of a shape that is a constant there; elsewhere
+    ``np.empty``.
+
+    >>> from overlay.kernels import local_array
+    >>> local_array((2, 3)).shape
+    (2, 3)
+    """
+    return np.empty(shape, dtype)
+
+
+def in_kernel() -> bool:
+    """In a generated method or a plugin: whether what it makes is compiled for a GPU.
+
+    >>> from overlay import Context, MethodTable
+    >>> from overlay.kernels import in_kernel
+    >>> def where() -> str: ...
+    >>> table = MethodTable("table")
+    >>> @table.generated(where)
+    ... def where_it_runs():
+    ...     return (lambda: "GPU") if in_kernel() else (lambda: "CPU")
+    >>> Context(table).jit(lambda: where())()
+    'CPU'
+    """
+    compiling = sys.modules.get("overlay.compiled.sharing")
+    frame = None if compiling is None else compiling.frame()
+    return frame is not None and frame.world.target.is_device

@@ -76,6 +76,7 @@ class MethodTable:
         self._targets: dict[Hashable, Any] = {}
         self._pending: dict[str, list[Method]] = {}
         self._later: dict[Hashable, tuple[Any, list[Callable[[], object]]]] = {}
+        self._filled_now: set[Hashable] = set()
         self._is_filling = False
         self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
 
@@ -144,15 +145,21 @@ class MethodTable:
             self._changed(target)
 
     def _fill(self, key: Hashable) -> None:
-        """Register what was put off; it was there for everybody already."""
+        """Register what was put off; it was there for everybody already. Another thread that looks
+        for it waits until all of it is there."""
         with LOCK:
-            adders = self._later.pop(key, (None, ()))[1]
+            if key in self._filled_now:
+                return
+            adders = self._later.get(key, (None, ()))[1]
+            self._filled_now.add(key)
             self._is_filling, outer = True, self._is_filling
             try:
                 for add in adders:
                     add()
             finally:
                 self._is_filling = outer
+                self._filled_now.discard(key)
+                self._later.pop(key, None)
 
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]

@@ -20,6 +20,7 @@ from numba.cuda.dispatcher import CUDADispatcher
 from numba.cuda.flags import CUDAFlags
 from numba.cuda.typing import BaseContext
 
+from overlay.compiled.numba_cuda_local import register_local_arrays
 from overlay.compiled.numba_types import StandIn
 from overlay.compiled.targets import Target
 from overlay.target import is_below
@@ -92,6 +93,7 @@ class _Cuda(Target):
 
     @functools.cached_property
     def _typing(self) -> Any:
+        register_local_arrays()
         cuda_target.target_context.refresh()
         return _Typing(cuda_target.typing_context)
 

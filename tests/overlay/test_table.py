@@ -2,6 +2,7 @@
 
 import math
 import operator
+import threading
 from typing import Any
 
 import pytest
@@ -207,3 +208,18 @@ def test_a_table_may_refuse_what_a_call_resolved_to():
     assert asked == [(math.sin, (), (alone,))] * 2
     with pytest.raises(ValueError, match="not beside"):
         Context(other, alone)(lambda x: math.sin(x), 0.5)
+
+
+def test_a_thread_that_looks_for_what_is_put_off_waits_until_all_of_it_is_there():
+    table, found = MethodTable("t"), []
+    looks = threading.Thread(target=lambda: found.append(len(table.find(math.sin))))
+
+    def add():
+        looks.start()
+        looks.join(0.2)  # it does not end, unless it finds what is not all there
+        table.overlay(math.sin)(lambda x: x)
+
+    table.add_later(math.sin, add)
+    assert len(table.methods(math.sin)) == 1
+    looks.join()
+    assert found == [1]

@@ -10,7 +10,12 @@ from overlay.interpretations.autodiff.api import (
     vjp,
 )
 from overlay.interpretations.autodiff.errors import NotDifferentiable
-from overlay.interpretations.autodiff.forward import autodiff, differentiation, inactive
+from overlay.interpretations.autodiff.forward import (
+    add_gradient,
+    autodiff,
+    differentiation,
+    inactive,
+)
 from overlay.interpretations.autodiff.partials import (
     AdjointOf,
     PartialsOf,
@@ -25,6 +30,7 @@ __all__ = [
     "NotDifferentiable",
     "PartialsOf",
     "Rule",
+    "add_gradient",
     "adjoint",
     "adjoint_of",
     "autodiff",

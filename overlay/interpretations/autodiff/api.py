@@ -122,21 +122,35 @@ def gradient(
 
     def of(*args: Any) -> Any:
         given, places = _given(f, args, active, constant)
-        tables = tables_in_force()
-        adjoint = _adjoint(f, given, places, rules, tables, mode)
-        if adjoint is not None and _is_number(adjoint.result):
-            wanted = (1.0,) * isinstance(adjoint.result, Value)
-            return _one_or_all(list(back(adjoint, given, wanted, tables)))
-        value, slopes = _by_each(f, given, places, rules)
-        if np.ndim(value):
-            raise NotDifferentiable(
-                f"{name_of(f)} gives an array, and a gradient is of a number",
-                where=caller(),
-                help="jacobian(f) is for functions that give arrays",
-            )
-        return _one_or_all([_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)])
+        return _one_or_all(_gradient(f, given, places, rules, mode))
 
     return of
+
+
+def gradient_at(
+    f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
+) -> list[Any]:
+    """The gradient of f by each of its arguments in some places."""
+    given = [_active(x) if i in places else x for i, x in enumerate(args)]
+    return _gradient(f, given, places, rules, mode)
+
+
+def _gradient(
+    f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: str
+) -> list[Any]:
+    tables = tables_in_force()
+    adjoint = _adjoint(f, given, places, rules, tables, mode)
+    if adjoint is not None and _is_number(adjoint.result):
+        wanted = (1.0,) * isinstance(adjoint.result, Value)
+        return list(back(adjoint, given, wanted, tables))
+    value, slopes = _by_each(f, given, places, rules)
+    if np.ndim(value):
+        raise NotDifferentiable(
+            f"{name_of(f)} gives an array, and a gradient is of a number",
+            where=caller(),
+            help="jacobian(f) is for functions that give arrays",
+        )
+    return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
 
 
 def jacobian(

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import refuse_write
-from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
+from overlay.interpretations.autodiff.errors import refuse_local, refuse_write
+from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
 from overlay.interpretations.autodiff.numbers import plain_zeros, primal
+from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays"]
 
@@ -82,6 +83,7 @@ def declare_arrays(level: Level) -> None:
     level.later(np.where, _declare_where)
     for function in MADE:
         level.later(function, _declare_made, function)
+    level.later(local_array, _declare_local)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
     level.later(math.fsum, _declare_summed)
@@ -165,6 +167,14 @@ def _declare_made(level: Level, function: Any) -> None:
         made = f"np.{function.__name__}(a.value)"
         method = _method(level, "a", f"return {made}")
         declare(level.table, function, method, (level.array,))
+
+
+def _declare_local(level: Level) -> None:
+    for names, types in (("x", (Any,)), ("x, dtype", (Any, type[float]))):
+        made = _method(level, names, "return np.empty(x)")  # which may become active
+        source = f"def method({names}): return refuse() if in_kernel() else made"
+        space = {"refuse": refuse_local, "in_kernel": in_kernel, "made": made}
+        generate(level.table, local_array, written(source, None, **space), types)
 
 
 # With how many further arguments at most.

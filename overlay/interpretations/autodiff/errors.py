@@ -11,11 +11,15 @@ from overlay.target import describe
 
 __all__ = [
     "NotDifferentiable",
+    "refuse_array_in_kernel",
     "refuse_call",
     "refuse_count",
     "refuse_hidden",
     "refuse_inside",
+    "refuse_local",
+    "refuse_making",
     "refuse_mode",
+    "refuse_pairs",
     "refuse_result",
     "refuse_reverse",
     "refuse_use",
@@ -114,6 +118,47 @@ def refuse_reverse(name: str, reason: str, where: str | None) -> NoReturn:
         where=where or _place(),
         help='take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
         "numpy functions; or give the function that is in the way a method of adjoint_of(function)",
+    )
+
+
+def refuse_pairs() -> NoReturn:
+    """Refuse arguments of which none, or what is no such pair, says where a gradient goes."""
+    raise NotDifferentiable(
+        "add_gradient(f, ...) takes a pair for each argument by which to differentiate: the "
+        "argument, and the array of floats to which the derivative is added",
+        where=_place(),
+        help="add_gradient(f, (x, d_x), y): d_x has the shape of x, or one element for a number",
+    )
+
+
+def refuse_array_in_kernel() -> NoReturn:
+    """Refuse a gradient that would be a new array, in a kernel."""
+    raise NotDifferentiable(
+        "autodiff(f, x) by an array makes an array, and kernels make none",
+        where=_place(),
+        help="add_gradient(f, (x, d_x)) adds the gradient to an array that the kernel has: "
+        "cuda.local.array(shape, dtype), filled with zeros",
+    )
+
+
+def refuse_making(name: str, what: str, where: str) -> NoReturn:
+    """Refuse an adjoint that would make an array, in a kernel."""
+    raise NotDifferentiable(
+        f"the adjoint of {name} makes an array, and kernels make none: {what}",
+        where=where or _place(),
+        help="go over elements in loops of constant length, as in range(8), and have arrays of "
+        "the function's own made by overlay.kernels.local_array",
+    )
+
+
+def refuse_local() -> NoReturn:
+    """Refuse a local array of a function that is differentiated forwards, in a kernel."""
+    raise NotDifferentiable(
+        "a local array does not take active numbers in a kernel, where it is differentiated "
+        "forwards",
+        where=_place(),
+        help="differentiate in reverse: add_gradient(f, (x, d_x)), with an array of one element "
+        "for a number",
     )
 
 

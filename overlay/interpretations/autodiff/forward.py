@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.interpretations.autodiff.adding import generates_adding
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
@@ -16,8 +17,9 @@ from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, 
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.entry import adjoint_instead, adjoint_of_types
+from overlay.interpretations.autodiff.reverse.running import never
 
-__all__ = ["autodiff", "differentiation", "inactive", "level_of", "linearised"]
+__all__ = ["add_gradient", "autodiff", "differentiation", "inactive", "level_of", "linearised"]
 
 MOST = 12
 """How many arguments ``autodiff`` and ``inactive`` take."""
@@ -40,6 +42,25 @@ def autodiff(f: Callable[..., Any], *args: Any) -> Any:
     6.0
     """
     return _OUTSIDE(autodiff, f, *args)
+
+
+def add_gradient(f: Callable[..., Any], *args: Any) -> None:
+    """Add the gradient of f, which gives a number, to arrays that are there: in reverse, with no
+    array made for it. For an argument by which to differentiate it is given a pair, the argument
+    and the array of its shape to which the gradient by it is added; of one element, where the
+    argument is a number. The other arguments are constant.
+
+    For kernels and other code that is compiled, where a gradient is taken often; interpreted it
+    does the same.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import add_gradient
+    >>> x, d_x = np.array([1.0, 2.0]), np.zeros(2)
+    >>> add_gradient(lambda x, scale: scale * np.sum(x * x), (x, d_x), 3.0)
+    >>> d_x
+    array([ 6., 12.])
+    """
+    _OUTSIDE(add_gradient, f, *args)
 
 
 def linearised(
@@ -133,6 +154,7 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         table.generated(autodiff)(written(source, None, why=refuse_count))
     for count in range(1, MOST + 1):
         table.generated(autodiff)(_generates_entry(table, depth + 1, count, rules))
+        table.generated(add_gradient)(generates_adding(table, count, rules))
 
 
 def _generates_entry(
@@ -178,18 +200,13 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     # the call that is never made has compiled code depend on f
     return written(
         f"def method(f, {', '.join(names)}):\n"
-        f"    if never({names[0]}):\n"
+        "    if never(0.0):\n"
         f"        f({', '.join(names)})\n"
         f"    return back({given}, 1.0){'[0]' * (len(names) == 1)}",
         None,
         back=nonoverlay(adjoint.function),
         never=never,
     )
-
-
-def never(x: Any) -> bool:
-    """False, which a compiler that looks at types alone does not know."""
-    return np.size(x) < 0
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:

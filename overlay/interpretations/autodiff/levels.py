@@ -22,7 +22,7 @@ from overlay.interpretations.autodiff.duals import (
 from overlay.interpretations.autodiff.errors import refuse_hidden, refuse_inside, refuse_used
 from overlay.signature import array_type
 
-__all__ = ["Level", "LevelTable", "declare", "refuse", "written"]
+__all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
 
 
 # what is shown of generated lines: messages about a user's program name the user's own lines
@@ -166,6 +166,13 @@ def refuse(table: MethodTable, target: Any, why: Callable[[], Any], types: Seque
     where code is compiled then."""
     names = ", ".join(f"a{i}" for i in range(len(types)))
     method = written(f"def method({names}): why()", None, why=why)
+    generate(table, target, method, types)
+
+
+def generate(
+    table: MethodTable, target: Any, method: Callable[..., Any], types: Sequence[Any]
+) -> None:
+    """Add a generated method for arguments of these types."""
     _annotate(method, types)
     table.generated(target)(method)
 

@@ -15,7 +15,7 @@ import numpy as np
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.partials import AdjointOf, PartialsOf, adjoint_of, partials_of
-from overlay.interpretations.autodiff.reverse.emitting import adjoint_source
+from overlay.interpretations.autodiff.reverse.emitting import RETURNS, Form, adjoint_source
 from overlay.interpretations.autodiff.reverse.lifting import Lifter, kind_of_array
 from overlay.interpretations.autodiff.reverse.needs import mixes
 from overlay.interpretations.autodiff.reverse.program import (
@@ -42,7 +42,8 @@ class Adjoint:
 
     function: takes the arguments that are numbers and arrays, then the adjoint of each float of
     the result; gives a tuple with that of each active argument. source: its lines.
-    mixes: whether compiled code cannot run the program with dual numbers.
+    mixes: whether compiled code cannot run the program with dual numbers. makes: the first array
+    that it makes, as words, and its line; None where it makes none but local ones.
     called: the functions that the program calls. result: the program's result, with the kinds of
     its numbers and arrays.
     """
@@ -53,6 +54,7 @@ class Adjoint:
     result: Any
     given: tuple[int, ...]
     mixes: bool
+    makes: tuple[str, str] | None
     assumed: list[tuple[Any, str, Any]] = field(repr=False)
 
     def __str__(self) -> str:
@@ -97,18 +99,19 @@ def adjoint_for(
     kinds: Sequence[Any],
     places: Sequence[int],
     rules: tuple[MethodTable, ...],
+    form: Form = RETURNS,
 ) -> Adjoint:
     """The adjoint of a function by its arguments in some places. Raises Unreadable where the
     program is not read."""
     fixed = tuple(("known", id(k.value)) if isinstance(k, Known) else k for k in kinds)
     versions = tuple((id(table), table.version) for table in rules)
-    key = id(f), fixed, tuple(places), versions
+    key = id(f), fixed, tuple(places), versions, form
     with _lock:
         found = _made.get(key)
         if isinstance(found, Adjoint) and found.is_current() and found.assumed[0][2] is f:
             _made.move_to_end(key)
             return found
-        adjoint = _make(f, kinds, places, rules)
+        adjoint = _make(f, kinds, places, rules, form)
         _made[key] = adjoint
         if len(_made) > KEPT:
             _made.popitem(last=False)
@@ -120,6 +123,7 @@ def _make(
     kinds: Sequence[Any],
     places: Sequence[int],
     rules: tuple[MethodTable, ...],
+    form: Form,
 ) -> Adjoint:
     lifter = Lifter(_users(rules))
     try:
@@ -129,7 +133,7 @@ def _make(
         if not all(value.is_float for value in active):
             raise Unreadable("it is differentiated by what is no float")
         name = _name_of(f)
-        source, names = adjoint_source(name, lifted, active, lifter.captured)
+        source, names, makes = adjoint_source(name, lifted, active, form)
     except Unreadable as error:
         error.where = error.where or lifter.where or None
         raise
@@ -145,7 +149,7 @@ def _make(
     held += [({"known": k.value}, "known", k.value) for k in kinds if isinstance(k, Known)]
     called = tuple({id(g): g for g in lifter.called}.values())
     mixed = lifter.reads_attributes or mixes(lifted.region)
-    return Adjoint(function, source, called, lifted.result, tuple(given), mixed, held)
+    return Adjoint(function, source, called, lifted.result, tuple(given), mixed, makes, held)
 
 
 def _name_of(f: Any) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,8 +34,9 @@ from overlay.interpretations.autodiff.reverse.program import (
     leaves,
 )
 from overlay.interpretations.autodiff.reverse.running import onto_1, onto_2, onto_many
+from overlay.kernels import local_array
 
-__all__ = ["adjoint_source"]
+__all__ = ["RETURNS", "Form", "adjoint_source"]
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -41,26 +44,45 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _ONTO = {1: onto_1, 2: onto_2}
 
 
+@dataclass(frozen=True)
+class Form:
+    """adds: whether an adjoint adds to arrays that it is given. is_for_kernel: whether it is to
+    make no array, other than local ones."""
+
+    adds: bool = False
+    is_for_kernel: bool = False
+
+
+RETURNS = Form()
+
+
 # ---- writing ------------------------------------------------------------------------------
 
 
 def adjoint_source(
-    name: str, lifted: Lifted, active: Sequence[Value], captured: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """The source of the adjoint of a program, and what its lines call functions by.
+    name: str, lifted: Lifted, active: Sequence[Value], form: Form
+) -> tuple[str, dict[str, Any], tuple[str, str] | None]:
+    """The source of the adjoint of a program, what its lines call functions by, and the first
+    array that it makes, with its line, if it makes any.
 
     It takes the program's arguments, and the adjoint of each float of the result in ``d_result``;
-    it gives the adjoint of each active argument.
+    it gives the adjoint of each active argument. Where it adds, it takes an array for each active
+    array, to which it adds the adjoint, and gives those of the numbers.
     """
     mark_active(lifted.region, list(active), lifted.result)
-    emitter = _Emitter(lifted, Needs(lifted.region, lifted.result))
-    return emitter.written(name, active), emitter.space
+    emitter = _Emitter(lifted, Needs(lifted.region, lifted.result), form)
+    return emitter.written(name, active), emitter.space, emitter.made
 
 
 class _Emitter:
-    def __init__(self, lifted: Lifted, needs: Needs) -> None:
+    def __init__(self, lifted: Lifted, needs: Needs, form: Form) -> None:
         self.lifted = lifted
         self.needs = needs
+        self.form = form
+        self.made: tuple[str, str] | None = None  # the first array that it makes
+        calls = [op for op in every(lifted.region) if isinstance(op, Call)]
+        self.views = {op.out: op for op in calls if _is_window(op)}
+        self.locals = {op.out: op for op in calls if op.pullback.function is local_array}
         self.lines: list[str] = []
         self.space: dict[str, Any] = {}
         self.depth = 1
@@ -92,26 +114,34 @@ class _Emitter:
         results = list(leaves(self.lifted.result))
         parameters = [v.name for v in self.lifted.arguments]
         wanted = [f"d_result_{i}" for i in range(len(results))]
-        header = f"def {name}({', '.join([*parameters, *wanted])}):"
+        begun = {v for v in active if self.form.adds and v.kind.ndim}
+        added = [f"d_{v.name}" for v in active if v in begun]
+        given = [v for v in active if v not in begun]
+        header = f"def {name}({', '.join([*parameters, *wanted, *added])}):"
         for call, kept in self.kept.items():
             if self.needs.home(call) == 0:
                 self._begin_kept(kept)
         self.forward(self.lifted.region, None)
-        begun: set[Value] = set()
-        for value, given in zip(results, wanted, strict=True):
-            self.contribute(value, given, begun)
+        for value, change in zip(results, wanted, strict=True):
+            self.contribute(value, change, begun)
         self.backward(self.lifted.region, None, begun)
-        given = [self._result(value, begun) for value in active]
-        self.line(f"return ({', '.join(given)},)")
+        self.line(f"return ({''.join(self._result(v, begun) + ', ' for v in given)[:-1]})")
         return "\n".join([header, *self.lines]) + "\n"
 
+    def makes(self, what: str, where: str = "") -> None:
+        """Note that the adjoint makes an array, or a list."""
+        self.made = self.made or (what, where)
+
     def _begin_kept(self, kept: str) -> None:
+        self.makes("a list of what is read of an array that is written to")
         self.line(f"{kept} = []")
         self.line(f"at_{kept} = 0")
 
     def _result(self, value: Value, begun: set[Value]) -> str:
         if value in begun:
             return f"d_{value.name}"
+        if value.kind.ndim:
+            self.makes(f"the adjoint of {value.name}")
         return f"np.zeros_like({value.name})" if value.kind.ndim else "0.0"
 
     # ---- operands ----
@@ -201,6 +231,9 @@ class _Emitter:
             text = text[1:-1]
         if op.pullback.is_view and any(self._is_written(m) for m in op.reads):
             text = f"np.copy({text})"
+            self.makes(f"a copy of {self.text(op.args[0])}", op.where)
+        if op.out.kind.ndim and not op.pullback.is_view and op.out not in self.locals:
+            self.makes(op.out.name, op.where)
         shown = op.where.rpartition("/")[2]
         comment = f"  # {shown}" if shown and shown != self.where else ""
         self.where = shown or self.where
@@ -272,13 +305,21 @@ class _Emitter:
             if self._is_row(op, param):
                 start, stop = self.text(_steps_of(op).start), self.text(_steps_of(op).stop)
                 count = stop if start == "0" else f"{stop} - {start}"
-                count = count if count.isdigit() else f"max({count}, 0)"
-                self.line(f"tape_{param.name} = np.empty({count})")
+                self.line(f"tape_{param.name} = {self._row(count)}")
             else:
+                self.makes(f"a list of what {param.name} is in each turn of a loop")
                 self.line(f"tape_{param.name} = []")
         for call, kept in self.kept.items():
             if op in call.loops[self.needs.home(call) :]:
                 self.line(f"tape_at_{kept}_{op.index.name} = []")
+
+    def _row(self, count: str) -> str:
+        """A new array for what a variable is in each turn of a loop."""
+        if self.form.is_for_kernel and count.isdigit():
+            self.space["tape_of"] = local_array
+            return f"tape_of({count})"
+        self.makes("an array with what a variable is in each turn, of a loop of unknown length")
+        return f"np.empty({count if count.isdigit() else f'max({count}, 0)'})"
 
     def _is_row(self, op: Loop, param: Value) -> bool:
         """Whether what a loop carries is kept in an array, by turns that are known before."""
@@ -329,10 +370,20 @@ class _Emitter:
         self.line(f"d_{value.name} {sign} {change}")
 
     def _begin(self, value: Value, begun: set[Value]) -> None:
-        if value not in begun:
-            begun.add(value)
-            zero = f"np.zeros_like({value.name})" if value.kind.ndim else "0.0"
-            self.line(f"d_{value.name} = {zero}")
+        if value in begun:
+            return
+        begun.add(value)
+        if value in self.views:
+            source = self.views[value].args[0]
+            self._begin(source, begun)
+            line = self.filled(self.views[value].pullback.text, self.views[value], {})
+            self.line(f"d_{value.name} = d_{line}")
+        elif value in self.locals:
+            made = self.locals[value]
+            self.line(f"d_{value.name} = {self.filled(made.pullback.text, made, {})}")
+            self.line(f"d_{value.name}[:] = 0.0")
+        else:
+            self.line(f"d_{value.name} = {self._zero(value)}")
 
     def backward(self, region: Region, loop: Loop | None, begun: set[Value]) -> None:
         for op in reversed(region.ops):
@@ -371,7 +422,7 @@ class _Emitter:
             names["p"] = f"p_{self.count}"
             self.line(f"{names['p']} = {self.filled(op.pullback.before, op, names)}")
         for source, line in wanted:
-            if (op, source) in self.sums:
+            if (op, source) in self.sums or op.out in self.views:
                 continue
             if "{b0}" in line:
                 self._begin(source, begun)
@@ -512,8 +563,9 @@ class _Emitter:
             if names[each].startswith("d_"):
                 self.line(f"d_{each.param.name} = 0.0")
 
-    @staticmethod
-    def _zero(value: Value) -> str:
+    def _zero(self, value: Value) -> str:
+        if value.kind.ndim:
+            self.makes(f"the adjoint of {value.name}")
         return f"np.zeros_like({value.name})" if value.kind.ndim else "0.0"
 
     def _backward_header(self, op: Loop) -> str:
@@ -540,6 +592,14 @@ class _Emitter:
         for call, kept in self.kept.items():
             if op in call.loops[self.needs.home(call) :]:
                 self.line(f"at_{kept} = tape_at_{kept}_{op.index.name}.pop()")
+
+
+def _is_window(op: Call) -> bool:
+    """Whether a call gives a part of an array that nothing writes to: then the adjoint of it is
+    that part of the array's adjoint."""
+    if op.pullback.function is not operator.getitem or not op.pullback.is_view:
+        return False
+    return op.out.matters and not any(memory.is_own for memory in op.reads)
 
 
 def _outs(op: Any) -> list[Value]:

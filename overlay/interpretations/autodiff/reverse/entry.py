@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from overlay import MethodTable, known_function, nonoverlay
 from overlay.interpretations.autodiff.duals import ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
+    refuse_array_in_kernel,
+    refuse_making,
     refuse_mode,
+    refuse_pairs,
     refuse_reverse,
 )
 from overlay.interpretations.autodiff.levels import LevelTable
@@ -21,16 +24,20 @@ from overlay.interpretations.autodiff.reverse.adjoints import (
     hiding,
     kind_of_argument,
 )
+from overlay.interpretations.autodiff.reverse.emitting import RETURNS, Form
 from overlay.interpretations.autodiff.reverse.program import FLOAT, Kind, Value, leaves
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.kernels import in_kernel
 from overlay.location import caller, name_of
 
 __all__ = [
     "MANY",
     "Mode",
+    "adjoint_adding",
     "adjoint_instead",
     "adjoint_of_types",
     "back",
+    "pair_of_types",
     "reverse_of",
     "slopes_by_reverse",
 ]
@@ -114,11 +121,60 @@ def adjoint_of_types(
     f = known_function(types[0])
     if f is None:
         return None
+    if in_kernel():
+        refuse_array_in_kernel()
     kinds = [_kind_of_type(t) for t in types[1:]]
-    if None in kinds:
+    return _adjoint(f, kinds, range(len(kinds)), rules, tables, RETURNS)
+
+
+def adjoint_adding(
+    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> Adjoint | None:
+    """The adjoint for ``add_gradient`` in compiled code, from the types of the function and its
+    arguments; None where the function is not known. Raises NotDifferentiable."""
+    f = known_function(types[0])
+    if f is None:
+        return None
+    pairs = [pair_of_types(t) for t in types[1:]]
+    places = [i for i, pair in enumerate(pairs) if pair is not None]
+    given = [t if pair is None else pair[0] for t, pair in zip(types[1:], pairs, strict=True)]
+    kinds = [_kind_of_any(t) for t in given]
+    _check_pairs(f, pairs, kinds)
+    adjoint = _adjoint(f, kinds, places, rules, tables, Form(adds=True, is_for_kernel=in_kernel()))
+    if in_kernel() and adjoint.makes is not None:
+        refuse_making(name_of(f), *adjoint.makes)
+    return adjoint
+
+
+def pair_of_types(hint: Any) -> tuple[Any, Any] | None:
+    """The types of an argument and of the array for its adjoint, where they are given as a
+    pair."""
+    parts = get_args(hint) if get_origin(hint) is tuple else ()
+    return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _check_pairs(f: Any, pairs: Sequence[tuple[Any, Any] | None], kinds: Sequence[Any]) -> None:
+    """Refuse unless each pair has a float array for what is added, in the form of the first."""
+    if not any(pairs):
+        refuse_pairs()
+    for pair, kind in zip(pairs, kinds, strict=True):
+        into = None if pair is None else _kind_of_any(pair[1])
+        if pair is not None and (into is None or into != Kind("f", max(kind.ndim, 1))):
+            refuse_pairs()
+
+
+def _adjoint(
+    f: Any,
+    kinds: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+    tables: Sequence[MethodTable],
+    form: Form,
+) -> Adjoint:
+    if None in kinds or any(kinds[i].dtype != "f" for i in places):
         refuse_reverse(name_of(f), "it is differentiated by what is no float", None)
     try:
-        adjoint = adjoint_for(f, kinds, range(len(kinds)), rules)
+        adjoint = adjoint_for(f, kinds, places, rules, form)
     except Unreadable as error:
         refuse_reverse(name_of(f), error.asked, error.where)
     plain = [table for table in tables if not isinstance(table, LevelTable)]
@@ -144,8 +200,9 @@ def adjoint_instead(
     f = known_function(types[0])
     if f is None or any(t not in (float, int) for t in types[1:]):
         return None
+    count, form = len(types) - 1, Form(is_for_kernel=in_kernel())
     try:
-        adjoint = adjoint_for(f, [FLOAT] * (len(types) - 1), range(len(types) - 1), rules)
+        adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form)
     except Unreadable:
         return None
     plain = [table for table in tables if not isinstance(table, LevelTable)]
@@ -158,3 +215,13 @@ def _kind_of_type(hint: Any) -> Kind | None:
         return FLOAT
     dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
     return Kind("f", ndim) if dtype is np.float64 and isinstance(ndim, int) else None
+
+
+def _kind_of_any(hint: Any) -> Kind | None:
+    """The kind of an argument, of any precision."""
+    ndim = getattr(hint, "ndim", 0)
+    dtype = getattr(hint, "dtype", hint)
+    kinds = ((bool, np.bool_), "b"), ((int, np.integer), "i"), ((float, np.floating), "f")
+    if isinstance(ndim, int) and isinstance(dtype, type):
+        return next((Kind(kind, ndim) for of, kind in kinds if issubclass(dtype, of)), None)
+    return None

@@ -375,7 +375,7 @@ class Lifter:
             other = BY_OTHERS.get((id(function), len(args)))
             if other is not None and all(kind_of(a) is not None for a in args):
                 return self.enter(other, args, {})
-        if getattr(function, "__module__", "").partition(".")[0] in ("numpy", "math"):
+        if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)
 

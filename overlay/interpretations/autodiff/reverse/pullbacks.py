@@ -40,6 +40,7 @@ from overlay.interpretations.autodiff.reverse.running import (
 )
 from overlay.interpretations.autodiff.rules import RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.kernels import local_array
 
 __all__ = ["Pullback", "kind_of", "pullback_of"]
 
@@ -438,6 +439,17 @@ def _new(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     shape = args[0].value if isinstance(args[0], Known) else args[0]
     ndim = len(shape) if isinstance(shape, tuple) else 1
     return Pullback(function, Kind("f", ndim), _call(name(function), 1), (None,))
+
+
+@_for(local_array)
+def _local(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
+    shape = args[0].value if isinstance(args[0], Known) else args[0]
+    dtype = args[1] if len(args) == 2 else Known(np.float64)
+    if len(args) > 2 or not isinstance(dtype, Known):
+        return None
+    text = f"{name(function)}({{0}}, {name(dtype.value)})"
+    ndim = len(shape) if isinstance(shape, tuple) else 1
+    return Pullback(function, Kind("f", ndim), text, (None,))
 
 
 @_for(np.zeros_like, np.ones_like, np.empty_like)

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[4]
 
 PROGRAM = """
@@ -72,10 +74,47 @@ else:
 print("simulated")
 """
 
+TRAINING = """
+import math
+import numpy as np
+from numba import cuda, types
+from overlay import Context
+from overlay.interpretations.autodiff import add_gradient
+from overlay.kernels import local_array
 
-def test_simulated_kernels_give_what_the_cpu_gives():
+def loss(w, x, y):
+    hidden = local_array(2)
+    for j in range(2):
+        hidden[j] = math.tanh(w[0, j] * x)
+    return (w[1, 0] * hidden[0] + w[1, 1] * hidden[1] - y) ** 2
+
+def descend(w, d_w, x, y):
+    d_w[:] = 0.0
+    add_gradient(loss, (w, d_w), x, y)
+    for j in range(2):
+        w[0, j] -= 0.1 * d_w[0, j]
+        w[1, j] -= 0.1 * d_w[1, j]
+
+def kernel(weights, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        descend(weights[i], cuda.local.array((2, 2), types.float64), x[i], y[i])
+
+weights = np.linspace(-1.0, 1.0, 12).reshape(3, 2, 2)
+x, y, before = np.linspace(0.5, 1.0, 3), np.ones(3), weights.copy()
+Context().jit(kernel, target="cuda")[1, 4](weights, x, y)
+step = Context().jit(descend)
+for w, each, wanted in zip(before, x, y):
+    step(w, np.zeros((2, 2)), each, wanted)
+assert np.allclose(weights, before, rtol=1e-14)
+print("simulated")
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, TRAINING], ids=["program", "training"])
+def test_simulated_kernels_give_what_the_cpu_gives(program):
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         cwd=ROOT,
         env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,

@@ -1,0 +1,50 @@
+"""What numba-cuda makes of ``overlay.kernels.local_array``: its own local arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from numba.cuda import types
+from numba.cuda.cudadecl import Cuda_array_decl, register_global
+from numba.cuda.cudaimpl import cuda_local_array_integer, cuda_local_array_tuple, lower
+from numba.cuda.typing.templates import signature
+
+from overlay.kernels import local_array
+
+__all__ = ["register_local_arrays"]
+
+FLOAT: Final = types.NumberClass(types.float64)
+
+
+class _LocalArray(Cuda_array_decl):
+    """The type of a call, by that of one of ``cuda.local.array``."""
+
+    key = local_array
+
+    def generic(self) -> Any:
+        typed = super().generic()
+
+        def typer(shape: Any, dtype: Any = None) -> Any:
+            return typed(shape, FLOAT if dtype is None else dtype)
+
+        return typer
+
+
+def register_local_arrays() -> None:
+    """Tell numba-cuda of the function."""
+    register_global(local_array)(_LocalArray)
+    for shape, make in (
+        (types.IntegerLiteral, cuda_local_array_integer),
+        (types.BaseTuple, cuda_local_array_tuple),
+    ):
+        for rest in ((), (types.Any,)):
+            lower(local_array, shape, *rest)(_lowering(make))
+
+
+def _lowering(make: Any) -> Any:
+    def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if len(sig.args) == 1:
+            sig = signature(sig.return_type, *sig.args, FLOAT)
+        return make(context, builder, sig, args)
+
+    return lowered

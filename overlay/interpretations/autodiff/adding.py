@@ -1,0 +1,84 @@
+"""``add_gradient``: gradients that are added to arrays that are there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, nonoverlay
+from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_pairs
+from overlay.interpretations.autodiff.levels import LevelTable, written
+from overlay.interpretations.autodiff.reverse.entry import adjoint_adding, pair_of_types
+from overlay.interpretations.autodiff.reverse.running import never
+
+__all__ = ["generates_adding"]
+
+
+def generates_adding(
+    table: LevelTable, count: int, rules: tuple[MethodTable, ...]
+) -> Callable[..., Any]:
+    """Makes the method of ``add_gradient`` for so many arguments."""
+    names = [f"x{i}" for i in range(count)]
+    given = ", ".join(names)
+
+    def generate(*types: Any) -> Any:
+        adjoint = adjoint_adding(types, rules, table.tables_around)
+        if adjoint is None:
+            run = functools.partial(_add, rules=rules)
+            return written(f"def method(f, {given}): run(f, ({given},))", None, run=run)
+        back = nonoverlay(adjoint.function)
+        return written(_source(names, types[1:]), None, back=back, never=never)
+
+    return written(f"def method(f, {given}): return generate(f, {given})", None, generate=generate)
+
+
+def _source(names: list[str], types: tuple[Any, ...]) -> str:
+    """The method for arguments of some types, which calls an adjoint."""
+    pairs = {name: pair_of_types(t) for name, t in zip(names, types, strict=True)}
+    values = {name: name if pair is None else f"{name}[0]" for name, pair in pairs.items()}
+    active = [(name, pair) for name, pair in pairs.items() if pair is not None]
+    arrays = [f"{name}[1]" for name, pair in active if hasattr(pair[0], "ndim")]
+    numbers = [f"{name}[1]" for name, pair in active if not hasattr(pair[0], "ndim")]
+    given = ", ".join(values.values())
+    lines = [
+        f"def method(f, {', '.join(names)}):",
+        # the call that is never made has compiled code depend on f
+        "    if never(0.0):",
+        f"        f({given})",
+        f"    found = back({', '.join([given, '1.0', *arrays])})",
+        *(f"    {into}[0] += found[{i}]" for i, into in enumerate(numbers)),
+    ]
+    return "\n".join(lines)
+
+
+def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
+    """The same where code is interpreted."""
+    from overlay.interpretations.autodiff.api import gradient_at
+
+    places = [i for i, arg in enumerate(args) if _is_pair(arg)]
+    if not places:
+        refuse_pairs()
+    given = [_array(arg[0] if i in places else arg) for i, arg in enumerate(args)]
+    try:
+        slopes = gradient_at(f, given, places, rules, "reverse")
+    except NotDifferentiable:  # of which no adjoint is made
+        slopes = gradient_at(f, given, places, rules, "forward")
+    for i, slope in zip(places, slopes, strict=True):
+        into = _array(args[i][1])
+        if np.shape(into) != (np.shape(slope) or (1,)):
+            refuse_pairs()
+        into += slope
+
+
+def _is_pair(arg: Any) -> bool:
+    return type(arg) is tuple and len(arg) == 2 and isinstance(_array(arg[1]), np.ndarray)
+
+
+def _array(value: Any) -> Any:
+    """What stands for an array, as in numba's simulator, as an array of the same memory."""
+    if isinstance(value, (np.ndarray, np.generic)) or not hasattr(value, "__array_interface__"):
+        return value
+    return np.asarray(value)
