@@ -10,10 +10,11 @@ import os
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from overlay.attempts import attempted
 from overlay.errors import OverlayError
 from overlay.location import caller
 
-__all__ = ["CompiledFunction", "CompiledKernel"]
+__all__ = ["CompiledFunction", "CompiledKernel", "attempted"]
 
 FORMAT: Final = 1
 

@@ -16,6 +16,7 @@ HEAD = """# Benchmarks
 in the same run, in the same process, the two taking turns: 1.00 is the speed of the peer, more is
 slower. The fastest runs are compared; *noise* is how far two equal programs, or the runs of one
 program, lie apart. A single run on a machine that does other work says little beyond its noise.
+No figure is of a GPU, since none was at hand: with one, `make gpu-check` measures kernels.
 """
 
 

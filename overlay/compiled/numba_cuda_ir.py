@@ -88,7 +88,9 @@ class _Copy:
         if kind in (list, tuple, set):
             return kind(map(self.of, value))
         if isinstance(value, dict):
-            return {name: self.of(each) for name, each in value.items()}
+            made = value.copy()  # a defaultdict stays one
+            made.update((name, self.of(each)) for name, each in value.items())
+            return made
         if value is core.UNDEFINED:
             return ir.UNDEFINED
         if kind.__module__ != core.__name__:
