@@ -11,6 +11,7 @@ import numpy as np
 
 from inversion.arrays.kernels import Kernel
 from inversion.arrays.limits import first_sequence
+from inversion.compiled_form import form_for_cpu, form_for_kernels
 from inversion.definition import Definition
 from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted, released
@@ -123,6 +124,19 @@ class Code:
                 where=where,
                 help="strings and lists are inverted by calls, which are interpreted",
             )
+
+    # ---- called in compiled code ----
+
+    @cached_property
+    def on_cpu(self) -> Callable[..., tuple[Any, ...]]:
+        """What code that a context compiles calls. Raises NotCompilable."""
+        return form_for_cpu(self._definition, self._entered["inverse"])
+
+    @cached_property
+    def in_kernels(self) -> Callable[..., tuple[Any, ...]]:
+        """What a kernel calls. Raises NotCompilable."""
+        self.check()
+        return form_for_kernels(self._definition)
 
     # ---- rows ----
 

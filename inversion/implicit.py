@@ -8,18 +8,23 @@ the answer where it is and gives it its tangents.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inversion.errors import NotInvertible
+from inversion.errors import NoSolution, NotInvertible
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.duals import Active
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
+    from inversion.definition import Axes
     from inversion.inverse import Inverse
+    from inversion.program import Program
 
-__all__ = ["has_active", "with_tangents"]
+__all__ = ["OTHER", "check_active", "has_active", "with_tangents"]
+
+
+OTHER = "the function is another one where the derivative is taken"
 
 
 def has_active(values: Sequence[Any]) -> bool:
@@ -38,7 +43,7 @@ def with_tangents(
     count = len(inverse.known)
     given = dict(zip(inverse.known, values, strict=False))
     active = [value for value in given.values() if isinstance(value, Active)]
-    _check(inverse, active)
+    check_active(inverse.axes, inverse.origin, map(type, active))
     plain = [value.value if isinstance(value, Active) else value for value in given.values()]
     (answer,) = inverse(*plain, *values[count:])
     (wanted,) = inverse.unknown
@@ -46,10 +51,19 @@ def with_tangents(
     inputs = inverse.axes.inputs
     inside = active[0].context  # in which calls take active numbers
     again = inside(function, *(given.get(axis, answer) for axis in inputs))
+    if not inverse.is_result(_plain(again), _plain(given[RETURN])):
+        raise NoSolution(f"{inverse!r} has no derivative here: {OTHER}", where=inverse.origin.where)
     by_wanted = _of_one(function, inputs.index(wanted), [known.get(axis) for axis in inputs])
     missing = inside(operator.sub, given[RETURN], again)
     change = inside(operator.truediv, missing, inside(autodiff, by_wanted, answer))
     return (inside(operator.add, answer, change),)
+
+
+def _plain(value: Any) -> Any:
+    """A number without its tangents."""
+    while isinstance(value, Active):
+        value = value.value
+    return value
 
 
 def _of_one(function: Callable[..., Any], at: int, args: Sequence[Any]) -> Callable[..., Any]:
@@ -58,17 +72,19 @@ def _of_one(function: Callable[..., Any], at: int, args: Sequence[Any]) -> Calla
     return eval(f"lambda x: function({given})", {"function": function, "args": args})
 
 
-def _check(inverse: Inverse, active: Sequence[Active]) -> None:
-    leaves = [inverse.axes.trees[axis] for axis in (RETURN, *inverse.unknown)]
-    kinds = [inverse.origin.operand(leaf).kind for leaf in leaves if isinstance(leaf, str)]
-    if RETURN not in inverse.known or kinds != [float, float] or len(leaves) > 2:
+def check_active(axes: Axes, origin: Program, active: Iterable[type]) -> None:
+    """Raise NotInvertible unless one float is found from one result that is a float, and the
+    active classes of known values are one."""
+    trees = [axes.trees[axis] for axis in (RETURN, *axes.unknown)]
+    kinds = [origin.operand(tree).kind for tree in trees if isinstance(tree, str)]
+    if RETURN not in axes.known or kinds != [float, float] or len(trees) > 2:
         why = "it is taken where one float is found from one result that is a float"
-    elif len(set(map(type, active))) != 1:
+    elif len(set(active)) != 1:
         why = "its known values are active in different derivatives"
     else:
         return
     raise NotInvertible(
-        f"the inverse of {inverse.origin.name} has no derivative here: {why}",
-        where=inverse.origin.where,
+        f"the inverse of {origin.name} has no derivative here: {why}",
+        where=origin.where,
         help="make other inputs known; of several numbers there is log_abs_det",
     )

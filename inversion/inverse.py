@@ -134,15 +134,23 @@ class Inverse(Readable):
         Raises NotCompilable where numba cannot compile it, or where the function has changed
         since it was inverted.
         """
+        self._check_present()
+        if self._fast is None:
+            self._fast = self._code.inverse
+        return self._fast
+
+    def __overlay_compiled__(self, *, on_device: bool) -> Callable[..., tuple[Any, ...]]:
+        """What stands for the inverse in code that a context compiles."""
+        self._check_present()
+        return self._code.in_kernels if on_device else self._code.on_cpu
+
+    def _check_present(self) -> None:
         if self._watch.changed:
             raise NotCompilable(
                 f"{self!r} is out of date: the function has changed since",
                 where=self._definition.where,
                 help="call invert again",
             )
-        if self._fast is None:
-            self._fast = self._code.inverse
-        return self._fast
 
     def batch(
         self,
@@ -245,6 +253,10 @@ class Inverse(Readable):
                 help="give a tuple of them, as a call of the inverse answers it",
             )
         return list(map(self._definition.cast, unknown, guess))
+
+    def is_result(self, result: Any, wanted: Any) -> bool:
+        """Whether a result is the one that is wanted, within the tolerances."""
+        return self._definition.are_close(RETURN, result, wanted)
 
     def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
         """The θ that leads to these arguments from what they give; None where there is none."""

@@ -10,12 +10,13 @@ import dis
 import math
 import operator
 from types import FunctionType
+from typing import Any
 
 from inversion.program import Program
 from overlay import Context, MethodTable, call_next
 from primitives import Relation
 
-__all__ = ["as_in_python", "may_hide_errors"]
+__all__ = ["as_in_python", "as_in_python_on_device", "may_hide_errors"]
 
 raising = MethodTable("raising")
 """The functions of ``math``, and powers, which give NaN or an infinity in compiled code."""
@@ -104,6 +105,25 @@ for _method, _functions in (
 ):
     for _function in _functions:
         raising.overlay(_function)(_method)
+
+
+dividing = MethodTable("dividing")
+"""Divisions, which give infinities and zeros on a GPU where the divisor is 0."""
+
+
+def quotient(a: Any, b: Any) -> Any:
+    if b == 0:
+        raise ZeroDivisionError("division by zero")
+    return call_next(a, b)
+
+
+for _division in (operator.truediv, operator.floordiv, operator.mod, divmod):
+    dividing.overlay(_division)(quotient)
+
+
+def as_in_python_on_device(context: Context | None) -> Context:
+    """A context in which all that raises in Python raises on a GPU."""
+    return Context(dividing) | as_in_python(context)
 
 
 def as_in_python(context: Context | None) -> Context:

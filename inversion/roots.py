@@ -14,7 +14,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from overlay.attempts import attempted
 from primitives.errors import NoSolution
+from primitives.kernels import kernel_form
 
 __all__ = ["find_root"]
 
@@ -44,6 +46,14 @@ def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
         difference = math.nan
         size = 0.0
     return 0.0 if abs(difference) <= ROUNDING * size else difference
+
+
+@kernel_form(gap)
+def gap_in_kernel(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
+    """The same with no exception caught."""
+    ended, (found, wanted) = attempted(sides, equation, x, given)
+    difference = found - wanted if ended else math.nan
+    return 0.0 if abs(difference) <= ROUNDING * max(abs(found), abs(wanted)) else difference
 
 
 def closed(
@@ -101,6 +111,15 @@ def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]
     except Exception:
         small = False
     return small
+
+
+@kernel_form(is_small)
+def is_small_in_kernel(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
+    """The same with no exception caught."""
+    ended, (found, wanted) = attempted(sides, equation, x, given)
+    difference = abs(found - wanted)
+    small = difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
+    return ended and small
 
 
 def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[Any, ...]) -> float:

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from overlay.attempts import attempted
 from overlay.errors import OverlayError
 from overlay.location import caller
 
-__all__ = ["CompiledFunction", "CompiledKernel", "in_kernel", "local_array"]
+__all__ = ["CompiledFunction", "CompiledKernel", "attempted", "in_kernel", "local_array"]
 
 FORMAT: Final = 1
 

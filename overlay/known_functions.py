@@ -1,4 +1,4 @@
-"""The types that stand for functions where generated methods are compiled."""
+"""What stands for callables in compiled code: types for functions, functions for objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["known_function", "type_of_function"]
+__all__ = ["form_in_compiled_code", "known_function", "type_of_function"]
+
+
+def form_in_compiled_code(value: Any, *, on_device: bool) -> Callable[..., Any] | None:
+    """The function that compiled code calls where the program mentions a callable object: what its
+    class's method ``__overlay_compiled__(on_device=...)`` gives; None for any other value.
+
+    on_device: whether it is to run on a GPU.
+    """
+    ask = getattr(type(value), "__overlay_compiled__", None)
+    return None if ask is None else ask(value, on_device=on_device)
 
 
 class FunctionClass(type):

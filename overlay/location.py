@@ -11,8 +11,11 @@ __all__ = ["brief", "caller", "is_ours", "location_of", "name_of", "shown"]
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
-# libraries on the public API, which run in a context like anybody's code
-_LIBRARIES = os.path.join(_HOME, "overlay", "interpretations") + os.sep
+# what runs in a context like anybody's code: libraries on the public API, and calls that are tried
+_LIBRARIES = (
+    os.path.join(_HOME, "overlay", "interpretations") + os.sep,
+    os.path.join(_HOME, "overlay", "attempts.py"),
+)
 
 
 def is_ours(path: str) -> bool:

@@ -11,14 +11,18 @@ from typing import Any, TypeVar
 
 import numba
 
+from overlay.attempts import attempted
 from primitives.numba_unrefused import unrefused
 from primitives.vector_maths import VECTORISED
 
-__all__ = ["compiled", "compiled_form", "entered", "form_of"]
+__all__ = ["compiled", "compiled_form", "entered", "form_of", "kernel_form", "on_device"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_forms: weakref.WeakKeyDictionary[Callable[..., Any], Any] = weakref.WeakKeyDictionary()
+Forms = weakref.WeakKeyDictionary[Callable[..., Any], Any]
+
+_forms: Forms = weakref.WeakKeyDictionary()
+_kernel_forms: Forms = weakref.WeakKeyDictionary()
 
 
 def compiled_form(function: Callable[..., Any]) -> Callable[[F], F]:
@@ -34,6 +38,16 @@ def compiled_form(function: Callable[..., Any]) -> Callable[[F], F]:
     return mark
 
 
+def kernel_form(function: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function as what ``function`` is in a kernel, where no exception can be caught."""
+
+    def mark(form: F) -> F:
+        _kernel_forms[function] = form
+        return form
+
+    return mark
+
+
 def form_of(function: Any) -> Any:
     """What a function is in compiled code: itself, where that is no other."""
     return _forms.get(function, function)
@@ -41,10 +55,14 @@ def form_of(function: Any) -> Any:
 
 class _Way:
     """One way to have functions compiled. wrap: makes of a copy of a function what its callers
-    call; vectorised: whether these call the functions of ``vector_maths``."""
+    call; vectorised: whether these call the functions of ``vector_maths``; kernel: whether it is
+    for kernels."""
 
-    def __init__(self, wrap: Callable[[Any], Any], *, vectorised: bool = False) -> None:
+    def __init__(
+        self, wrap: Callable[[Any], Any], *, vectorised: bool = False, kernel: bool = False
+    ) -> None:
         self._wrap = wrap
+        self._own_forms: Forms | None = _kernel_forms if kernel else None
         self._vectorised = vectorised
         self._made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
@@ -54,13 +72,14 @@ class _Way:
             return _vectorised()
         if self._vectorised and isinstance(value, types.BuiltinFunctionType):
             value = VECTORISED.get(value, value)
-        if not isinstance(value, types.FunctionType):
+        if not isinstance(value, types.FunctionType) or value is attempted:
             return value
         made = self._made.get(value)
         return self._copied(value) if made is None else made
 
     def _copied(self, function: types.FunctionType) -> Any:
-        form: types.FunctionType = form_of(function)
+        own = self._own_forms or {}
+        form: types.FunctionType = own.get(function) or form_of(function)
         names = dict(form.__globals__)
         outer = form.__closure__ or ()
         cells = tuple(types.CellType() for _ in outer)
@@ -79,12 +98,19 @@ class _Way:
 _entered = _Way(lambda copied: copied)
 _refusing = _Way(numba.njit)
 _unrefused = _Way(unrefused, vectorised=True)
+_on_device = _Way(lambda copied: copied, kernel=True)
 
 
 def entered(value: Any) -> Any:
     """A function as a context compiles it, with its helpers in their compiled forms; anything but
     a Python function is returned as it is."""
     return _entered(value)
+
+
+def on_device(value: Any) -> Any:
+    """A function as a context compiles it for a kernel, with its helpers in their forms for
+    kernels; anything but a Python function is returned as it is."""
+    return _on_device(value)
 
 
 def compiled(value: Any, *, refuses: bool = True) -> Any:

@@ -1,7 +1,7 @@
 """Runs kernels on the GPU that is at hand, and compares with the CPU: make gpu-check.
 
-What it measures are ratios. Without a GPU it says so, and claims nothing; in numba's simulator it
-compares, and measures nothing.
+The kernels are those of ``gpu_programs``. What it measures are ratios. Without a GPU it says so,
+and claims nothing; in numba's simulator it compares, and measures nothing.
 Exits with 1 where a result is not the CPU's.
 """
 
@@ -16,140 +16,44 @@ from typing import Any
 
 import numpy as np
 
-from overlay import Context, MethodTable
-from overlay.interpretations.autodiff import autodiff
+from overlay import Context
 
 if importlib.util.find_spec("numba_cuda") is None:
     print("no numba-cuda here: nothing was run, and nothing is claimed")
     sys.exit(0)
 
-from numba import config, cuda, types
+from gpu_programs import PROGRAMS, THREADS, Program, each, slopes, slopes_by_hand, unreached
+from numba import config, cuda
 
-THREADS = 128
 ROUNDS = 31
 TOLERANCE = 1e-12
 
-table, unreached = MethodTable("waves"), MethodTable("unreached")
+
+def compare(blocks: int, *, compiled: bool) -> bool:
+    """Whether all kernels write, in so many blocks, what the CPU gives."""
+    found = [is_right(program, blocks, compiled=compiled) for program in PROGRAMS]
+    return all(found)
 
 
-def wave(x):
-    return math.sin(x)
+def is_right(program: Program, blocks: int, *, compiled: bool) -> bool:
+    """Whether a kernel writes what the CPU gives, compiled or interpreted; says so."""
+    x = program.given(blocks * THREADS)
+    right = program.expected(x, compiled=compiled)
+    found = np.zeros(len(right))
+    program.context.jit(program.kernel, target="cuda")[blocks, THREADS](x, found)
+    same = np.allclose(found, right, rtol=TOLERANCE, atol=TOLERANCE)
+    verdict = "as on the CPU" if same else f"WRONG by {np.abs(found - right).max():.3g}"
+    print(f"{program.name:20} {program.context!r:24} {verdict}")
+    return same
 
 
-@table.overlay(wave)
-def short_wave(x):
-    return x - x * x * x / 6.0
-
-
-@unreached.overlay(math.gamma)
-def gamma(x: float) -> float:
-    return 0.0
-
-
-def response(x):
-    return x * wave(x) + math.exp(-x * x)
-
-
-def response_by_hand(x):
-    return math.sin(x) + x * math.cos(x) - 2.0 * x * math.exp(-x * x)
-
-
-def slope(x):
-    return autodiff(response, x)
-
-
-def curvature(x):
-    return autodiff(slope, x)
-
-
-# ---- kernels ------------------------------------------------------------------------------
-
-
-def values(x, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = response(x[i])
-
-
-def slopes(x, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = slope(x[i])
-
-
-def curvatures(x, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = curvature(x[i])
-
-
-def slopes_by_hand(x, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = response_by_hand(x[i])
+# ---- figures ------------------------------------------------------------------------------
 
 
 def plain(x, out):
     i = cuda.grid(1)
     if i < out.size:
         out[i] = x[i] * math.sin(x[i]) + math.exp(-x[i] * x[i])
-
-
-def neighbours(x, out):
-    """Each value with that of the next thread of its block, through shared memory."""
-    shared = cuda.shared.array(THREADS, types.float64)
-    i, t = cuda.grid(1), cuda.threadIdx.x
-    shared[t] = wave(x[i]) if i < out.size else 0.0
-    cuda.syncthreads()
-    if i < out.size:
-        out[i] = shared[t] + shared[(t + 1) % THREADS]
-
-
-def total(x, out):
-    i = cuda.grid(1)
-    if i < x.size:
-        cuda.atomic.add(out, 0, wave(x[i]))
-
-
-# ---- against the CPU ----------------------------------------------------------------------
-
-
-def on_gpu(context: Context, kernel: Callable[..., Any], x: Any, size: int) -> Any:
-    """What a kernel writes."""
-    out = np.zeros(size)
-    blocks = (len(x) + THREADS - 1) // THREADS
-    context.jit(kernel, target="cuda")[blocks, THREADS](x, out)
-    return out
-
-
-def on_cpu(context: Context, function: Callable[..., Any], x: Any) -> Any:
-    """What a function gives of each number, compiled for the CPU."""
-    hot = context.jit(function)
-    return np.array([hot(each) for each in x])
-
-
-def compare(x: Any) -> bool:
-    """Whether kernels give what the CPU gives, in two contexts."""
-    good = True
-    for context in (Context(), Context(table)):
-        waves = on_cpu(context, wave, x)
-        expected = {
-            values: on_cpu(context, response, x),
-            slopes: on_cpu(context, slope, x),
-            curvatures: on_cpu(context, curvature, x),
-            neighbours: waves + np.roll(waves.reshape(-1, THREADS), -1, axis=1).ravel(),
-            total: np.array([waves.sum()]),
-        }
-        for kernel, right in expected.items():
-            found = on_gpu(context, kernel, x, len(right))
-            same = np.allclose(found, right, rtol=TOLERANCE, atol=TOLERANCE)
-            good = good and same
-            verdict = "as on the CPU" if same else f"WRONG by {np.abs(found - right).max():.3g}"
-            print(f"{kernel.__name__:12} {context!r:20} {verdict}")
-    return good
-
-
-# ---- figures ------------------------------------------------------------------------------
 
 
 def milliseconds(launch: Callable[[], None]) -> float:
@@ -173,27 +77,34 @@ def ratio(one: Any, other: Any, arguments: tuple[Any, ...], blocks: int) -> floa
     return statistics.median(found)
 
 
+def measured() -> tuple[tuple[str, Any, Any], ...]:
+    """What is compared: a name, a kernel, and what its time is divided by."""
+    derived, by_hand = (
+        Context().jit(each(f).kernel, target="cuda") for f in (slopes, slopes_by_hand)
+    )
+    never = Context(unreached).jit(plain, target="cuda")
+    return (
+        ("a table that is never reached, to numba-cuda's own kernel", never, cuda.jit(plain)),
+        ("a derivative, to one by hand", derived, by_hand),
+    )
+
+
 def measure(size: int) -> None:
     """Print what tables and derivatives cost on the GPU."""
-    x, out = cuda.to_device(np.linspace(0.1, 2.0, size)), cuda.to_device(np.zeros(size))
-    blocks = (size + THREADS - 1) // THREADS
-    hot = Context(unreached).jit(plain, target="cuda")
-    derived = Context().jit(slopes, target="cuda")
-    by_hand = Context().jit(slopes_by_hand, target="cuda")
-    never = ratio(hot, cuda.jit(plain), (x, out), blocks)
-    print(f"a table that is never reached, to numba-cuda's own kernel: {never:.3f}")
-    print(f"a derivative, to one by hand: {ratio(derived, by_hand, (x, out), blocks):.3f}")
+    arguments = cuda.to_device(np.linspace(0.1, 2.0, size)), cuda.to_device(np.zeros(size))
+    for name, one, other in measured():
+        print(f"{name}: {ratio(one, other, arguments, size // THREADS):.3f}")
 
 
 def main() -> int:
     if config.ENABLE_CUDASIM:
         print("in numba's simulator: nothing is measured")
-        return 0 if compare(np.linspace(0.1, 2.0, THREADS)) else 1
+        return 0 if compare(1, compiled=False) else 1
     if not cuda.is_available():
         print("no GPU at hand: nothing was run, and nothing is claimed")
         return 0
     print(f"on {cuda.get_current_device().name.decode()}")
-    good = compare(np.linspace(0.1, 2.0, 64 * THREADS))
+    good = compare(16, compiled=True)
     measure(1 << 24)
     return 0 if good else 1
 

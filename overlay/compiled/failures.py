@@ -353,7 +353,14 @@ def no_stage_on_device(plugin: Any, stage: str) -> NotCompilable:
     """A plugin takes part in an optimiser that code for a GPU does not go through."""
     return NotCompilable(
         f"{plugin!r} has {stage}, and code for a GPU is optimised by NVIDIA's compiler",
-        help="edit it in after_codegen, before that",
+        notes=[
+            (
+                "why",
+                "libNVVM lets no other code in between, and reads LLVM IR of an older form than "
+                "the LLVM that is at hand writes",
+            )
+        ],
+        help="edit it in after_codegen, before that, or in marked",
     )
 
 
@@ -377,12 +384,13 @@ def returns_iterator(method: Method, returned: str) -> NotCompilable:
     )
 
 
+STAGES: Final = "Failed in nopython mode", "Failed in untyped mode", "Failed in cuda mode"
+
+
 def shortened(reason: str) -> list[str]:
     """The first telling lines of one of numba's messages."""
     lines = (line.strip() for line in COLOUR.sub("", reason).splitlines())
     telling = [
-        line
-        for line in lines
-        if line and not line.startswith(("During:", "Failed in nopython mode", "<source", "^"))
+        line for line in lines if line and not line.startswith(("During:", *STAGES, "<source", "^"))
     ]
     return telling[:LONGEST_REASON]

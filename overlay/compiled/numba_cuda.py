@@ -17,6 +17,7 @@ from numba.cuda.flags import CUDAFlags
 
 from overlay.compiled import failures
 from overlay.compiled.canonical import Names, in_order
+from overlay.compiled.numba_cuda_attempts import end_well, on_device
 from overlay.compiled.numba_cuda_ir import in_cuda
 from overlay.compiled.numba_cuda_typing import Capability, as_compiler
 from overlay.compiled.numba_dispatchers import RESOLVED, InnerDispatcher
@@ -105,6 +106,8 @@ class Making:
         keep_calls(module, {self._symbol(*each) for each in inner.kept_on_device})
         _show_plugins(inner, module)
         hand_marked(inner, module, self._symbol, {f.symbol: f.marked for f in self.functions})
+        if inner.original is on_device:
+            end_well(module, made.fndesc.llvm_func_name)
         made.library.finalize()
         signature = (*args, made.signature.return_type)
         symbol = made.fndesc.llvm_func_name

@@ -20,6 +20,8 @@ from numba.cuda.dispatcher import CUDADispatcher
 from numba.cuda.flags import CUDAFlags
 from numba.cuda.typing import BaseContext
 
+from overlay.attempts import attempted
+from overlay.compiled.numba_cuda_attempts import on_device
 from overlay.compiled.numba_cuda_local import register_local_arrays
 from overlay.compiled.numba_types import StandIn
 from overlay.compiled.targets import Target
@@ -105,6 +107,8 @@ class _Cuda(Target):
         return str(getattr(value, "__module__", "")).startswith("numba.cuda.")
 
     def function_of(self, value: Any) -> Any | None:
+        if value is attempted:
+            return on_device
         of_cuda = is_below(type(value), CUDADispatcher) and not is_below(type(value), StandIn)
         return value.py_func if of_cuda else None
 

@@ -18,7 +18,9 @@ from numba.core.typing.context import Context as TypingContext
 from numba.core.typing.templates import Signature
 from numba.extending import NativeValue, models, register_model, unbox
 
+from overlay.attempts import attempted
 from overlay.compiled import failures
+from overlay.compiled.attempts import on_cpu
 from overlay.compiled.sharing import frame
 from overlay.compiled.targets import Target
 from overlay.errors import OverlayError
@@ -75,7 +77,7 @@ class _Cpu(Target):
         return False
 
     def function_of(self, value: Any) -> Any | None:
-        return None
+        return on_cpu if value is attempted else None
 
 
 CPU: Final = _Cpu()

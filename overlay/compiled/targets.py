@@ -31,5 +31,5 @@ class Target(ABC):
 
     @abstractmethod
     def function_of(self, value: Any) -> Any | None:
-        """The Python function of something that was compiled for this machine alone, to be entered
-        like any other; None for what is no such thing."""
+        """The Python function to be entered for something that was compiled for this machine alone,
+        or that is another function on each; None for what is no such thing."""

@@ -71,7 +71,7 @@ from overlay.context import (
 from overlay.dispatch import reachable, resolve
 from overlay.errors import NotCompilable
 from overlay.ir import UNKNOWN
-from overlay.known_functions import type_of_function
+from overlay.known_functions import form_in_compiled_code, type_of_function
 from overlay.plugin import entered_plugins
 from overlay.table import Method
 from overlay.target import bound_to_object, describe, key_of_target
@@ -186,6 +186,9 @@ class World:
     def _make_stand_in(self, value: Any) -> Any | None:
         if isinstance(value, (InnerDispatcher, Callee, Native)):
             return None
+        form = form_in_compiled_code(value, on_device=self.target.is_device)
+        if form is not None:
+            return self.stand_in(form)
         if isinstance(value, (EntryDispatcher, Kernel)):
             return self.in_context(value.engine, value.function, value.options)
         if type(value) is Context:

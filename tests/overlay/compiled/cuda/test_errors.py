@@ -139,8 +139,13 @@ def test_plugins_in_the_optimiser(gpu):
         def after_optimisation(self, module):
             return None
 
-    with pytest.raises(NotCompilable, match=r"after_optimisation(.|\n)*after_codegen"):
-        gpu(writes, Context(plugins=(Late(),))).ptx(ARRAY, AMPERE)
+    class Early(Plugin):
+        def before_optimisation(self, module):
+            return None
+
+    for plugin, stage in ((Late(), "after_optimisation"), (Early(), "before_optimisation")):
+        with pytest.raises(NotCompilable, match=rf"{stage}(.|\n)*libNVVM(.|\n)*after_codegen"):
+            gpu(writes, Context(plugins=(plugin,))).ptx(ARRAY, AMPERE)
 
 
 def test_a_call_that_no_method_takes_names_the_line(gpu):

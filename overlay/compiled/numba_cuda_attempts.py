@@ -1,0 +1,36 @@
+"""Calls in kernels that may raise, and that the kernel goes on after.
+
+A function on a GPU returns a status beside its result, which its callers hand on: an exception ends
+the thread. One of these hands none on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import ir
+from numba.cuda.core.callconv import RETCODE_OK
+
+__all__ = ["end_well", "on_device"]
+
+ENDED: Final = np.bool_(True)  # a plain one would be a constant to callers, too
+
+
+def on_device(f: Callable[..., Any], *args: Any) -> tuple[bool, Any]:
+    """What ``attempted`` is in a kernel: its code is changed by ``end_well``."""
+    return ENDED, f(*args)
+
+
+def end_well(module: Any, symbol: str) -> None:
+    """Have a function return zeros where it would hand an exception on."""
+    function = module.get_global(symbol)
+    result = function.args[0]
+    for block in function.blocks:
+        end = block.terminator
+        if isinstance(end, ir.Ret) and not isinstance(end.operands[0], ir.Constant):
+            builder = ir.IRBuilder(block)
+            builder.position_before(end)
+            builder.store(ir.Constant(result.type.pointee, None), result)
+            end.operands = [RETCODE_OK]
