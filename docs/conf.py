@@ -26,7 +26,7 @@ PAGES = {
     "Start": ("project/README", "tutorial", "cheat_sheet"),
     "How to": (
         *("choosing", "programs", "notebooks", "looking", "generic", "write_an_interpretation"),
-        *("composition", "plugins", "analysis", "kernels"),
+        *("composition", "plugins", "analysis", "kernels", "scaling"),
     ),
     "Inversion": ("inversion", "constraints", "arrays", "relations", "potential_and_limits"),
     "Interpretations": (

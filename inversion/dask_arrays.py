@@ -131,7 +131,8 @@ def _check_wanted(definition: Definition, wanted: Wanted) -> None:
     if wanted.out is not None:
         fault, help = "out= cannot be given", "leave it out, and use dask.array.store"
     elif wanted.progress is not False:
-        fault, help = "progress= cannot be given", "use dask.diagnostics.ProgressBar"
+        fault = "progress= cannot be given"
+        help = "use dask.diagnostics.ProgressBar, or distributed.progress on a cluster"
     elif not definition.axes.unknown:
         fault, help = "nothing is unknown, so there is nothing to compute", "give numpy arrays"
     if fault is not None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overlay.kept import Kept
-from overlay.pickling import Shipped
+from overlay.pickling import Shipped, content_of
 from primitives.arrays.domain import Shape, element_of, is_array, shape_of
 
 if TYPE_CHECKING:
@@ -27,16 +26,12 @@ _received: Kept[Inverse] = Kept(MOST)
 
 @dataclass(frozen=True)
 class Request:
-    """A call that makes an inverse: ``make(function, *types, **options)``.
-
-    identity: by which a process that it reaches several times knows it again.
-    """
+    """A call that makes an inverse: ``make(function, *types, **options)``."""
 
     make: Callable[..., Inverse]
     function: Callable[..., Any]
     types: tuple[Any, ...]
     options: Mapping[str, Any]
-    identity: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def reduced(self) -> tuple[Any, ...]:
         """What ``pickle`` writes for the inverse. Raises OverlayError where no module holds the
@@ -44,7 +39,8 @@ class Request:
         what = f"the inverse of {getattr(self.function, '__name__', self.function)!s}"
         function = Shipped(self.function, what)
         types = tuple(map(_told, self.types))
-        return _made, (self.identity, self.make, function, types, dict(self.options))
+        parts = self.make, function, types, dict(self.options)
+        return _made, (content_of(self, parts), *parts)
 
 
 def _told(kind: Any) -> Any:
@@ -56,13 +52,15 @@ def _told(kind: Any) -> Any:
 
 
 def _made(
-    identity: str,
+    content: str | None,
     make: Callable[..., Inverse],
     function: Callable[..., Any],
     types: tuple[Any, ...],
     options: dict[str, Any],
 ) -> Inverse:
     """The inverse that another process has sent, made once as long as it is not out of date."""
+    if content is None:
+        return make(function, *types, **options)
     # compiled code belongs to an inverse: one that comes for each task must not be made anew
-    found = _received.found(identity, lambda: make(function, *types, **options))
+    found = _received.found(content, lambda: make(function, *types, **options))
     return make(function, *types, **options) if found.is_out_of_date else found

@@ -7,9 +7,12 @@ process twice is one table there.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import operator
+import pickle
 import sys
+import threading
 import uuid
 import weakref
 from collections.abc import Callable
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Shipped",
+    "content_of",
     "home_of_caller",
     "name_at_home",
     "named",
@@ -32,8 +36,8 @@ __all__ = [
     "restore_table",
 ]
 
-# picklers that ship functions by value
-_BY_VALUE = ("cloudpickle", "dill")
+# picklers that ship functions by value, as packages of their own or parts of others
+_BY_VALUE = frozenset({"cloudpickle", "dill"})
 _tables: weakref.WeakValueDictionary[str, MethodTable] = weakref.WeakValueDictionary()
 
 
@@ -146,7 +150,7 @@ class Shipped:
         if name is not None:
             module, _, path = name.partition(":")
             return _function_at, (module, path)
-        if not _is_main(self.function) and not _pickled_by_value():
+        if not _is_main(self.function) and _pickler_by_value() is None:
             raise OverlayError(
                 f"cannot pickle {self.what}: no module holds "
                 f"{name_of(self.function)} under its name",
@@ -167,11 +171,39 @@ def _is_main(function: Any) -> bool:
     return isinstance(path, str) and getattr(main, path, None) is function
 
 
-def _pickled_by_value() -> bool:
+def _pickler_by_value() -> Any:
+    """The module of the pickler at work, if that is one that ships functions by value."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if isinstance(module, str) and module.partition(".")[0] in _BY_VALUE:
-            return True
+        if isinstance(module, str) and not _BY_VALUE.isdisjoint(module.split(".")):
+            return sys.modules.get(module)
         frame = frame.f_back
-    return False
+    return None
+
+
+# ---- what comes several times -------------------------------------------------------------
+
+
+class _Writing(threading.local):
+    def __init__(self) -> None:
+        self.owners: set[int] = set()
+
+
+_writing = _Writing()
+
+
+def content_of(owner: Any, parts: tuple[Any, ...]) -> str | None:
+    """A digest of all that the pickler at work writes of an object's parts, by which who reads
+    it several times knows it again; another one after a change. None within the object itself,
+    and where the parts cannot be pickled."""
+    if id(owner) in _writing.owners:
+        return None
+    dumps = getattr(_pickler_by_value(), "dumps", pickle.dumps)
+    _writing.owners.add(id(owner))
+    try:
+        return hashlib.blake2b(dumps(parts), digest_size=16).hexdigest()
+    except Exception:  # whoever pickles the parts hears of it
+        return None
+    finally:
+        _writing.owners.discard(id(owner))

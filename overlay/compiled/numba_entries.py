@@ -24,6 +24,8 @@ from overlay.compiled.numba_parameters import (
 from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
+from overlay.kept import Kept
+from overlay.pickling import content_of
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "entry_of"]
+
+MOST = 32
+"""How many functions that came from other processes are held, for when they come again."""
+
+_received: Kept[Any] = Kept(MOST)
 
 
 def entry_of(
@@ -171,8 +178,13 @@ class EntryDispatcher(CPUDispatcher):
         return nothing  # the code belongs to the world's dispatcher
 
     def __reduce__(self) -> Any:
+        parts = tuple(self._reduce_states().values())
+        return _compiled_again, (content_of(self, parts), *parts)
+
+    def _reduce_states(self) -> dict[str, Any]:
+        """All that it is made of; dask tells what numba has made apart by this."""
         options = {**self.options, "cache": self.cache}
-        return _compiled_again, (self.engine.context, self.function, options)
+        return {"context": self.engine.context, "function": self.function, "options": options}
 
     @property
     def stats(self) -> Any:
@@ -220,5 +232,10 @@ class NamedEntryDispatcher(EntryDispatcher):
         return CPUDispatcher.__call__(self, *args, **kwargs)
 
 
-def _compiled_again(context: Any, function: Any, options: dict[str, Any]) -> Any:
-    return context.jit(function, **options)
+def _compiled_again(
+    content: str | None, context: Any, function: Any, options: dict[str, Any]
+) -> Any:
+    """What another process has sent, which need not be compiled each time that it comes."""
+    if content is None or context.state is not None:  # each that is read has its own state
+        return context.jit(function, **options)
+    return _received.found(content, lambda: context.jit(function, **options))

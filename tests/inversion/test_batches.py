@@ -152,6 +152,19 @@ def test_an_inverse_is_pickled_as_what_it_was_made_of():
         assert pickle.loads(pickle.dumps(inverse)) is again  # with what it has compiled
 
 
+def test_an_inverse_that_is_sent_after_a_change_is_made_anew():
+    factor = 2.0
+
+    def scaled(x: float):
+        return factor * x
+
+    inverse = invert(scaled)
+    first, again = (pickle.loads(cloudpickle.dumps(inverse)) for _ in range(2))
+    assert (first is again, first(8.0)) == (True, (4.0,))
+    factor = 4.0
+    assert pickle.loads(cloudpickle.dumps(inverse))(8.0) == (2.0,)
+
+
 def test_a_function_without_a_name_is_pickled_by_value_only():
     inverse = invert(lambda x, v: 4 * x + v.sum(), float, np.zeros(2))
     with pytest.raises(OverlayError, match="cannot pickle the inverse of <lambda>") as caught:

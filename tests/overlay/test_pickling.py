@@ -45,6 +45,12 @@ SHIPPED = textwrap.dedent(
     def doubled(shape: float):
         return 2 * call_next(shape)
 
+    def doubled_float(x: float) -> float:
+        return 2 * call_next(x)
+
+    def tripled_float(x: float) -> float:
+        return 3 * call_next(x)
+
     def unpickled(data, *args):
         return pickle.loads(data)(*args)
 
@@ -231,6 +237,39 @@ def test_dask_workers_run_the_same_context(shipped):
     (first, second) = dask.compute(*jobs, scheduler="processes", num_workers=1)
     assert first == shipped.work(shipped.ctx, 0.5)
     assert second == shipped.work(shipped.ctx, 1.0)
+
+
+def test_compiled_code_that_comes_again_is_compiled_once_until_something_changes(shipped):
+    tokenize = pytest.importorskip("dask.tokenize").tokenize
+    table = MethodTable("local")
+    table.overlay(math.sin)(shipped.doubled_float)
+    factor = 2.0
+
+    def program(x):
+        return factor * math.sin(x)
+
+    def sent():
+        return again(hot, cloudpickle), tokenize(hot)
+
+    hot = Context(table).jit(program)
+    first, name = sent()
+    assert (first(0.5), sent()) == (4 * math.sin(0.5), (first, name))
+    table.overlay(math.sin)(shipped.tripled_float)
+    second, other = sent()
+    assert (second(0.5), second is first, other == name) == (6 * math.sin(0.5), False, False)
+    factor = 3.0
+    third, other = sent()
+    assert (third(0.5), third is second) == (9 * math.sin(0.5), False)
+    stateful = Context(table, state=[0]).jit(program)
+    assert again(stateful, cloudpickle) is not again(stateful, cloudpickle)
+
+
+def test_compiled_code_that_mentions_itself_is_sent(shipped):
+    def program(x):
+        return math.sin(x) if x < 1 else itself
+
+    itself = Context(shipped.table).jit(program)
+    assert again(itself, cloudpickle).py_func(0.5) == math.sin(0.5)
 
 
 def test_what_a_generic_function_resolved_is_not_shipped(shipped):

@@ -1,0 +1,175 @@
+"""Work in contexts, and batches of inverses, on one and on two worker processes of dask and joblib.
+
+All variants take turns in one run, by the clock on the wall: on a machine that does other work the
+figures say little.
+"""
+
+import importlib.util
+import math
+import statistics
+
+import numpy as np
+from common.numba_compiling import machine_and_numba
+from common.options import options
+from common.page import part, section, times, written
+from common.rows import duration
+from common.timing import interleaved, ratio, table
+
+from inversion import invert
+from overlay import Context, MethodTable, call_next
+
+LIMIT = 20.0  # seconds for the rounds of one case
+HAS_ALL = all(map(importlib.util.find_spec, ("distributed", "joblib")))
+
+coarse = MethodTable("coarse")
+
+
+@coarse.overlay(math.exp)
+def exp(x: float) -> float:
+    return call_next(x) if abs(x) > 1 else 1 + x + x * x / 2
+
+
+def densities(mean):
+    bell = statistics.NormalDist(mean, 1)
+    return sum([bell.pdf(i * 1e-3) for i in range(2000)])
+
+
+def softplus(x: float):
+    return math.log1p(math.exp(x))
+
+
+def drifting(x: float):
+    return x + 0.5 * math.sin(x) + math.exp(x / 4)
+
+
+class Calls:
+    """Calls of a program of the standard library in a context, interpreted."""
+
+    def __init__(self, smallest):
+        self.work = Context(coarse).wrap(densities)
+        self.values = [i / 10 for i in range(8 if smallest else 40)]
+
+    def alone(self):
+        return [self.work(value) for value in self.values]
+
+    def dask(self, client, workers):
+        return client.gather(client.map(self.work, self.values, workers=workers, pure=False))
+
+    def joblib(self, count):
+        import joblib
+
+        return joblib.Parallel(count)(joblib.delayed(self.work)(value) for value in self.values)
+
+
+class Batch:
+    """Rows solved by an inverse; the known values are made where they are solved, and of the
+    answers each chunk gives the sum."""
+
+    def __init__(self, function, rows, smallest):
+        self.inverse, self.rows = invert(function), 8000 if smallest else rows
+        self.chunks, self.runs = 8, 0
+        space = self.inverse.parameters
+        self.theta = space.default() if len(space) else None
+
+    def values(self, start, stop):
+        return np.linspace(1.0, 9.0, self.rows)[start:stop]
+
+    def piece(self, start, stop):
+        (found,) = self.inverse.batch(self.values(start, stop), theta=self.theta)
+        return found.sum()
+
+    def pieces(self):
+        size = self.rows // self.chunks
+        return [(start, start + size) for start in range(0, self.rows, size)]
+
+    def alone(self):
+        return [self.piece(*piece) for piece in self.pieces()]
+
+    def dask(self, client, workers):
+        import dask.array as da
+
+        self.runs += 1  # what was computed before is not found again
+        values = da.linspace(
+            1.0, 9.0 + self.runs * 1e-12, self.rows, chunks=self.rows // self.chunks
+        )
+        (found,) = self.inverse.batch(values, theta=self.theta)
+        return client.compute(found.sum(), workers=workers).result()
+
+    def joblib(self, count):
+        import joblib
+
+        return joblib.Parallel(count)(joblib.delayed(self.piece)(*p) for p in self.pieces())
+
+
+def cases(smallest):
+    return {
+        "calls in a context, interpreted": Calls(smallest),
+        "a batch whose rows are searched": Batch(drifting, 1_600_000, smallest),
+        "a batch in closed form": Batch(softplus, 16_000_000, smallest),
+    }
+
+
+def compared(case, job, client, rounds):
+    """One case: seconds alone, and on one and two workers."""
+    workers = sorted(client.scheduler_info()["workers"])
+    jobs = {
+        "alone": job.alone,
+        "dask 1": lambda: job.dask(client, workers[:1]),
+        "dask 2": lambda: job.dask(client, workers),
+        "joblib 2": lambda: job.joblib(2),
+    }
+    for name, run in jobs.items():
+        if not np.isclose(np.sum(run()), np.sum(job.alone())):
+            raise SystemExit(f"{case}, {name}: another result")
+    taken = interleaved(jobs, rounds, LIMIT)
+    return {
+        "case": case,
+        "alone": min(taken["alone"]),
+        **{name: ratio(taken, name, "alone") for name in jobs if name != "alone"},
+        "gain": ratio(taken, "dask 1", "dask 2"),
+    }
+
+
+HEAD = ("case", "alone", "dask, 1 worker", "dask, 2 workers", "joblib, 2", "2 workers to 1")
+
+
+def cells(row):
+    shares = (times(row[name]) for name in ("dask 1", "dask 2", "joblib 2"))
+    return (row["case"], duration(row["alone"]), *shares, f"{row['gain']:.2f} times as fast")
+
+
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    text = (
+        "The same work in one process (which for batches in closed form uses all cores by itself), "
+        "on one and two worker processes of dask, and two of joblib. Workers and what they have "
+        "compiled are there already; ratios are to one process, by the clock on the wall."
+    )
+    return part("Scaling", text, [section("Work", "", [HEAD, *map(cells, figures["rows"])])])
+
+
+def measured(chosen):
+    import distributed
+
+    with (
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.Client(workers) as client,
+    ):
+        asked = cases(chosen.smallest).items()
+        return [compared(case, job, client, chosen.rounds) for case, job in asked]
+
+
+def main():
+    chosen = options(__doc__)
+    print(f"{machine_and_numba()}; the clock on the wall")
+    if not HAS_ALL:
+        print("left out: dask's distributed and joblib are not installed")
+        return
+    found = measured(chosen)
+    print(table([HEAD, *map(cells, found)]))
+    figures = {"machine": machine_and_numba(), "rows": found}
+    written({**figures, "page": page(figures)}, chosen.json)
+
+
+if __name__ == "__main__":
+    main()
