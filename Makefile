@@ -9,7 +9,8 @@ WORKERS ?= auto
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format bench docs gpu-check clean
+.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format bench docs \
+	dist dist-check gpu-check clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -96,6 +97,12 @@ docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are 
 	@cp README.md CONTRIBUTING.md CHANGELOG.md build/docs/project/
 	@$(BIN)/python -m sphinx -q -W --keep-going -c docs build/docs build/site
 	@echo "build/site/index.html"
+
+dist: $(READY)  ## the wheel and the sdist, in dist
+	@$(BIN)/python scripts/try_distributions.py --build
+
+dist-check: $(READY)  ## the same, each installed into an empty environment and tried there
+	@$(BIN)/python scripts/try_distributions.py
 
 gpu-check: $(READY) cuda  ## kernels on the GPU that is at hand, against the CPU; without one it says so
 	@$(BIN)/python scripts/gpu_check.py

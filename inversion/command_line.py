@@ -16,7 +16,16 @@ from inversion.inverse import Inverse
 from inversion.invert import choose
 from overlay import OverlayError
 from overlay.named import named, named_context, named_type
-from overlay.terminal import command_name, common_options, described, print_json, report
+from overlay.terminal import (
+    command_name,
+    common_options,
+    described,
+    find_modules_here,
+    parsed,
+    print_json,
+    report,
+    version_option,
+)
 from primitives.relation import RETURN
 
 __all__ = ["main"]
@@ -36,7 +45,8 @@ _NAMES = {"math": math, "np": np, "numpy": np}  # what a lambda may use
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, by default with this process's arguments; the exit code."""
-    asked = _parser().parse_args(arguments)
+    find_modules_here("inversion")
+    asked = parsed(_parser(), arguments)
     try:
         function = _function(asked.function)
         given = dict(map(_assignment, asked.known))
@@ -51,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NoSolution as error:
         report("inversion", asked, error)
         return _NO_SOLUTION
-    except (OverlayError, TypeError, ValueError) as error:
+    except Exception as error:  # of the function, or of the module that it is in
         return report("inversion", asked, error)
     return 0
 
@@ -67,10 +77,13 @@ def _parser() -> argparse.ArgumentParser:
         "function", help="package.module:function, or a lambda, which may use math and np"
     )
     parser.add_argument(
-        "types", nargs="*", metavar="TYPE", help="of the arguments; by default from annotations, "
-        "and float in a lambda",
+        "types", nargs="*", default=[], metavar="TYPE",
+        help="of the arguments; by default from annotations, and float in a lambda",
     )  # fmt: skip
-    parser.add_argument("--return", dest="result", metavar="VALUE", help="the known result")
+    parser.add_argument(
+        "--return", dest="result", metavar="VALUE",
+        help="the known result, with = where it begins with -: --return=-1e5",
+    )  # fmt: skip
     parser.add_argument(
         "--known", action="append", default=[], metavar="NAME=VALUE", help="a known argument"
     )
@@ -80,14 +93,20 @@ def _parser() -> argparse.ArgumentParser:
         metavar="V,V,...",
         help="the parameters, in order; those left out at the end have their defaults",
     )
-    theta.add_argument("--seed", type=int, help="draw the parameters at random")
+    theta.add_argument("--seed", type=_seed, help="draw the parameters at random")
     parser.add_argument("--context", metavar="package.module:name", help="the Context to use")
     parser.add_argument("--show", action="store_true", help="print the inverse, and stop")
+    version_option(parser)
     return parser
 
 
 def _function(text: str) -> Callable[..., Any]:
     if not text.lstrip().startswith("lambda"):
+        if ":" not in text:
+            raise OverlayError(
+                f"{text!r} names no function",
+                help='write package.module:function, or "lambda x, y: x * y"',
+            )
         found = named(text)
         if not callable(found):
             raise OverlayError(f"{text!r} is not callable: {found!r}")
@@ -111,6 +130,13 @@ def _types(asked: argparse.Namespace, function: Callable[..., Any]) -> list[Any]
 
 def _context(asked: argparse.Namespace) -> Any:
     return None if asked.context is None else named_context(asked.context)
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if seed < 0:
+        raise argparse.ArgumentTypeError(f"{text} is negative")
+    return seed
 
 
 def _value(text: str) -> Any:
@@ -161,6 +187,8 @@ def _print(
         found = dict(zip(inverse.unknown, answers, strict=True))
         print_json({"arguments": found, "theta": theta})
         return
+    if not inverse.unknown:
+        print("the values agree: nothing is left to find")
     for name, answer in zip(inverse.unknown, answers, strict=True):
         print(f"{name} = {answer!r}")
     if theta:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +13,33 @@ from overlay.cache_folder import Folder
 from overlay.context import Context
 from overlay.errors import OverlayError
 from overlay.named import named, named_context, named_type
-from overlay.terminal import command_name, common_options, described, print_json, report
+from overlay.terminal import (
+    command_name,
+    common_options,
+    described,
+    find_modules_here,
+    parsed,
+    print_json,
+    report,
+    version_option,
+)
 
 if TYPE_CHECKING:
     from overlay.explain import Site
+    from overlay.program import Program
 
 __all__ = ["main"]
 
 _EXAMPLES = """\
+  contexts.py, a file of yours:  ctx = overlay.Context(table)
+
   %(prog)s run --context contexts:ctx script.py 10
   %(prog)s run --context contexts:ctx --report -m package.module
   %(prog)s explain --context contexts:ctx statistics:fmean list
   %(prog)s cache --clear
 
-Exit codes: that of the program (run), 0 where done, 2 where it was asked for wrongly."""
+"%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 where done,
+2 where it was asked for wrongly."""
 _RUN = """\
   %(prog)s --context contexts:ctx script.py 10       as "python script.py 10"
   %(prog)s --context contexts:ctx -m timeit "2 + 2"  as "python -m timeit"
@@ -37,10 +51,11 @@ _EXPLAIN = """\
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line, by default with this process's arguments; the exit code."""
-    asked = _parser().parse_args(arguments)
+    find_modules_here("overlay")
+    asked = parsed(_parser(), arguments)
     try:
         command = asked.command(asked)
-    except OverlayError as error:
+    except Exception as error:  # nothing has been run but the modules that were named
         return report("overlay", asked, error)
     return command()
 
@@ -51,11 +66,15 @@ def _parser() -> argparse.ArgumentParser:
         description="Run or explain a program under a context.",
         **described(_EXAMPLES),
     )
+    version_option(parser)
     commands = parser.add_subparsers(required=True, metavar="run | explain | cache")
     common = common_options()
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument(
-        "--context", required=True, metavar="package.module:name", help="the Context to use"
+        "--context",
+        required=True,
+        metavar="package.module:name",
+        help="the Context to use, such as contexts:ctx",
     )
     shared.add_argument(
         "--implicit", action="store_true", help="enter what operators and other syntax reach too"
@@ -71,7 +90,10 @@ def _parser() -> argparse.ArgumentParser:
         "--strict", action="store_true", help="an error where a call would leave the context"
     )
     run.add_argument(
-        "-m", dest="module", nargs=argparse.REMAINDER, metavar="module", help="in place of a script"
+        "-m",
+        dest="module",
+        nargs=argparse.REMAINDER,
+        help="a module and its arguments, in place of a script",
     )
     run.add_argument(
         "script",
@@ -87,7 +109,9 @@ def _parser() -> argparse.ArgumentParser:
         **described(_EXPLAIN),
     )
     explain.add_argument("function", metavar="package.module:function")
-    explain.add_argument("types", nargs="*", metavar="TYPE", help="float, numpy.float64, m:Class")
+    explain.add_argument(
+        "types", nargs="*", default=[], metavar="TYPE", help="float, numpy.float64, m:Class"
+    )
     explain.add_argument("--depth", type=int, help="how many calls deep to look")
     explain.add_argument("--everything", action="store_true", help="show every function in full")
     explain.set_defaults(command=_explain)
@@ -110,17 +134,12 @@ def _context(asked: argparse.Namespace, **changes: bool) -> Context:
 
 
 def _run(asked: argparse.Namespace) -> object:
-    from overlay.program import Program
-
     context = _context(asked, strict=asked.strict, counts=asked.report)
-    if asked.module is not None:
-        if not asked.module:
-            raise OverlayError("-m names no module", help="write -m package.module [ARG]")
-        program = Program.of_module(*asked.module)
-    elif asked.script:
-        program = Program.of_script(*asked.script)
-    else:
-        program = Program.of_console()
+    try:
+        program = _program(asked)
+    except SyntaxError as error:  # as Python itself ends
+        traceback.print_exception(error.with_traceback(None))
+        return lambda: 1
 
     def run() -> int:
         if asked.report:
@@ -129,6 +148,16 @@ def _run(asked: argparse.Namespace) -> object:
         return 0
 
     return run
+
+
+def _program(asked: argparse.Namespace) -> Program:
+    from overlay.program import Program
+
+    if asked.module is not None:
+        if not asked.module:
+            raise OverlayError("-m names no module", help="write -m package.module [ARG]")
+        return Program.of_module(*asked.module)
+    return Program.of_script(*asked.script) if asked.script else Program.of_console()
 
 
 def _explain(asked: argparse.Namespace) -> object:

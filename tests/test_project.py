@@ -4,6 +4,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -30,15 +31,46 @@ def test_importing_overlay_does_not_import_numba():
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-def test_wheel_holds_the_three_packages_with_their_type_markers(tmp_path: Path):
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The names in the wheel, and those in the sdist without its folder."""
+    folder = tmp_path_factory.mktemp("built")
+    build = [sys.executable, "-m", "hatchling", "build", "-d", folder]
     subprocess.run(build, check=True, cwd=ROOT, capture_output=True)
-    [wheel] = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+    (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    return zipfile.ZipFile(wheel).namelist(), names
+
+
+def files_of(*folders: str) -> set[str]:
+    paths = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.is_file()]
+    return {str(p.relative_to(ROOT)) for p in paths if "__pycache__" not in p.parts}
+
+
+def test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else(built):
+    names = set(built[0])
+    assert {f"{package}/py.typed" for package in PACKAGES} <= names
     metadata = f"overlay_dispatch-{PROJECT['version']}.dist-info"
-    top = {*PACKAGES, "overlay_dispatch.py", "pytest_overlay.py", metadata}
-    assert {name.split("/")[0] for name in names} == top
+    ours = {name for name in names if not name.startswith(f"{metadata}/")}
+    assert ours == files_of(*PACKAGES) | {"overlay_dispatch.py", "pytest_overlay.py"}
+
+
+def test_sdist_holds_what_the_tests_and_the_targets_of_make_need(built):
+    configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
+    asked = configured["ini_options"]
+    folders = {path.partition("/")[0] for path in (*asked["testpaths"], *asked["pythonpath"])}
+    needed = files_of(*(folder for folder in folders if (ROOT / folder).is_dir()), "bench")
+    files = {"Makefile", "pyproject.toml", "constraints.txt", "conftest.py", "demo.py", "README.md"}
+    assert needed | files <= set(built[1])
+
+
+def test_every_extra_that_is_told_of_exists():
+    told = re.compile(r"overlay-dispatch\[(\w+)\]")
+    files = [*files_of("docs", "notebooks", *PACKAGES), "README.md", "Makefile"]
+    named = {extra for file in files for extra in told.findall((ROOT / file).read_text())}
+    assert {"cluster", "cuda", "notebooks", "progress"} <= named
+    assert named <= set(PROJECT["optional-dependencies"])
 
 
 def test_constraints_are_exact_versions_without_addresses():

@@ -60,6 +60,7 @@ def test_the_inverse_is_shown(capsys):
         (["lambda x: x", "--known", "x"], "names no value"),
         (["lambda x: x", "--known", "y=1"], "has no axis 'y'"),
         (["nosuch:f", "--return", "1"], "no module 'nosuch'"),
+        (["x * y", "--return", "1"], "names no function"),
         (["math:pi", "--return", "1"], "is not callable"),
         (["lambda x: 2*x", "--return", "nan"], "cannot read the value 'nan'"),
         (["lambda x, y: x*y", "--return", "1", "--theta", "1,2,3"], "2 coordinates"),
@@ -68,6 +69,23 @@ def test_the_inverse_is_shown(capsys):
 def test_what_cannot_be_done_is_said(arguments, message, capsys):
     assert main(arguments) == 2
     assert message in capsys.readouterr().err
+
+
+def test_what_the_function_raises_is_told_with_its_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "raising.py").write_text("def f(x: float):\n    return x\n\n1 / 0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["raising:f", "--return", "1"]) == 2
+    error = capsys.readouterr().err
+    assert "ZeroDivisionError: division by zero" in error
+    assert "raising.py:4]" in error
+    assert "Traceback" not in error
+
+
+def test_where_all_is_known_that_is_said(capsys):
+    values = ["--known", "x=1", "--known", "y=2"]
+    assert main(["lambda x, y: x + y", "--return", "3", *values]) == 0
+    assert capsys.readouterr().out == "the values agree: nothing is left to find\n"
+    assert main(["lambda x, y: x + y", "--return", "4", *values]) == 1
 
 
 def test_no_solution_is_told_from_a_wrong_question(capsys):

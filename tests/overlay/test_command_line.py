@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import zipfile
+from importlib import metadata
 
 import pytest
 
@@ -257,6 +258,34 @@ def test_a_traceback_is_shown_where_it_is_asked_for(importable, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_script_of_its_own_finds_modules_of_the_working_directory_too(place):
+    scripts = place / "scripts"
+    scripts.mkdir()
+    script = scripts / "overlay"
+    script.write_text("import sys\nfrom overlay.command_line import main\nsys.exit(main())\n")
+    done = native(str(script), "run", "--context", "contexts:ctx", "script.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("at module level: 10.0")
+    done = native(str(script), "explain", "--context", "contexts:ctx", "script:wav")
+    assert done.stderr.startswith("overlay: 'script' has no 'wav'")
+
+
+def test_types_may_stand_behind_options(importable, capsys):
+    arguments = ["--context", "contexts:ctx", "colorsys:rgb_to_hls", "--json", "float", "int"]
+    assert main(["explain", *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["call"] == "rgb_to_hls(float, int)"
+    with pytest.raises(SystemExit):
+        main(["explain", *arguments, "--jsn"])
+    assert "unrecognized arguments: float int --jsn" in capsys.readouterr().err
+
+
+def test_the_version_is_that_of_the_distribution(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert f"overlay-dispatch {metadata.version('overlay-dispatch')}" in capsys.readouterr().out
+
+
 # ---- errors -------------------------------------------------------------------------------
 
 
@@ -297,6 +326,31 @@ def test_an_error_that_a_module_raises_is_its_own(importable):
     (importable / "broken.py").write_text("import missing_module_of_this_test\n")
     with pytest.raises(ModuleNotFoundError, match="missing_module_of_this_test"):
         named_context("broken:ctx")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import missing_module_of_this_test", "ModuleNotFoundError: No module named"),
+        ("x = ", "SyntaxError: invalid syntax   [broken.py:1]"),
+        ("def f():\n    raise KeyError\nf()", "KeyError   [broken.py:2]"),
+    ],
+)
+def test_what_a_module_raises_ends_with_one_message_and_code_2(importable, capsys, text, message):
+    (importable / "broken.py").write_text(text)
+    for arguments in (["run"], ["explain", "math:sin"]):
+        command, *further = arguments
+        assert main([command, "--context", "broken:ctx", *further]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert "--traceback" in error
+        assert "Traceback" not in error
+
+
+def test_a_program_that_python_cannot_read_ends_as_it_does_natively(place):
+    script(place, "def f(:\n")
+    done, same = run("script.py"), native("script.py")
+    assert (done.returncode, done.stderr.splitlines()[1:]) == (1, same.stderr.splitlines()[1:])
 
 
 def test_types_are_found_by_name():

@@ -1,0 +1,52 @@
+"""Builds the wheel and the sdist, and installs each into an empty environment, where it is tried.
+
+What is built stays in dist/, the environments do not stay.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SMOKE = ROOT / "scripts" / "smoke.py"
+BUILD = (sys.executable, "-m", "hatchling", "build")
+PIP = ("-I", "-m", "pip", "install", "-q", "--disable-pip-version-check")
+
+
+def built(folder: Path) -> list[Path]:
+    """The wheel and the sdist, made anew in a folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([*BUILD, "-d", folder], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    return sorted(folder.iterdir(), key=lambda file: file.suffix == ".gz")
+
+
+def try_out(file: Path, constraints: Path) -> None:
+    """Install a distribution, with what it needs alone, and run the smoke program far from here.
+
+    Raises CalledProcessError where either fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = Path(folder) / "bin" / "python"
+        smoke = shutil.copy(SMOKE, folder)
+        for command in ([*PIP, "-c", constraints, file], ["-I", smoke]):
+            subprocess.run([python, *command], check=True, cwd=folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--build", action="store_true", help="build them, and stop")
+    parser.add_argument("--constraints", type=Path, default=ROOT / "constraints.txt")
+    asked = parser.parse_args()
+    for file in built(ROOT / "dist"):
+        print(file.relative_to(ROOT), flush=True)
+        if not asked.build:
+            try_out(file, asked.constraints.resolve())
+
+
+if __name__ == "__main__":
+    main()
