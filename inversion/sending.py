@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay.kept import Kept
-from overlay.pickling import Shipped, content_of
+from overlay.pickling import Shipped
+from overlay.sent import content_of
 from primitives.arrays.domain import Shape, element_of, is_array, shape_of
 
 if TYPE_CHECKING:

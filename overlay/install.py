@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import code
 import contextlib
 import sys
 from collections.abc import Generator
@@ -14,7 +13,7 @@ from overlay.errors import OverlayError
 from overlay.location import caller
 from overlay.stack import Stack, entered
 
-__all__ = ["Console", "Installed", "Session", "install"]
+__all__ = ["Installed", "Session", "install", "sessions"]
 
 _ATTRIBUTE = "_overlay_session"
 
@@ -80,29 +79,8 @@ class Installed:
         self.remove()
 
 
-class Console(code.InteractiveConsole):
-    """A console of which each input runs in the contexts that are installed."""
-
-    def __init__(self, namespace: dict[str, Any], *contexts: Context) -> None:
-        super().__init__(namespace)
-        self.session = Session()
-        self.session.contexts += contexts
-
-    def runcode(self, code: CodeType) -> None:
-        """Run one input."""
-        with self.session.prepared(code, self.locals) as piece:  # pyright: ignore[reportArgumentType]
-            super().runcode(piece)
-
-    def interact(self, banner: str | None = None, exitmsg: str | None = None) -> None:
-        """Read and run until the input ends."""
-        _consoles.append(self)
-        try:
-            super().interact(banner, exitmsg)
-        finally:
-            _consoles.remove(self)
-
-
-_consoles: list[Console] = []
+sessions: list[Session] = []
+"""Of consoles that run, the innermost last."""
 
 
 def install(context: Context) -> Installed:
@@ -125,8 +103,8 @@ def install(context: Context) -> Installed:
 
 
 def _session() -> Session | None:
-    if _consoles:
-        return _consoles[-1].session
+    if sessions:
+        return sessions[-1]
     ipython: Any = sys.modules.get("IPython")
     shell: Any = None if ipython is None else ipython.get_ipython()
     return None if shell is None else _session_of(shell)

@@ -7,13 +7,10 @@ process twice is one table there.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import operator
-import pickle
+import os
 import sys
-import threading
-import uuid
 import weakref
 from collections.abc import Callable
 from types import FrameType
@@ -28,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Shipped",
-    "content_of",
     "home_of_caller",
     "name_at_home",
     "named",
+    "pickler_by_value",
     "reduced_table",
     "restore_table",
 ]
@@ -80,7 +77,7 @@ def reduced_table(table: MethodTable) -> tuple[Any, ...]:
     if name is not None:
         return named, (table.home, name)
     if table.identity is None:
-        table.identity = uuid.uuid4().hex
+        table.identity = os.urandom(16).hex()
         _tables[table.identity] = table
     rows = [
         (_reference(m.target), Shipped(m.function, f"the method {m!r}"), m.precedence, m.generated)
@@ -150,7 +147,7 @@ class Shipped:
         if name is not None:
             module, _, path = name.partition(":")
             return _function_at, (module, path)
-        if not _is_main(self.function) and _pickler_by_value() is None:
+        if not _is_main(self.function) and pickler_by_value() is None:
             raise OverlayError(
                 f"cannot pickle {self.what}: no module holds "
                 f"{name_of(self.function)} under its name",
@@ -171,7 +168,7 @@ def _is_main(function: Any) -> bool:
     return isinstance(path, str) and getattr(main, path, None) is function
 
 
-def _pickler_by_value() -> Any:
+def pickler_by_value() -> Any:
     """The module of the pickler at work, if that is one that ships functions by value."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -180,30 +177,3 @@ def _pickler_by_value() -> Any:
             return sys.modules.get(module)
         frame = frame.f_back
     return None
-
-
-# ---- what comes several times -------------------------------------------------------------
-
-
-class _Writing(threading.local):
-    def __init__(self) -> None:
-        self.owners: set[int] = set()
-
-
-_writing = _Writing()
-
-
-def content_of(owner: Any, parts: tuple[Any, ...]) -> str | None:
-    """A digest of all that the pickler at work writes of an object's parts, by which who reads
-    it several times knows it again; another one after a change. None within the object itself,
-    and where the parts cannot be pickled."""
-    if id(owner) in _writing.owners:
-        return None
-    dumps = getattr(_pickler_by_value(), "dumps", pickle.dumps)
-    _writing.owners.add(id(owner))
-    try:
-        return hashlib.blake2b(dumps(parts), digest_size=16).hexdigest()
-    except Exception:  # whoever pickles the parts hears of it
-        return None
-    finally:
-        _writing.owners.discard(id(owner))

@@ -10,9 +10,10 @@ import sys
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from overlay.console import Console
 from overlay.context import Context
 from overlay.errors import OverlayError
-from overlay.install import Console, Session
+from overlay.install import Session
 from overlay.location import is_ours
 
 __all__ = ["Program"]

@@ -5,7 +5,6 @@ A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import operator
 import re
@@ -166,6 +165,8 @@ def lookup(name: str) -> Any | None:
 def nearest_names(name: str) -> tuple[str, list[str]]:
     """What of ``"module:qualified.name"`` has no such attribute, and what it has that is spelled
     nearly so."""
+    import difflib  # for errors alone
+
     module, _, path = name.partition(":")
     found: Any = sys.modules[module]
     shown, parts = f"module {module}", path.split(".")

@@ -26,9 +26,26 @@ def name_of(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-")
 
 
-def test_importing_overlay_does_not_import_numba():
-    code = "import sys, overlay; sys.exit('numba' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+def imported_with(package: str, *options: str) -> set[str]:
+    """The modules, by their first names, that a fresh Python has after an import."""
+    code = f"import sys, {package}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    command = [sys.executable, *options, "-c", code]
+    done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+def test_importing_overlay_imports_little_and_nothing_of_other_distributions():
+    found = imported_with("overlay", "-S")  # without what installed packages have run at the start
+    assert found - sys.stdlib_module_names == {"overlay", "__main__"} - sys.stdlib_module_names
+    slow = {"code", "difflib", "hashlib", "pickle", "random", "tempfile", "traceback", "uuid"}
+    assert found & slow == set()
+
+
+@pytest.mark.parametrize("package", ["primitives", "inversion"])
+def test_importing_inversion_does_not_import_what_few_programs_need(package):
+    found = imported_with(package)
+    assert {"numba", "numpy", package} <= found
+    assert found & {"IPython", "dask", "matplotlib", "plum", "tqdm", "typeguard"} == set()
 
 
 @pytest.fixture(scope="module")

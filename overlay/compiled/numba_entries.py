@@ -25,7 +25,7 @@ from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
 from overlay.kept import Kept
-from overlay.pickling import content_of
+from overlay.sent import content_of
 from overlay.table import LOCK
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from overlay import Context, MethodTable, OverlayError, current_context, install
-from overlay.install import Console
+from overlay.console import Console
 
 table = MethodTable("waves")
 ctx = Context(table)

@@ -1,0 +1,91 @@
+"""What importing each package costs, in CPU time above Python's own start, and what it imports."""
+
+import resource
+import subprocess
+import sys
+
+from common.options import options
+from common.page import part, section, times, written
+from common.rows import duration
+from common.timing import machine, table
+
+ROOTS = (
+    "overlay",
+    "overlay.interpretations.autodiff",
+    "overlay.interpretations.intervals",
+    "primitives",
+    "inversion",
+    "numba",
+    "plum",
+    "numpy",
+)
+PACKAGES = ("numba", "numpy", "scipy", "plum", "typeguard")
+LOOK = "import sys, {0}; print(*sys.modules)"
+
+
+def spent(module):
+    """Seconds of CPU time of a Python that imports a module and ends; none for ``sys``, which is
+    there."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def imported(module):
+    """Those of other packages that come with a module, and how many modules there are then."""
+    command = [sys.executable, "-c", LOOK.format(module)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return {"modules": len(found), "packages": [name for name in PACKAGES if name in found]}
+
+
+def compared(modules, rounds):
+    """The least that each module takes above the least of a bare start, in turns."""
+    taken = {module: [] for module in ("sys", *modules)}
+    for _ in range(rounds):
+        for module, each in taken.items():
+            each.append(spent(module))
+    start = min(taken.pop("sys"))
+    rows = [
+        {"module": module, "seconds": min(each) - start, **imported(module)}
+        for module, each in taken.items()
+    ]
+    return start, rows
+
+
+HEAD = ("import", "CPU time", "to Python's start", "modules", "of these")
+
+
+def cells(row, start):
+    return (
+        row["module"],
+        duration(row["seconds"]),
+        times(row["seconds"] / start),
+        str(row["modules"]),
+        ", ".join(row["packages"]) or "none",
+    )
+
+
+def page(figures):
+    """The part of docs/benchmarks.md."""
+    text = (
+        "The CPU time of a fresh Python that imports a module, above that of one that imports "
+        "nothing; the least of runs in turns. Files are in the system's memory, bytecode on disk."
+    )
+    start = figures["start"]
+    rows = [HEAD, *(cells(row, start) for row in figures["rows"])]
+    lines = [f"Python's own start: {duration(start)}"]
+    return part("Imports", text, [section("Packages", "", rows, lines)])
+
+
+def main():
+    chosen = options(__doc__)
+    print(machine())
+    start, rows = compared(ROOTS[:1] if chosen.smallest else ROOTS, chosen.rounds)
+    print(table([HEAD, *(cells(row, start) for row in rows)]))
+    figures = {"machine": machine(), "start": start, "rows": rows}
+    written({**figures, "page": page(figures)}, chosen.json)
+
+
+if __name__ == "__main__":
+    main()
