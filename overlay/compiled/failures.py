@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import os
 import re
 import weakref
 from typing import TYPE_CHECKING, Any, Final
@@ -53,6 +54,10 @@ __all__ = [
 ]
 
 NUMBERED: Final = re.compile(r"\[overlay failure (\d+)\]")
+# places in numba's messages, whose paths are relative or those of a notebook's temporary files
+PLACES: Final = re.compile(
+    r'File "(?P<file>[^"<]+)", line (?P<line>\d+):?|(?P<at>\S+) \((?P<n>\d+)\)$'
+)
 COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 LONGEST_REASON: Final = 6
 
@@ -388,9 +393,18 @@ STAGES: Final = "Failed in nopython mode", "Failed in untyped mode", "Failed in 
 
 
 def shortened(reason: str) -> list[str]:
-    """The first telling lines of one of numba's messages."""
-    lines = (line.strip() for line in COLOUR.sub("", reason).splitlines())
+    """The first telling lines of one of numba's messages, each once, with places as ours."""
+    lines = (PLACES.sub(_place, line.strip()) for line in COLOUR.sub("", reason).splitlines())
     telling = [
-        line for line in lines if line and not line.startswith(("During:", *STAGES, "<source", "^"))
+        line
+        for line in dict.fromkeys(lines)
+        if line and not line.startswith(("During:", *STAGES, "<source", "^"))
     ]
     return telling[:LONGEST_REASON]
+
+
+def _place(found: re.Match[str]) -> str:
+    if found["file"] is not None:
+        return f"at {shown(os.path.abspath(found['file']), int(found['line']))}"
+    path = found["at"]
+    return shown(path, int(found["n"])) if os.path.isabs(path) else found[0]

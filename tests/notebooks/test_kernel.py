@@ -72,8 +72,16 @@ CELLS = {
             return 0.0
         table
     """,
+    "not compiled": """
+        def odd(n):
+            a = 0
+            if n:
+                a = "b"
+            return a
+        ctx.jit(odd)(1)
+    """,
 }
-FAILING = ("failing", "no context", "not first")
+FAILING = ("failing", "no context", "not first", "not compiled")
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +118,13 @@ def test_places_are_named_by_the_number_of_their_cell(outputs):
     assert shown.startswith(f"In[{number('method again')}]:1 ")
     assert f"In[{number('helper again')}]:2" in shown
     assert "ipykernel" not in shown
+
+
+def test_what_numba_says_names_places_by_their_cell_too(outputs):
+    [error] = outputs["not compiled"]
+    cell = f"In[{number('not compiled')}]:5"
+    assert f"defined at {cell}\n  numba: at {cell}\n  help:" in error.evalue
+    assert "ipykernel" not in error.evalue
 
 
 def test_overlay_without_a_context_shows_what_is_in_force(outputs):
