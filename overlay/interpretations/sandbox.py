@@ -39,7 +39,8 @@ def _present(*names: str) -> tuple[str, ...]:
 
 
 PROCESSES = _present(
-    *("os:system", "os:popen", "os:fork", "os:kill", "os:abort", "os:_exit"),
+    *("os:system", "os:popen", "os:fork", "os:forkpty", "os:kill", "os:killpg", "os:abort"),
+    *("os:_exit", "_posixsubprocess:fork_exec"),
     *("os:execv", "os:execve", "os:posix_spawn", "os:posix_spawnp", "subprocess:Popen.__init__"),
     "multiprocessing.process:BaseProcess.start",
 )
@@ -48,6 +49,9 @@ FILES = _present(
     *("builtins:open", "os:open", "io:FileIO", "io:open_code", "os:truncate", "os:chmod"),
     *("os:chown", "os:link", "os:symlink", "os:mkdir", "os:rmdir", "os:remove", "os:unlink"),
     *("os:rename", "os:replace", "os:utime", "os:mknod", "os:mkfifo"),
+    # what opens files in C, or is called by it
+    *("numpy:save", "numpy:savez", "numpy:savez_compressed", "numpy:savetxt", "numpy:fromfile"),
+    *("numpy:ndarray.tofile", "numpy:ndarray.dump", "sqlite3:connect", "sqlite3:Connection"),
 )
 """What opens, makes, changes and removes files."""
 NETWORK = _present("socket:socket.__init__", "_socket:socket", "socket:getaddrinfo")
@@ -88,7 +92,7 @@ class Sandbox:
     calls: those that were refused, also where the program caught the error.
 
     A function that would run elsewhere, in a thread that the program starts or as a callback of
-    C code, is refused where it is handed over.
+    C code, is refused where it is handed over, with an OverlayError.
     """
 
     def __init__(

@@ -307,6 +307,8 @@ class Callees:
             if mapped is callee.func:
                 return callee, Keep.NO
             return functools.partial(mapped, *callee.args, **callee.keywords), Keep.NO
+        if kind is operator.methodcaller:
+            return self._method_caller(callee), Keep.NO
         if kind is LRU_CACHE:
             # a cache of its own: results found here must not be met outside
             self.engine.caches = True
@@ -459,6 +461,21 @@ class Callees:
         if partial or kind in (FunctionType, *BUILTINS, MethodType, LRU_CACHE, staticmethod):
             return self[owner]
         return constructor(self, owner) if issubclass(kind, type) else native
+
+    def _method_caller(self, caller: Any) -> Any:
+        """``operator.methodcaller(name, ...)``, whose method is called in the context."""
+        made, given = caller.__reduce__()
+        named = made is not operator.methodcaller  # then it is a partial, with the name in it
+        name, *args = (*made.args, *given) if named else given
+        kwargs = made.keywords if named else {}
+
+        @unseen
+        def call(*objects: Any, **others: Any) -> Any:
+            if len(objects) != 1 or others:
+                return caller(*objects, **others)  # its own error
+            return self[getattr(objects[0], name)](*args, **kwargs)
+
+        return call
 
     def _instance(self, instance: Any) -> Any:
         kind: Any = type(instance)

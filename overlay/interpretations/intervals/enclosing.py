@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from overlay import Context, MethodTable
+from overlay.interpretations.intervals.arrays import fill_arrays
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided, watched
 from overlay.interpretations.intervals.following import (
     both_ways,
@@ -35,6 +36,7 @@ _following = MethodTable("following", faithful=True)
 _leaving = MethodTable("leaving out", faithful=True)
 fill(intervals)
 fill_containers(_containers)
+fill_arrays(_containers)
 fill_plain(_plain)
 fill_refusing(_refusing)
 fill_following(_following)
@@ -61,7 +63,8 @@ def enclose(
     of calls that raise an error for some: Undecided is raised, or both ways are followed, and
     the interval holds the results of all. f is then run again and again, and must not depend on
     what an earlier run has left behind. most_ways: how many ways there may be.
-    pieces: into how many each interval is cut up, for a narrower result.
+    pieces: into how many each interval among the arguments is cut up, for a narrower result;
+    those in lists and arrays are not.
 
     >>> from overlay.interpretations.intervals import Interval, enclose
     >>> enclose(lambda x: x * (1 - x), Interval(0, 1))
@@ -99,7 +102,7 @@ def _pieces(args: Sequence[Any], pieces: int) -> Any:
 
 
 def _numbers(found: Any) -> Any:
-    return Interval(found) if type(found) is float else found
+    return Interval(found) if isinstance(found, float) else found
 
 
 def _joined(found: Sequence[Any], name: str) -> Any:

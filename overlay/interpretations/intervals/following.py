@@ -10,7 +10,7 @@ from overlay import MethodTable, OverlayError, nonoverlay
 from overlay.enclosures import Bounds
 from overlay.interpretations.intervals.errors import Undecided, watched
 from overlay.interpretations.intervals.interval import Interval
-from overlay.interpretations.intervals.methods import choose, outside
+from overlay.interpretations.intervals.methods import choose, outside, some_integer
 from overlay.location import name_of
 
 __all__ = ["both_ways", "fill_following", "fill_leaving", "fill_refusing"]
@@ -88,6 +88,15 @@ def _answer() -> bool:
     return _way.get().answer()
 
 
+def _one_of(a: Bounds) -> int:
+    if not a[1] - a[0] < LONGEST:
+        raise _too_many(f"int() gives more than {LONGEST} integers")
+    found = int(a[0])
+    while found < a[1] and not _answer():
+        found += 1
+    return found
+
+
 def fill_following(table: MethodTable) -> None:
     """Have questions answered as the way says that is gone."""
 
@@ -102,6 +111,10 @@ def fill_following(table: MethodTable) -> None:
         if not nonoverlay(_answer)():
             raise nonoverlay(_has_no_value)(True, function, raises, x, y)
         return True
+
+    @table.overlay(some_integer)
+    def answer_integer(a: Any) -> int:
+        return nonoverlay(_one_of)(a)
 
 
 def both_ways(run: Callable[[], Any], most: int) -> list[Any]:

@@ -17,7 +17,7 @@ from overlay.interpretations.intervals.interval import Interval
 from overlay.interpretations.intervals.rules import RULES, Rule, everywhere
 from overlay.target import describe
 
-__all__ = ["choose", "declare", "fill", "outside"]
+__all__ = ["choose", "declare", "fill", "outside", "some_integer"]
 
 
 # ---- what intervals do not decide ---------------------------------------------------------
@@ -42,6 +42,14 @@ def outside(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bounds) -> 
     raise Undecided("a function has no value for some numbers of an interval")
 
 
+def some_integer(a: Bounds) -> int:
+    """Numbers are cut off to different integers, from the first of these bounds to the last.
+
+    A target: interpretations that go on say which.
+    """
+    raise Undecided("int() gives different integers for the numbers of an interval")
+
+
 # ---- arguments ----------------------------------------------------------------------------
 
 
@@ -58,12 +66,17 @@ KINDS = ((Interval, _own), (float, _of_float), (int, of_integer))
 
 
 def declare(
-    table: MethodTable, target: Any, method: Callable[..., Any], types: Sequence[Any]
+    table: MethodTable,
+    target: Any,
+    method: Callable[..., Any],
+    types: Sequence[Any],
+    *,
+    precedence: int = 0,
 ) -> None:
     """Add a method for arguments of these types."""
     code = method.__code__
     method.__annotations__ = dict(zip(code.co_varnames[: code.co_argcount], types, strict=True))
-    table.overlay(target)(method)
+    table.overlay(target, precedence=precedence)(method)
 
 
 def _signatures(arity: int) -> Iterator[tuple[Any, ...]]:
@@ -131,6 +144,16 @@ def _integer_power(x: Any, n: int) -> Any:
     return Interval(found[0], found[1])
 
 
+def _logarithm(read: Any, read_other: Any) -> Callable[..., Any]:
+    """To a base."""
+
+    def method(x: Any, base: Any) -> Any:
+        a, b = nonoverlay(read)(x), nonoverlay(read_other)(base)
+        return math.log(Interval(a[0], a[1])) / math.log(Interval(b[0], b[1]))
+
+    return method
+
+
 # ---- comparisons and conversions ----------------------------------------------------------
 
 
@@ -190,7 +213,7 @@ def _whole(x: Any) -> int:
     cut = nonoverlay(enclosures.truncate)((x.low, x.high))
     if cut[0] == cut[1]:
         return int(cut[0])
-    raise Undecided("int() gives different integers for the numbers of an interval")
+    return some_integer(cut)
 
 
 def _no(x: Any) -> bool:
@@ -208,6 +231,8 @@ def fill(table: MethodTable) -> None:
             _declare_rule(table, rule, function)
     for target in (operator.pow, pow, math.pow):
         declare(table, target, _integer_power, (Interval, int))
+    for (kind, read), (other, read_other) in _signatures(2):
+        declare(table, math.log, _logarithm(read, read_other), (kind, other))
     for function, question, decided, swapped, negated in COMPARISONS:
         for (kind, read), (other, read_other) in _signatures(2):
             method = _comparison(question, decided, swapped, negated, read, read_other)

@@ -1,8 +1,7 @@
-"""What interpreted programs need beside the rules: plain numbers, containers, arrays, classes."""
+"""What interpreted programs need beside the rules: plain numbers, containers, classes."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import operator
@@ -13,11 +12,12 @@ import numpy as np
 
 from overlay import MethodTable, call_next, nonoverlay
 from overlay.enclosures import above, below
+from overlay.enclosures.arithmetic import scaled
 from overlay.interpretations.intervals.interval import Interval, bounds_of
 from overlay.interpretations.intervals.methods import declare
 from overlay.interpretations.intervals.rules import ORDER, RULES, Rule
 
-__all__ = ["fill_containers", "fill_plain", "holds_intervals"]
+__all__ = ["fill_containers", "fill_plain"]
 
 
 # ---- plain numbers ------------------------------------------------------------------------
@@ -120,72 +120,75 @@ def _rounded(x: Interval, digits: int) -> Interval:
     return Interval(below(round(x.low, digits)), above(round(x.high, digits)))
 
 
-# ---- arrays -------------------------------------------------------------------------------
+# ---- functions of several numbers, and texts ------------------------------------------------
 
 
-def holds_intervals(array: Any) -> bool:
-    """Whether an array is of objects, some of which are intervals."""
-    return array.dtype == object and any(isinstance(item, Interval) for item in array.flat)
+def _logarithm(x: Any, base: Any) -> Any:
+    return math.log(x) / math.log(base)
 
 
-def _interval(item: Any) -> Any:
-    return Interval(item) if isinstance(item, (int, float)) else item
+def _length(x: Any, y: Any, z: Any, *others: Any) -> Any:
+    return math.sqrt(_sum([part * part for part in (x, y, z, *others)]))
 
 
-_intervals = np.frompyfunc(_interval, 1, 1)
+def _size(x: Any) -> Any:
+    return abs(x)
 
 
-def _elementwise(count: int) -> Callable[..., Any]:
-    """Functions of arrays of objects call methods of the items, which floats do not have."""
-
-    def one(x: Any) -> Any:
-        return call_next(nonoverlay(_intervals)(x) if x.dtype == object else x)
-
-    def two(x: Any, y: Any) -> Any:
-        if object in (getattr(x, "dtype", None), getattr(y, "dtype", None)):
-            x, y = nonoverlay(_intervals)(x), nonoverlay(_intervals)(y)
-        return call_next(x, y)
-
-    return one if count == 1 else two
+def _divided(x: Any, y: Any) -> Any:
+    return x // y, x % y
 
 
-def _made_for_intervals(*args: Any, **named: Any) -> Any:
-    """Arrays of floats that the program makes may be written to: as objects they hold intervals."""
-    found = call_next(*args, **named)
-    return found.astype(object) if found.dtype == np.float64 else found
+def _fraction(x: Any) -> Any:
+    return math.fmod(x, 1.0), math.trunc(x)
 
 
-def _largest_item(function: Callable[..., Any]) -> Callable[..., Any]:
-    def of_array(x: Any) -> Any:
-        if not nonoverlay(holds_intervals)(x):
-            return call_next(x)
-        return functools.reduce(function, list(x.flat))
-
-    return of_array
+def _scaled(x: Any, exponent: int) -> Any:
+    return nonoverlay(_by_power)(x, exponent)
 
 
-MAKERS = (np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like)
+def _by_power(x: Interval, exponent: int) -> Interval:
+    return Interval(*scaled((x.low, x.high), exponent))
+
+
+def _sum_of_products(p: Any, q: Any) -> Any:
+    return _sum([x * y for x, y in zip(p, q, strict=True)])
+
+
+def _product_and_sum(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
+def _text(form: str, x: Any) -> str:
+    return form % (x,)  # a tuple would be several values
+
+
+def _fill_functions(table: MethodTable) -> None:
+    for types in itertools.product((float, int), repeat=2):
+        declare(table, math.log, _logarithm, types)
+    for types in itertools.product((Interval, float, int), repeat=2):
+        if Interval in types:
+            declare(table, divmod, _divided, types)
+    declare(table, math.hypot, _size, (Interval,))
+    table.overlay(math.hypot)(_length)
+    declare(table, math.modf, _fraction, (Interval,))
+    declare(table, math.ldexp, _scaled, (Interval, int))
+    declare(table, operator.mod, _text, (str, Interval))
+    for name, method in (("sumprod", _sum_of_products), ("fma", _product_and_sum)):
+        if hasattr(math, name):  # since Python 3.12 and 3.13
+            table.overlay(getattr(math, name))(method)
 
 
 def fill_containers(table: MethodTable) -> None:
-    """Declare what becomes of sequences and arrays with intervals."""
+    """Declare what becomes of sequences with intervals, and of functions of several numbers."""
     for target in (sum, math.fsum):
         table.overlay(target)(_sum)
     table.overlay(math.prod)(_product)
     table.overlay(math.dist)(_distance)
-    for target, ufunc, whole in ((min, np.minimum, np.min), (max, np.maximum, np.max)):
+    for target in (min, max):
         declare(table, target, _extreme(target), (Any,))
         table.overlay(target)(_of_several(target))
-        declare(table, whole, _largest_item(target), (np.ndarray,))
-        declare(table, ufunc, _elementwise(2), (np.ndarray, np.ndarray))
     declare(table, isinstance, _of_class, (Interval, Any))
     for target in (round, np.round):
         declare(table, target, _to_digits, (Interval, int))
-    for rule in RULES:
-        for function in rule.spellings:
-            if isinstance(function, np.ufunc):
-                for types in itertools.product((np.ndarray, Any), repeat=rule.arity):
-                    if np.ndarray in types:
-                        declare(table, function, _elementwise(rule.arity), types)
-    for target in MAKERS:
-        table.overlay(target)(_made_for_intervals)
+    _fill_functions(table)

@@ -2,13 +2,16 @@ import contextlib
 import functools
 import glob
 import math
+import operator
 import os
 import pathlib
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import threading
 
+import numpy as np
 import pytest
 
 from overlay import MethodNotFound, OverlayError
@@ -38,6 +41,8 @@ class Hidden:
         lambda: sorted([COMMAND], key=os.system),
         lambda: functools.partial(os.system, COMMAND)(),
         lambda: functools.reduce(lambda f, x: f(x), [os.system, COMMAND]),
+        lambda: operator.methodcaller("system", COMMAND)(os),
+        lambda: list(map(operator.methodcaller("system", command=COMMAND), [os])),
         lambda: (lambda f: f(COMMAND))(os.system),
         lambda: Hidden().now,
         lambda: Hidden() + 1,
@@ -58,6 +63,9 @@ def test_a_call_is_refused_however_it_is_made(program):
         (lambda: pathlib.Path("notes.txt").write_text("x"), "open"),
         (lambda: tempfile.mkstemp(), "os.open"),
         (lambda: socket.create_connection(("localhost", 9)), "socket.getaddrinfo"),
+        (lambda: np.save("notes.npy", np.zeros(1)), "numpy.save"),
+        (lambda: np.zeros(1).tofile("notes.npy"), "numpy.ndarray.tofile"),
+        (lambda: sqlite3.connect("notes.db"), "sqlite3.connect"),
         (lambda: eval("1 + 1"), "eval"),
         (lambda: exec("import os; os.system('true')"), "exec"),
     ],

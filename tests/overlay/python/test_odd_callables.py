@@ -470,6 +470,23 @@ def test_object_new_may_be_a_target():
     assert Context(made)(lambda: [Pair() for _ in range(3)]) == ["made"] * 3
 
 
+def test_a_method_caller_calls_a_method_in_the_context():
+    class Value:
+        def shifted(self, by=0.0):
+            return math.sin(by)
+
+    def program(caller, *args):
+        return caller(*args)
+
+    plain, named = operator.methodcaller("sin", 1.0), operator.methodcaller("shifted", by=1.0)
+    assert ctx(program, plain, math) == ctx(plain, math) == ctx(program, named, Value()) == S
+    assert ctx(lambda: list(map(named, [Value()]))) == [S]
+    assert ctx(lambda: sorted([Value()], key=named)[0].shifted(1.0)) == S
+    for args in ((), (math, 1)):
+        with pytest.raises(TypeError, match="methodcaller expected 1 argument"):
+            ctx(program, plain, *args)
+
+
 def test_call_of_a_callable_in_c_reaches_what_it_calls():
     cached, static = functools.lru_cache(helper), staticmethod(helper)
     partial = functools.partial(helper, 1.0)

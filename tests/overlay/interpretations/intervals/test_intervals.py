@@ -303,6 +303,82 @@ def test_sequences():
     assert enclose(lambda xs: math.dist(xs, [1.0, 1.0]), given).high >= math.sqrt(10)
 
 
+def test_functions_of_several_numbers():
+    x = Interval(7.5, 8.5)
+    for program in (
+        lambda x: math.log(x, 2),
+        lambda x: math.log(x, 2.5) + math.log(100, x),
+        lambda x: math.hypot(x, 1.0, 2.0, x),
+        lambda x: math.hypot(-x),
+        lambda x: divmod(x, 3)[0],
+        lambda x: divmod(10.0, x)[1],
+        lambda x: math.modf(x)[0] + math.modf(x)[1],
+        lambda x: math.ldexp(x, -3),
+    ):
+        found = enclose(program, x)
+        assert all(program(point) in found for point in (7.5, 7.9, 8.0, 8.5))
+        assert found.width < 6
+    assert (
+        Context(intervals)
+        .jit(lambda x: math.log(x, 2))(x)
+        .equals(enclose(lambda x: math.log(x, 2), x))
+    )
+    of_floats = enclose(lambda: math.log(8.1, 3))
+    exact = mpmath.log(mpmath.mpf(8.1), 3)
+    assert of_floats.low < exact < of_floats.high
+    for name, args in (("sumprod", ([x, 1.0], [2.0, x])), ("fma", (x, x, 1.0))):
+        if hasattr(math, name):
+            assert enclose(getattr(math, name), *args).width < 20
+
+
+def test_an_integer_that_is_not_decided_is_each_in_turn():
+    def item(x):
+        return [10.0, 20.0, 40.0][int(x)]
+
+    with pytest.raises(Undecided, match=r"int\(\) gives different"):
+        enclose(item, Interval(0.5, 1.5))
+    assert enclose(item, Interval(0.5, 1.5), undecided="follow").equals(Interval(10, 20))
+    assert enclose(item, Interval(0.0, 2.9), undecided="follow").equals(Interval(10, 40))
+    with pytest.raises(Undecided, match="more than 500 integers"):
+        enclose(item, Interval(0.0, 1e9), undecided="follow")
+
+
+def test_texts_of_intervals():
+    def program(x, form, number):
+        return f"{x:.1f} " + form % x + number % 3
+
+    assert enclose(program, Interval(1, 2), "%s ", "%d") == "[1.0, 2.0] [1.0, 2.0] 3"
+
+
+ARRAY_RULES = [f for r in RULES for f in r.spellings if isinstance(f, np.ufunc)]
+
+
+@pytest.mark.parametrize("function", ARRAY_RULES, ids=lambda f: f.__name__)
+def test_elementwise_functions_of_arrays(function):
+    one = np.array([[Interval(1.25, 1.5)], [Interval(1.75, 2.0)]])
+    if function in (np.arcsin, np.arccos, np.arctanh):
+        one = one / 4
+    args = (one,) if function.nin == 1 else (one, np.array([Interval(2, 2.5), 3.0]))
+    points = (Interval(1.25, 1.5) if function.nin == 2 else one[0, 0], Interval(2, 2.5))
+    found = enclose(function, *args)
+    assert found.shape == ((2, 1) if function.nin == 1 else (2, 2))
+    assert found[0, 0].equals(enclose(function, *points[: function.nin]))
+
+
+def test_whole_arrays():
+    given = np.array([Interval(1, 2), Interval(3, 4)])
+    assert enclose(lambda a: np.clip(a, 1.5, 3.5), given)[0].equals(Interval(1.5, 2))
+    assert enclose(lambda a: np.round(a * 1.01, 1), given)[1].within(Interval(2.99, 4.11))
+    assert enclose(np.isnan, given).tolist() == [False, False]
+    for function in (np.var, np.std):
+        for ddof in (0, 1):
+            found = enclose(lambda a, f=function, d=ddof: f(a, ddof=d), given)
+            assert found.low >= 0
+            for point in ([1.0, 3.0], [2.0, 3.0], [1.0, 4.0]):
+                assert function(np.array(point), ddof=ddof) in found
+    assert enclose(lambda: np.var(np.array([1.0, 2.0]))).equals(Interval(0.25))
+
+
 def test_arrays_hold_intervals_as_objects():
     given = np.array([Interval(1, 2), Interval(3, 4)])
     assert given.dtype == object
