@@ -193,20 +193,21 @@ def _by_reverse(
 def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     """What runs an adjoint in compiled code."""
     names = [f"x{i}" for i in range(len(types) - 1)]
-    given = ", ".join(
-        name if issubclass(t, np.ndarray) else f"float({name})"
-        for name, t in zip(names, types[1:], strict=True)
-    )
-    # the call that is never made has compiled code depend on f
-    return written(
-        f"def method(f, {', '.join(names)}):\n"
-        "    if never(0.0):\n"
-        f"        f({', '.join(names)})\n"
-        f"    return back({given}, 1.0){'[0]' * (len(names) == 1)}",
-        None,
-        back=nonoverlay(adjoint.function),
-        never=never,
-    )
+    arrays = [n for n, t in zip(names, types[1:], strict=True) if issubclass(t, np.ndarray)]
+    numbers = [name for name in names if name not in arrays]
+    given = [name if name in arrays else f"float({name})" for name in names]
+    adds = [f"d_{name}" for name in arrays]
+    found = [f"d_{name}" if name in arrays else f"found[{numbers.index(name)}]" for name in names]
+    lines = [
+        f"def method(f, {', '.join(names)}):",
+        "    if never(0.0):",  # which has compiled code depend on f
+        f"        f({', '.join(names)})",
+        *(f"    d_{name} = zeros_like({name})" for name in arrays),
+        f"    found = back({', '.join([*given, '1.0', *adds])})",
+        f"    return {', '.join(found)}",
+    ]
+    back, zeros_like = nonoverlay(adjoint.function), nonoverlay(np.zeros_like)
+    return written("\n".join(lines), None, back=back, zeros_like=zeros_like, never=never)
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:

@@ -88,6 +88,7 @@ class _Emitter:
         self.depth = 1
         self.where = ""
         self.count = 0
+        self.elements: list[str] = []  # lines that add to elements
         self.sums: set[tuple[Any, Value]] = set()  # statements that add to what loops carry
         self.kept = {
             op: f"kept_{i}"
@@ -387,6 +388,8 @@ class _Emitter:
 
     def backward(self, region: Region, loop: Loop | None, begun: set[Value]) -> None:
         for op in reversed(region.ops):
+            if not isinstance(op, Call) or op.out.kind.ndim:
+                self._add_to_elements()
             match op:
                 case Call() if op.out in begun and op.out.matters:
                     self._call_back(op, begun)
@@ -398,6 +401,14 @@ class _Emitter:
                     self._loop_back(op, begun)
                 case _:
                     pass
+        self._add_to_elements()
+
+    def _add_to_elements(self) -> None:
+        """Add to elements of adjoints, in the order in which the program reads the elements: so
+        processors have what one turn of a loop adds to at hand for the next."""
+        for line in reversed(self.elements):
+            self.line(line)
+        self.elements.clear()
 
     def _reaches(self, op: Any, begun: set[Value]) -> bool:
         """Whether something inside has an adjoint that is not zero."""
@@ -426,7 +437,9 @@ class _Emitter:
                 continue
             if "{b0}" in line:
                 self._begin(source, begun)
-                self.line(self.filled(line, op, names))
+                self.elements.append(self.filled(line, op, names))
+                if op.out.kind.ndim:
+                    self._add_to_elements()
             else:
                 change = self.filled(line, op, names)
                 self.contribute(source, self._fitted(op, source, change), begun)

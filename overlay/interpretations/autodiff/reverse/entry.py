@@ -24,7 +24,7 @@ from overlay.interpretations.autodiff.reverse.adjoints import (
     hiding,
     kind_of_argument,
 )
-from overlay.interpretations.autodiff.reverse.emitting import RETURNS, Form
+from overlay.interpretations.autodiff.reverse.emitting import Form
 from overlay.interpretations.autodiff.reverse.program import FLOAT, Kind, Value, leaves
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.kernels import in_kernel
@@ -124,7 +124,7 @@ def adjoint_of_types(
     if in_kernel():
         refuse_array_in_kernel()
     kinds = [_kind_of_type(t) for t in types[1:]]
-    return _adjoint(f, kinds, range(len(kinds)), rules, tables, RETURNS)
+    return _adjoint(f, kinds, range(len(kinds)), rules, tables, Form(adds=True))
 
 
 def adjoint_adding(

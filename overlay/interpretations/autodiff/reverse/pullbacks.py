@@ -97,7 +97,7 @@ INFIX: dict[Any, tuple[str, tuple[str, ...] | None]] = {
     operator.add: ("({0} + {1})", ("{d}", "{d}")),
     operator.sub: ("({0} - {1})", ("{d}", "-{d}")),
     operator.mul: ("({0} * {1})", ("{d} * {1}", "{d} * {0}")),
-    operator.truediv: ("({0} / {1})", ("{d} / {1}", "-{d} * {r} / {1}")),
+    operator.truediv: ("({0} / {1})", None),
     operator.floordiv: ("({0} // {1})", None),
     operator.mod: ("({0} % {1})", None),
     operator.pow: ("({0} ** {1})", None),
@@ -198,6 +198,9 @@ def _elementwise(
     if function is operator.truediv and args[0] in (Known(1), Known(1.0)):
         back = (None, "-{d} * {r} * {r}")
         return Pullback(function, Kind("f", ndim), text, back, spread=spread)
+    if function is operator.truediv:
+        back = ("{p}", "-{p} * {r}")
+        return Pullback(function, Kind("f", ndim), text, back, spread=spread, before="{d} / {1}")
     if infix and infix[1]:
         return Pullback(function, Kind("f", ndim), text, infix[1], spread=spread)
     if function is operator.pow and whole and not _natural(args[1]):

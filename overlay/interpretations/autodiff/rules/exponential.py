@@ -24,7 +24,8 @@ def exponential(m):
         rule(m.log2,  lambda a: (1 / a / LOG_2,), ABOVE_0),
         rule(m.log10, lambda a: (1 / a / LOG_10,), ABOVE_0),
         rule(m.log1p, lambda a: (1 / (1 + a),), ABOVE_0),
-        rule(m.sqrt,  lambda a, ret: (0.5 / ret,), ABOVE_0),
+        # by 1 / ret, which programs often go on with: then there is one division
+        rule(m.sqrt,  lambda a, ret: (0.5 * (1 / ret),), ABOVE_0),
         rule(m.cbrt,  lambda a, ret: (1 / (3 * ret * ret),), ABOVE_0),
     )
 # fmt: on

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import (
     NotDifferentiable,
+    adjoint,
     adjoint_of,
     autodiff,
     gradient,
@@ -412,3 +413,25 @@ def test_what_is_not_read_is_refused_or_taken_forwards(f, why):
 def test_modes_are_named():
     with pytest.raises(NotDifferentiable, match="no mode 'backward'"):
         gradient(energy, mode="backward")(X)
+
+
+def test_elements_are_added_to_in_the_order_in_which_the_program_reads_them():
+    def pairs(x):
+        total = 0.0
+        for i in range(len(x) - 1):
+            total += x[i + 1] * x[i]
+        return total
+
+    x = np.array([1.0, 2.0, 4.0])
+    made = adjoint(pairs, x)
+    added = [line.split()[0] for line in made.source.splitlines() if "] +=" in line]
+    assert [name.partition("[")[0] for name in added] == ["d_x", "d_x"]
+    assert added[1] == "d_x[i]"
+    assert made.function(x, 1.0)[0].tolist() == [2.0, 5.0, 2.0]
+
+
+def test_the_adjoint_of_a_quotient_divides_once():
+    source = adjoint(lambda x, y: x / y, 3.0, 2.0).source
+    assert source.count(" / ") == 2  # in the program, and in its adjoint
+    found = adjoint(lambda x, y: x / y, 3.0, 2.0).function(3.0, 2.0, 1.0)
+    assert found == (0.5, -0.75)
