@@ -15,9 +15,10 @@ import numpy as np
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.partials import AdjointOf, PartialsOf, adjoint_of, partials_of
-from overlay.interpretations.autodiff.reverse.emitting import RETURNS, Form, adjoint_source
-from overlay.interpretations.autodiff.reverse.lifting import Lifter, kind_of_array
+from overlay.interpretations.autodiff.reverse.emitting import adjoint_source
+from overlay.interpretations.autodiff.reverse.lifting import Lifter
 from overlay.interpretations.autodiff.reverse.needs import mixes
+from overlay.interpretations.autodiff.reverse.operands import kind_of_array
 from overlay.interpretations.autodiff.reverse.program import (
     BOOL,
     FLOAT,
@@ -29,6 +30,7 @@ from overlay.interpretations.autodiff.reverse.program import (
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.interpretations.autodiff.reverse.writing import RETURNS, Form
 
 __all__ = ["Adjoint", "adjoint_for", "hiding", "kind_of_argument"]
 

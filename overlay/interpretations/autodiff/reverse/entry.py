@@ -24,9 +24,9 @@ from overlay.interpretations.autodiff.reverse.adjoints import (
     hiding,
     kind_of_argument,
 )
-from overlay.interpretations.autodiff.reverse.emitting import Form
 from overlay.interpretations.autodiff.reverse.program import FLOAT, Kind, Value, leaves
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.interpretations.autodiff.reverse.writing import Form
 from overlay.kernels import in_kernel
 from overlay.location import caller, name_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from overlay.analysis import body as read
 from overlay.analysis import marks
-from overlay.interpretations.autodiff.reverse import lifting
+from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.program import (
     INT,
     UNSET,
@@ -30,6 +30,8 @@ from overlay.interpretations.autodiff.reverse.structure import (
 
 __all__ = ["repeat"]
 
+UNROLLED = 64
+"""How often a loop over something that is known is repeated at most."""
 TRIES = 6
 """How often the kinds of what a loop carries are looked for."""
 
@@ -94,7 +96,7 @@ def _unrolled(
 ) -> Any:
     """A loop over a tuple, turn by turn."""
     before, choice, first = head
-    if len(items) > lifting.UNROLLED:
+    if len(items) > UNROLLED:
         raise Unreadable("it goes through a long tuple")
     for each in items:
         env[first] = each
@@ -158,7 +160,7 @@ class _Loop:
         lifter = self.lifter
         loop.around = lifter.loops
         loop.body = Region(loop)
-        inner = lifting.copied(env)
+        inner = copied(env)
         params: dict[str, Any] = {}
         before, lifter.region = lifter.region, loop.body
         outer, lifter.loops = lifter.loops, (*lifter.loops, loop)
@@ -190,7 +192,7 @@ class _Loop:
             return tuple(self._param(name, k, f) for k, f in zip(kind, parts, strict=True))
         value = self.lifter.value(name, kind)
         if kind.ndim:
-            value.shares = lifting.shared(first)
+            value.shares = shared(first)
         return value
 
     def _changed(
@@ -217,7 +219,7 @@ class _Loop:
             return None if None in joined else joined
         if other is None or isinstance(other, tuple):
             return None
-        return lifting.common_kind(mine, other)
+        return common_kind(mine, other)
 
     def _finish(
         self,
@@ -250,7 +252,7 @@ class _Loop:
         if kind is None:
             return UNSET
         out = self.lifter.value(name, kind)
-        out.shares = lifting.shared(last)
+        out.shares = shared(last)
         loop.carried.append(Carried(None, out, last))
         return out
 
@@ -281,10 +283,10 @@ def _share(loop: Loop, param: Any, last: Any) -> None:
             _share(loop, *parts)
         return
     if param.kind.ndim and last is not param:
-        for memory, _ in lifting.shared(last):
+        for memory, _ in shared(last):
             if loop in memory.written_in and len(memory.loops) <= len(loop.around):
                 raise Unreadable(f"{param.name} is an array that a loop writes to, or another")
-        param.shares = (*param.shares, *lifting.shared(last))
+        param.shares = (*param.shares, *shared(last))
 
 
 def _check_uses(loop: Loop) -> None:

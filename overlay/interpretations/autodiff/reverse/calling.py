@@ -1,0 +1,171 @@
+"""How calls become part of a program: each is resolved to a function that has an adjoint, or to a
+Python function whose statements take its place."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.autodiff.reverse.naming import Naming
+from overlay.interpretations.autodiff.reverse.operands import identity
+from overlay.interpretations.autodiff.reverse.program import (
+    Bound,
+    Call,
+    Known,
+    Local,
+    Memory,
+    Span,
+    Value,
+    Write,
+    leaves,
+)
+from overlay.interpretations.autodiff.reverse.pullbacks import (
+    BY_OTHERS,
+    INPLACE,
+    Pullback,
+    kind_of,
+    pullback_of,
+)
+from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.target import describe
+
+__all__ = ["Calling"]
+
+MOST_CALLS = 3000
+
+
+class Calling(Naming, ABC):
+    """Resolves calls."""
+
+    @abstractmethod
+    def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What a Python function gives, its statements made part of the program."""
+
+    @abstractmethod
+    def enter_local(self, local: Local, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The same for a function that the program defines."""
+
+    def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What a call gives."""
+        if isinstance(function, Known):
+            function = function.value
+        if isinstance(function, Bound):
+            return self.call(function.function, [function.receiver, *args], kwargs)
+        if isinstance(function, Local):
+            return self.enter_local(function, args, kwargs)
+        if not callable(function):
+            raise Unreadable("it calls what is not known")
+        if isinstance(function, type) and issubclass(function, BaseException):
+            raise Unreadable("it may raise an exception")
+        handler = STRUCTURAL.get(function) if _hashable(function) else None
+        if handler is not None:
+            try:
+                inspect.signature(handler).bind(self, *args, **kwargs)
+            except TypeError:
+                raise Unreadable(f"{describe(function)} is called with other arguments") from None
+            return handler(self, *args, **kwargs)
+        return self.call_known(function, args, kwargs)
+
+    def call_known(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        self.called.append(function)
+        if kwargs:
+            args, kwargs = _positional(function, args, kwargs)
+        if not kwargs:
+            folded = self._folded(function, args)
+            if folded is not None:
+                return folded
+            inplace = INPLACE.get(function) if _hashable(function) else None
+            if inplace is not None:
+                if isinstance(args[0], Value) and args[0].kind.ndim:
+                    return self._add_in_place(inplace, *args)
+                function = inplace
+                self.called.append(function)
+            pullback = pullback_of(function, args, self.name, self.users)
+            if pullback is not None:
+                self.reads_attributes |= pullback.of_items
+                return self.emit(pullback, args)
+            if function in (max, min) and len(args) > 2:
+                return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
+            other = BY_OTHERS.get((id(function), len(args)))
+            if other is not None and all(kind_of(a) is not None for a in args):
+                return self.enter(other, args, {})
+        if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
+            raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
+        return self.enter(function, args, kwargs)
+
+    def _folded(self, function: Any, args: list[Any]) -> Any:
+        """The result of an operator on numbers that are known."""
+        known = all(isinstance(a, Known) and isinstance(a.value, (int, float, bool)) for a in args)
+        if not known or getattr(function, "__module__", "") not in ("_operator", "math"):
+            return None
+        try:
+            return Known(function(*(a.value for a in args)))
+        except (ArithmeticError, ValueError):
+            return None
+
+    def emit(self, pullback: Pullback, args: Sequence[Any]) -> Value:
+        """A call as part of the program."""
+        key = (pullback.function, pullback.text, tuple(map(identity, args)))
+        if not pullback.kind.ndim and key in self.region.known:
+            return self.region.known[key]
+        self._place += 1
+        if self._place > MOST_CALLS:
+            raise Unreadable("it is too long")
+        out = self.value(f"t{self._place}", pullback.kind)
+        call = Call(out, pullback, tuple(args), self._place, self.loops, self.where)
+        if out.kind.ndim:
+            self._set_memory(out, pullback, args)
+        self.region.ops.append(call)
+        self.region.known[key] = out
+        return out
+
+    def _set_memory(self, out: Value, pullback: Pullback, args: Sequence[Any]) -> None:
+        if not pullback.is_view:
+            out.memory = Memory(self.loops, is_own=True)
+            self.memories.append(out.memory)
+            return
+        (source,) = list(leaves(args[0]))[:1]
+        shares = source.shares
+        if source.memory is not None:
+            shares = (*shares, (source.memory, source.memory.version))
+        out.shares = shares or ((Memory((), is_own=False), 0),)
+
+    def _add_in_place(self, function: Any, array: Value, other: Any) -> Value:
+        changed = self.call(function, [array, other], {})
+        self.write(array, Span((Known(None),) * 3), changed)
+        return array
+
+    def write(self, array: Any, index: Any, value: Any) -> None:
+        """``array[index] = value``."""
+        if not isinstance(array, Value) or array.memory is None or not array.memory.is_own:
+            raise Unreadable("it writes to an array that it did not make, or to part of one")
+        if array.kind.dtype != "f" or kind_of(value) is None:
+            raise Unreadable("it writes something else than a number into an array")
+        kinds = [kind_of(part) for part in _parts(index)]
+        if any(kind is not None and kind.ndim for kind in kinds):
+            raise Unreadable("it writes to elements that an array names")
+        self._place += 1
+        memory = array.memory
+        memory.version += 1
+        memory.last = self._place
+        memory.written_in.update(self.loops)
+        self.region.ops.append(Write(array, index, value, self._place, self.loops, self.where))
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _hashable(function: Any) -> bool:
+    return type(function).__hash__ is not None
+
+
+def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    if function in (np.sum, np.mean) and set(kwargs) == {"axis"}:
+        return [*args, kwargs["axis"]], {}
+    return args, kwargs

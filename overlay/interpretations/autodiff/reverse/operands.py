@@ -1,0 +1,97 @@
+"""What stands for the values of a program while it is lifted: their kinds, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.autodiff.reverse.program import (
+    FLOAT,
+    Kind,
+    Known,
+    Memory,
+    Region,
+    Span,
+    Value,
+)
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+
+__all__ = [
+    "Lifted",
+    "WithCells",
+    "common_kind",
+    "copied",
+    "identity",
+    "kind_of_array",
+    "shared",
+]
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """A function as a program. arguments: its variables; result: what it gives."""
+
+    arguments: tuple[Value, ...]
+    region: Region
+    result: Any
+
+
+class WithCells(dict[str, Any]):
+    """The variables of a function with those that it captures, which its code sets to what its
+    cells hold."""
+
+    def __init__(self, held: dict[str, Any], others: dict[str, Any]) -> None:
+        super().__init__(held | others)
+        self.held = held
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, self.held.get(name, value))
+
+
+def copied(env: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(env, WithCells):
+        return WithCells(env.held, dict(env))
+    return dict(env)
+
+
+def kind_of_array(array: Any) -> Kind:
+    """The kind of an array of the program. Raises Unreadable for others than of 64 bits."""
+    known = {np.dtype(np.float64): "f", np.dtype(np.int64): "i", np.dtype(np.bool_): "b"}
+    dtype = known.get(array.dtype)
+    if dtype is None or array.ndim == 0:
+        raise Unreadable(f"it takes an array of {array.dtype}, with {array.ndim} dimensions")
+    return Kind(dtype, array.ndim)
+
+
+def common_kind(a: Kind | None, b: Kind | None) -> Kind | None:
+    if a is None or b is None or a.ndim != b.ndim:
+        return None
+    if a.dtype == b.dtype:
+        return a
+    if a.ndim or "b" in (a.dtype, b.dtype):
+        return None
+    return FLOAT
+
+
+def shared(operand: Any) -> tuple[tuple[Memory, int], ...]:
+    if not isinstance(operand, Value):
+        return ()
+    memory = operand.memory
+    return operand.shares if memory is None else (*operand.shares, (memory, memory.version))
+
+
+def identity(operand: Any) -> Any:
+    """Equal for operands that stand for the same number or array, as that is now."""
+    match operand:
+        case Value():
+            return operand, None if operand.memory is None else operand.memory.version
+        case tuple():
+            return tuple(map(identity, operand))
+        case Span():
+            return Span, tuple(map(identity, operand.parts))
+        case Known(value=int() | float() | bool() | None as value):
+            return type(value), repr(value)
+        case _:
+            return object()
