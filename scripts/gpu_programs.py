@@ -252,12 +252,11 @@ def inverses(x, i):
 
 
 PROGRAMS = (
-    *(
-        each(f, context=context)
-        for f in (values, slopes, curvatures)
-        for context in (Context(), IN_SHORT)
-    ),
+    each(values),
+    each(values, context=IN_SHORT),
+    each(slopes),
     each(slopes_by_hand),
+    each(curvatures, context=IN_SHORT),
     each(around, context=Context(nearly, metadata=2.0)),
     each(calls),
     each(attempts),

@@ -29,7 +29,7 @@ def end_well(module: Any, symbol: str) -> None:
     result = function.args[0]
     for block in function.blocks:
         end = block.terminator
-        if isinstance(end, ir.Ret) and not isinstance(end.operands[0], ir.Constant):
+        if isinstance(end, ir.Ret) and end.operands[0] != RETCODE_OK:
             builder = ir.IRBuilder(block)
             builder.position_before(end)
             builder.store(ir.Constant(result.type.pointee, None), result)
