@@ -153,7 +153,7 @@ def cells(row):
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "The same work in one process (which for batches in closed form uses all cores by itself), "
         "on one and two worker processes of dask, and two of joblib. Workers and what they have "
@@ -167,7 +167,7 @@ def measured(chosen):
     import distributed
 
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as workers,
         distributed.Client(workers) as client,
     ):
         asked = cases(chosen.smallest).items()
