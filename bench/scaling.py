@@ -1,12 +1,13 @@
 """Work in contexts, and batches of inverses, on one and on two worker processes of dask and joblib.
 
-All variants take turns in one run, by the clock on the wall: on a machine that does other work the
-figures say little.
+All variants take turns in one run. By the clock on the wall figures say little on a machine that
+does other work; the CPU time of all processes together says more there.
 """
 
 import importlib.util
 import math
 import statistics
+import time
 
 import numpy as np
 from common.numba_compiling import machine_and_numba
@@ -122,28 +123,42 @@ def compared(case, job, client, rounds):
         if not np.isclose(np.sum(run()), np.sum(job.alone())):
             raise SystemExit(f"{case}, {name}: another result")
     taken = interleaved(jobs, rounds, LIMIT)
+    spent = interleaved(
+        {name: jobs[name] for name in ("alone", "dask 2")}, rounds, LIMIT, lambda: cpu_time(client)
+    )
     return {
         "case": case,
         "alone": min(taken["alone"]),
         **{name: ratio(taken, name, "alone") for name in jobs if name != "alone"},
         "gain": ratio(taken, "dask 1", "dask 2"),
+        "work": ratio(spent, "dask 2", "alone"),
     }
 
 
-HEAD = ("case", "alone", "dask, 1 worker", "dask, 2 workers", "joblib, 2", "2 workers to 1")
+def cpu_time(client):
+    """Of this process, with its threads, and of all workers."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
+HEAD = (
+    *("case", "alone", "dask, 1 worker", "dask, 2 workers", "joblib, 2", "2 workers to 1"),
+    "CPU time of 2 to alone",
+)
 
 
 def cells(row):
     shares = (times(row[name]) for name in ("dask 1", "dask 2", "joblib 2"))
-    return (row["case"], duration(row["alone"]), *shares, f"{row['gain']:.2f} times as fast")
+    gain = f"{row['gain']:.2f} times as fast"
+    return (row["case"], duration(row["alone"]), *shares, gain, times(row["work"]))
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "The same work in one process (which for batches in closed form uses all cores by itself), "
         "on one and two worker processes of dask, and two of joblib. Workers and what they have "
-        "compiled are there already; ratios are to one process, by the clock on the wall."
+        "compiled are there already; ratios are to one process, by the clock on the wall, and of "
+        "the CPU time of all processes together."
     )
     return part("Scaling", text, [section("Work", "", [HEAD, *map(cells, figures["rows"])])])
 
@@ -152,7 +167,7 @@ def measured(chosen):
     import distributed
 
     with (
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as workers,
         distributed.Client(workers) as client,
     ):
         asked = cases(chosen.smallest).items()
@@ -161,7 +176,7 @@ def measured(chosen):
 
 def main():
     chosen = options(__doc__)
-    print(f"{machine_and_numba()}; the clock on the wall")
+    print(machine_and_numba())
     if not HAS_ALL:
         print("left out: dask's distributed and joblib are not installed")
         return

@@ -192,10 +192,13 @@ def checked_name(name: str) -> str:
     """``name`` itself; an OverlayError unless it reads ``module:name``."""
     module, colon, path = name.partition(":")
     if not (module and colon and path) or not all(p.isidentifier() for p in path.split(".")):
+        holder, _, last = name.rpartition(".")
+        is_dotted = bool(holder) and all(p.isidentifier() for p in name.split("."))
+        example = f"{holder}:{last}" if is_dotted else "scipy.special:erf"
         raise OverlayError(
             f"{name!r} does not name a target",
             where=caller(),
-            help="write 'package.module:name', such as 'scipy.special:erf'",
+            help=f"write 'package.module:name', such as {example!r}",
         )
     return name
 

@@ -19,6 +19,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
     where = {"metadata": {"path": str(path.parent)}}
     client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where)
     client.record_timing = False
+    client.extra_arguments = ["--log-level=ERROR"]  # it warns of how it talks to this process
     client.execute()
     return notebook
 

@@ -121,7 +121,7 @@ def cluster(shipped):
     """A client of two worker processes that this one has started."""
     with (
         distributed.LocalCluster(
-            2, threads_per_worker=1, processes=True, dashboard_address=None
+            2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as workers,
         distributed.Client(workers, set_as_default=False) as client,
     ):

@@ -147,10 +147,17 @@ def test_a_name_spelled_wrong_is_told_the_nearest(name, near):
     assert repr(name) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["math.sin", "math:", ":sin", "math:1"])
-def test_a_name_of_another_form_is_refused(name):
-    with pytest.raises(OverlayError, match="does not name a target"):
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        *[(name, "scipy.special:erf") for name in ("math:", ":sin", "math:1", "sin", "a b.c")],
+        *[("math.sin", "math:sin"), ("numpy.linalg.norm", "numpy.linalg:norm")],
+    ],
+)
+def test_a_name_of_another_form_is_refused_with_what_it_may_have_meant(name, example):
+    with pytest.raises(OverlayError, match="does not name a target") as caught:
         MethodTable("t").overlay(name)
+    assert f"such as {example!r}" in str(caught.value)
 
 
 def test_the_method_itself_must_be_callable():
