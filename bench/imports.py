@@ -67,7 +67,7 @@ def cells(row, start):
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "The CPU time of a fresh Python that imports a module, above that of one that imports "
         "nothing; the least of runs in turns. Files are in the system's memory, bytecode on disk."

@@ -139,7 +139,7 @@ def cells(row):
 
 
 def page(figures):
-    """The part of docs/benchmarks.md."""
+    """The part of docs/report.md."""
     text = (
         "The same work in one process (which for batches in closed form uses all cores by itself), "
         "on one and two worker processes of dask, and two of joblib. Workers and what they have "

@@ -70,9 +70,14 @@ def run(name: str, folder: Path, quick: bool, limit: float) -> str:
             raise
     if code:
         figures.unlink(missing_ok=True)
-        last = (printed.read_text().strip().splitlines() or [f"exit status {code}"])[-1]
-        return PLACE.sub("", last)[:200]
-    return "" if figures.exists() else "wrote no figures"
+        return last_line(printed) or f"exit status {code}"
+    return "" if figures.exists() else last_line(printed) or "wrote no figures"
+
+
+def last_line(printed: Path) -> str:
+    """The last line that a benchmark printed, without places on this machine."""
+    lines = printed.read_text().strip().splitlines()
+    return PLACE.sub("", lines[-1])[:200] if lines else ""
 
 
 def clock(seconds: float) -> str:

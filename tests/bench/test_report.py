@@ -18,7 +18,7 @@ DOCS = ROOT / "docs"
 LINES = tomllib.loads((BENCH / "report" / "lines.toml").read_text())
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 OTHERS = [page for page in PAGES if page.name != "report.md"]
-ELSEWHERE = {"gpu", "imports", "report"}  # figures that need another machine, or are the report's
+ELSEWHERE = {"gpu", "report", "fuzz", "soak", "mutation"}  # none, where nobody measured them
 RUN = {
     "processor": "A processor",
     "cores": 4,
