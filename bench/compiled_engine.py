@@ -494,7 +494,7 @@ def main():
         if name in wanted:
             print()
             figures[name] = group(sizes, chosen.rounds)
-    written({**figures, "page": page(figures)}, chosen.json)
+        written({**figures, "page": page(figures)}, chosen.json)  # it takes long: what there is
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ def page(found):
 
 
 def demo():
-    subprocess.run([sys.executable, str(ROOT / "demo.py")], check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "demo.py"]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def main():

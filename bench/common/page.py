@@ -44,9 +44,11 @@ def times(value: float) -> str:
 
 
 def written(figures: dict[str, Any], path: Path | None) -> None:
-    """Write figures as JSON, where that is asked for."""
+    """Write figures as JSON, where that is asked for: all of them or none."""
     if path is not None:
-        path.write_text(json.dumps(figures, indent=2) + "\n")
+        unfinished = path.with_suffix(".part")
+        unfinished.write_text(json.dumps(figures, indent=2) + "\n")
+        unfinished.replace(path)
 
 
 def run() -> dict[str, Any]:

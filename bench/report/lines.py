@@ -12,7 +12,7 @@ from common.rows import duration
 from report.measures import MEASURES, Cases
 
 __all__ = [
-    *("LEAST_SPREAD", "MISSED", "REACHED", "UNKNOWN", "UNREADABLE", "WITHIN"),
+    *("MISSED", "REACHED", "UNKNOWN", "UNREADABLE", "WITHIN"),
     *("Found", "Line", "found", "lines", "shown"),
 ]
 

@@ -376,8 +376,46 @@ MEASURES["random_programs", "wrong"] = of_kinds("wrong")
 
 
 @measure("imports")
-def overlay(figures: Figures) -> Cases:
-    return one(figures["overlay"])
+def imported(figures: Figures) -> Cases:
+    return {row["module"]: (row["seconds"], 0.0) for row in figures["rows"]}
+
+
+def of_rows_in(key: str, name: str) -> Measure:
+    """Of each row that has it a count, or how many there are in a list."""
+
+    def measured(figures: Figures) -> Cases:
+        values = {row: each[name] for row, each in figures[key].items() if name in each}
+        return {
+            row: (float(len(value) if isinstance(value, list) else value), 0.0)
+            for row, value in values.items()
+        }
+
+    return measured
+
+
+MEASURES["fuzz", "cases"] = of_rows_in("kinds", "cases")
+MEASURES["fuzz", "failed"] = of_rows_in("kinds", "failed")
+MEASURES["soak", "contexts"] = of_rows_in("parts", "contexts")
+MEASURES["soak", "calls"] = of_rows_in("parts", "calls")
+MEASURES["soak", "wrong"] = of_rows_in("parts", "wrong")
+MEASURES["mutation", "survivors"] = of_rows_in("cores", "survivors")
+
+
+@measure("soak")
+def growth_in_megabytes(figures: Figures) -> Cases:
+    return {
+        part: (looks[-1]["megabytes"] - looks[1]["megabytes"], 0.0)
+        for part, each in figures["parts"].items()
+        for looks in [each["memory"]]
+    }
+
+
+@measure("mutation")
+def killed(figures: Figures) -> Cases:
+    return {
+        core: (row["killed"] / (row["mutants"] - row["equivalent"]), 0.0)
+        for core, row in figures["cores"].items()
+    }
 
 
 @measure("notebooks")

@@ -24,6 +24,11 @@ QUICK = (
     "quotes them.**"
 )
 KEPT = {"conformance": "Conformance", "random_programs": "Random programs"}
+TRIED = {
+    "fuzz": ("Fuzzing", "kinds", "Random programs, tables, edits, files and command lines."),
+    "soak": ("Soak", "parts", "Hours of use in minutes."),
+    "mutation": ("Mutation testing", "cores", "Faults put into the code, one at a time."),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,11 @@ def page(report: Report) -> str:
     for bench in in_order(report.figures):
         part = report.figures[bench].get("page")
         blocks += of_part(report, bench, part) if part else []
-    blocks += [*conformance(report), *random_programs(report), *others(report)]
+    blocks += [*conformance(report), *random_programs(report)]
+    for name, words in TRIED.items():
+        if name in report.figures:
+            blocks += tried(report, report.figures[name], *words)
+    blocks += others(report)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -221,10 +230,35 @@ def random_programs(report: Report) -> Iterator[str]:
     yield table(rows)
 
 
+def tried(
+    report: Report, kept: Mapping[str, Any], title: str, key: str, text: str
+) -> Iterator[str]:
+    """The counts of what takes too long for the report."""
+    yield f"## {title}"
+    yield filled(f"{text} This takes longer than this report may: of {kept['date']}.")
+    yield from figures(report, title)
+    rows = {row: counts(each) for row, each in kept[key].items()}
+    names = list(dict.fromkeys(name for each in rows.values() for name in each))
+    body = ((row, *(each.get(name, "-") for name in names)) for row, each in rows.items())
+    yield table([("", *names), *body])
+
+
+def counts(each: Mapping[str, Any]) -> dict[str, str]:
+    """Numbers as they are, and how many there are in lists of what went wrong."""
+    found = {}
+    for name, value in each.items():
+        if isinstance(value, list) and name != "memory":
+            found[name] = f"{len(value):,}"
+        elif isinstance(value, int):
+            found[name] = f"{value:,}"
+    return found
+
+
 def others(report: Report) -> Iterator[str]:
     """Lines of parts that are not there: nobody could measure them here."""
     parts = {each["page"]["title"] for each in report.figures.values() if "page" in each}
-    parts |= {title for name, title in KEPT.items() if name in report.figures}
+    titles = KEPT | {name: title for name, (title, *_) in TRIED.items()}
+    parts |= {title for name, title in titles.items() if name in report.figures}
     rows = [("part", "what", "")]
     for line in report.lines:
         if line.part not in parts and not line.asked:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -17,7 +18,7 @@ DOCS = ROOT / "docs"
 LINES = tomllib.loads((BENCH / "report" / "lines.toml").read_text())
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 OTHERS = [page for page in PAGES if page.name != "report.md"]
-ELSEWHERE = {"gpu", "report"}  # figures that need another machine, or are the report's
+ELSEWHERE = {"gpu", "report", "fuzz", "soak", "mutation"}  # none, where nobody measured them
 RUN = {
     "processor": "A processor",
     "cores": 4,
@@ -162,8 +163,8 @@ def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: 
     assert runs.in_order(["works", "growth", "raises", "dispatch"]) == [
         *("dispatch", "growth", "raises", "works")
     ]
-    failed = runs.run_all([*programs, "late"], tmp_path / "build", quick=True)
-    assert failed.pop("late")
+    failed = runs.run_all([*programs, "absent"], tmp_path / "build", quick=True)
+    assert "absent.py" in failed.pop("absent")
     assert failed == {
         "raises": "ValueError: a.json: 1/2 is too much",
         "writes_nothing": "wrote no figures",
@@ -171,6 +172,30 @@ def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: 
     }
     assert not (tmp_path / "build" / "is_void.json").exists()
     assert (tmp_path / "build" / "works.json").exists()
+
+
+def test_a_benchmark_that_takes_too_long_is_ended_and_what_it_wrote_stands(
+    of_bench, tmp_path: Path, monkeypatch
+):
+    runs = of_bench("report.runs")
+    program = "import pathlib, sys, time; pathlib.Path(sys.argv[-1]).write_text('{}')"
+    (tmp_path / "slow.py").write_text(f"{program}; time.sleep(600)")
+    monkeypatch.setattr(runs, "BENCHMARKS", tmp_path)
+    figures = tmp_path / "build" / "slow.json"
+
+    class Late(subprocess.Popen[str]):
+        def wait(self, timeout: float | None = None) -> int:
+            if timeout is None:
+                return super().wait()
+            while not figures.exists():
+                time.sleep(0.01)
+            raise subprocess.TimeoutExpired(self.args, timeout)
+
+    monkeypatch.setattr(subprocess, "Popen", Late)
+    monkeypatch.setattr(runs, "EACH", 2.0)
+    failed = runs.run_all(["slow"], tmp_path / "build", quick=True)
+    assert failed == {"slow": "took longer than 2 s, what it had measured by then stands"}
+    assert figures.read_text() == "{}"
 
 
 # ---- the report that is kept ------------------------------------------------------------------
