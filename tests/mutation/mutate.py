@@ -61,8 +61,8 @@ CORES = {
         ),
     ),
     "relations": (
-        ("primitives/relation.py", "primitives/table.py"),
-        ("tests/primitives/test_relation.py", "tests/primitives/test_listing.py"),
+        ("primitives/relation.py", "primitives/domains.py"),
+        ("tests/primitives/test_relation.py", "tests/primitives/test_domains.py"),
     ),
 }
 

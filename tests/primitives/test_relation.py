@@ -237,6 +237,7 @@ def test_a_relation_of_several_results_has_an_axis_for_each():
     assert rel.kinds == {"x": float, "y": float, "r": float, "phi": float}
     assert rel.shown_modes() == "{r, phi}, {x}, {r}, {x, y}"
     assert rel.codomain is None
+    assert [of_two_results(weak=weak).weak for weak in (True, False)] == [True, False]
 
 
 @pytest.mark.parametrize("left", ["ret, phi", "1, phi", "r, r", "domain, phi", "r"])
