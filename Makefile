@@ -75,8 +75,7 @@ fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ
 	@test -e $(VENV)/fuzz || { $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 		-c $(CONSTRAINTS) -e '.[fuzz]' >$(VENV)/fuzz.log 2>&1; touch $(VENV)/fuzz; }
 	@status=0; $(BIN)/python tests/fuzz/fuzz.py --json build/proof/fuzz.json $(FUZZ_FLAGS) || status=1; \
-		$(BIN)/python tests/fuzz/atheris_lines.py --json build/proof/atheris.json $(ATHERIS_FLAGS) \
-		2>$(VENV)/fuzz.log || status=1; exit $$status
+		$(BIN)/python tests/fuzz/atheris_lines.py $(ATHERIS_FLAGS) || status=1; exit $$status
 
 mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
 	@$(BIN)/python tests/mutation/mutate.py --json build/proof/mutation.json $(MUTATION_FLAGS)

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import importlib.util
 import json
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -28,29 +29,46 @@ SEPARATOR = "\n"
 def main():
     asked = parsed()
     if importlib.util.find_spec("atheris") is None:
-        print("left out: atheris is not installed")
+        print("command lines by atheris: left out, since it is not installed")
         return 0
+    if asked.searching:
+        search(asked)
+    command = [sys.executable, *sys.argv, "--searching"]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    found = json.loads(asked.json.read_text()) if asked.json.exists() else {}
+    if not found.get("cases"):
+        print(done.stderr, file=sys.stderr)
+        return 1
+    said = ", ".join(f"{key} {n}" for key, n in found["reached"].items())
+    print(f"command lines by atheris: {found['cases']}, {len(found['failed'])} failed\n    {said}")
+    return int(bool(found["failed"]))
+
+
+def search(asked):
+    """Search in this process, which atheris ends."""
     import atheris
 
     # numba compiles others of our functions, which it cannot once they are instrumented
     with atheris.instrument_imports(include=READ_WORDS):
         for name in READ_WORDS:
             importlib.import_module(name)
-    search = Search(asked)
+    found = Search(asked)
     with tempfile.TemporaryDirectory() as folder:
         for number, words in enumerate(command_lines.SEEDS):
             Path(folder, str(number)).write_text(SEPARATOR.join(words))
         limits = [f"-runs={asked.runs}", f"-seed={asked.seed}", "-max_len=300", "-verbosity=0"]
-        atheris.Setup([sys.argv[0], *limits, folder], search.tried)
-        atheris.Fuzz()  # which ends the process
-    return 1
+        atheris.Setup([sys.argv[0], *limits, folder], found.tried)
+        atheris.Fuzz()
 
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="a file for the figures")
+    parser.add_argument(
+        "--json", type=Path, default=fuzz.ROOT / "build/proof/atheris.json", help="for the figures"
+    )
+    parser.add_argument("--searching", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -86,9 +104,8 @@ class Search:
             "reached": dict(self.reached.most_common()),
             "failed": [{"why": why, "case": case} for why, case in self.failed.items()],
         }
-        if self.asked.json:
-            self.asked.json.parent.mkdir(parents=True, exist_ok=True)
-            self.asked.json.write_text(json.dumps(figures, indent=1) + "\n")
+        self.asked.json.parent.mkdir(parents=True, exist_ok=True)
+        self.asked.json.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":
