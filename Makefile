@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format peers report
-.PHONY: docs dist dist-check gpu-check clean
+.PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -70,6 +70,25 @@ conformance:  ## CPython's own tests in a context, on each Python in VERSIONS th
 		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS) || status=1; \
 	done; $$last tests/conformance/run.py --totals \
 		--keep docs/report/kept/conformance.json; exit $$status
+
+fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ_FLAGS="--seconds 60"
+	@test -e $(VENV)/fuzz || { $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
+		-c $(CONSTRAINTS) -e '.[fuzz]' >$(VENV)/fuzz.log 2>&1; touch $(VENV)/fuzz; }
+	@status=0; $(BIN)/python tests/fuzz/fuzz.py --json build/proof/fuzz.json $(FUZZ_FLAGS) || status=1; \
+		$(BIN)/python tests/fuzz/atheris_lines.py $(ATHERIS_FLAGS) || status=1; exit $$status
+
+mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
+	@$(BIN)/python tests/mutation/mutate.py --json build/proof/mutation.json $(MUTATION_FLAGS)
+
+coverage: $(READY)  ## the tests with what they run, by line and branch (an hour on 2 cores)
+	@rm -rf build/coverage; mkdir -p build/coverage build/proof
+	@status=0; $(BIN)/python -m coverage run -m pytest -q -n 0 $(COVERAGE_FLAGS) || status=1; \
+		$(BIN)/python -m coverage combine -q && \
+		$(BIN)/python -m coverage json -q -o build/proof/coverage.json && \
+		$(BIN)/python scripts/uncovered.py build/proof/coverage.json || status=1; exit $$status
+
+soak: $(READY)  ## contexts made and dropped, calls from 64 threads, redefinitions; SOAK_FLAGS="--scale 0.1"
+	@$(BIN)/python tests/soak/soak.py --json build/proof/soak.json $(SOAK_FLAGS)
 
 check: $(READY)  ## format, lint, types, and the imports between the packages
 	@$(BIN)/ruff format --check

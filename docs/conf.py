@@ -34,7 +34,7 @@ PAGES = {
     ),
     "Explanation": (
         *("python_engine", "compiled_engine", "types", "implicit", "comparison", "conformance"),
-        *("report", "versions"),
+        *("report", "versions", "proof", "security"),
     ),
     "Reference": (
         *("reference/overlay", "reference/ir", "reference/analysis", "reference/interpretations"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import weakref
@@ -140,7 +141,7 @@ class Record:
         with self._lock:
             met = self._hits.get(key)
             if met is None or met() is not method:
-                self._hits[key] = weakref.ref(method)
+                self._hits[key] = weakref.ref(method, functools.partial(self._hits.pop, key))
                 self._calls.pop(key, None)  # those of another, which is gone
 
     def called(self, method: Method, place: tuple[str, int]) -> None:
@@ -156,7 +157,7 @@ class Record:
     def hits(self) -> tuple[Hit, ...]:
         """The methods hit, in the order in which each was hit first."""
         with self._lock:
-            methods = [reference() for reference in self._hits.values()]
+            methods = [reference() for reference in list(self._hits.values())]
             return tuple(self._hit(method) for method in methods if method is not None)
 
     def _hit(self, method: Method) -> Hit:

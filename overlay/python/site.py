@@ -260,9 +260,10 @@ class Site(dict[Any, Any]):
             changed = engine.surrounds or key_of_target(callee) in engine.overlaid
             if not changed and may_make_itself(self.callees, callee):
                 to = callee
-        with LOCK:
-            if self.is_current(found):
-                self._learn_found(callee, found, to)
+        if found.keep is not Keep.NO or self.of_class:
+            with LOCK:
+                if self.is_current(found):
+                    self._learn_found(callee, found, to)
         return to
 
     def _learn_found(self, callee: Any, found: Found, to: Any) -> None:

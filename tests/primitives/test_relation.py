@@ -8,7 +8,7 @@ import pytest
 import typeguard
 
 from overlay import Context, MethodTable, OverlayError
-from primitives import Integer, Positive, Real, parametric, relation, relation_of, relations
+from primitives import Bool, Integer, Positive, Real, parametric, relation, relation_of, relations
 
 
 def double(a: float) -> float:
@@ -212,3 +212,86 @@ def test_a_table_of_a_context_shadows_the_base_relation():
 
     assert find(Context(table), math.sqrt, float) is mine
     assert find(Context(), math.sqrt, float) is not mine
+
+
+# ---- what a relation says of itself -------------------------------------------------------
+
+
+def polar(x, y):
+    return math.hypot(x, y), math.atan2(y, x)
+
+
+def of_two_results(**options):
+    return relation(
+        polar, float, float, "r, phi = polar(x, y)", returns=(float, float),
+        x=lambda r, phi, y: r * math.cos(phi),
+        r=lambda phi, x, y: math.hypot(x, y),
+        xy=lambda r, phi: (r * math.cos(phi), r * math.sin(phi)),
+        **options,
+    )  # fmt: skip
+
+
+def test_a_relation_of_several_results_has_an_axis_for_each():
+    rel = of_two_results()
+    assert rel.outputs == ("r", "phi")
+    assert rel.kinds == {"x": float, "y": float, "r": float, "phi": float}
+    assert rel.shown_modes() == "{r, phi}, {x}, {r}, {x, y}"
+    assert rel.codomain is None
+    assert [of_two_results(weak=weak).weak for weak in (True, False)] == [True, False]
+
+
+@pytest.mark.parametrize("left", ["ret, phi", "1, phi", "r, r", "domain, phi", "r"])
+def test_names_of_several_results_are_names_each_another(left):
+    with pytest.raises(OverlayError):
+        relation(polar, float, float, f"{left} = polar(x, y)", returns=(float, float))
+
+
+def test_what_is_known_besides_may_have_to_agree():
+    surplus = {unknown: of_two_results().mode(unknown).surplus for unknown in ("x", "r", "xy")}
+    assert surplus == {"x": False, "r": True, "xy": False}
+    rel = of_two_results(independent=True)
+    surplus = {unknown: rel.mode(unknown).surplus for unknown in ("x", "r", "xy")}
+    assert surplus == {"x": True, "r": True, "xy": False}
+    assert not rel.mode(["r", "phi"]).surplus
+
+
+def test_axes_have_the_domains_of_their_types_where_none_is_given():
+    kinds = (int, float)
+    rel = relation(
+        math.ldexp, *kinds[::-1], "return = ldexp(a, n)", returns=float, domain={"a": Positive}
+    )
+    assert (rel.domain, rel.codomain) == ({"a": Positive, "n": Integer}, Real)
+    rel = relation(operator.sub, bool, bool, "return = a - b", returns=bool)
+    assert rel.domain == {"a": Bool, "b": Bool}
+    assert rel.codomain is Bool
+
+
+def test_a_reason_holds_for_what_is_solved_or_for_the_modes_that_it_names():
+    solutions = {"a": lambda b, ret: ret + b, "b": lambda a, ret: a - ret}
+    types = operator.sub, float, float, "return = a - b"
+    found = [
+        [relation(*types, incomplete=given, **solutions).mode([u]).incomplete for u in known]
+        for given in (None, "lost", {"a": "lost"})
+        for known in [("return", "a", "b")]
+    ]
+    assert found == [[None] * 3, [None, "lost", "lost"], [None, "lost", None]]
+
+
+def test_a_mode_leaves_a_choice_where_it_has_coordinates_that_count():
+    def given(**options):
+        pair = parametric(lambda ret, v: (ret + v, v), v=Real, recover=lambda b: (b,), **options)
+        rel = relation(
+            operator.sub, float, float, "return = a - b", a=lambda b, ret: ret + b, ab=pair
+        )
+        return rel.mode(["a"]), rel.mode(["a", "b"])
+
+    assert [mode.settled for mode in given()] == [True, False]
+    assert [mode.settled for mode in given(spare=True)] == [True, True]
+    assert given()[1].parameter("v", ["x", "y"]) == "v_x_y"
+    assert given()[1].parts() == []
+
+
+def test_the_result_has_the_type_that_all_arguments_have():
+    assert relation(operator.sub, int, int, "return = a - b").returns is int
+    with pytest.raises(OverlayError, match="does not say what type its result has"):
+        relation(operator.sub, int, float, "return = a - b")

@@ -79,3 +79,14 @@ def test_a_builtin_function_does_not_keep_a_module_that_was_dropped():
         return sizes, gone()
 
     assert Context(overlays)(program) == ([1, 1, 1], None)
+
+
+def test_a_function_that_is_called_once_is_not_kept_by_the_place_of_the_call():
+    def program():
+        made = eval("lambda: 7", {})
+        return made(), weakref.ref(made)
+
+    ctx = Context(overlays)
+    for _ in range(3):
+        result, reference = ctx(program)
+        assert (result, reference()) == (7, None)

@@ -1,8 +1,6 @@
 """What another thread changes just between two steps of the engines is seen by the next call."""
 
-import pytest
-
-from overlay import Context, MethodTable, Plugin
+from overlay import Context, MethodTable
 from overlay.python import dispatcher as dispatchers
 from overlay.python.callees import Callees
 
@@ -71,28 +69,3 @@ def test_tables_are_seen_as_they_were_at_one_time(monkeypatch):
     monkeypatch.setattr(dispatchers, "resolve", resolved)
     assert ctx(lambda: target(1)) == "inner"
     assert not pending
-
-
-@pytest.mark.parametrize("times", [1, 100])
-def test_what_changes_while_a_function_is_compiled_is_seen_by_the_next_call(times):
-    def level(x=-1.0):
-        return x
-
-    def program(x):
-        return level() + x
-
-    class Changes(Plugin):
-        left = times
-
-        def after_codegen(self, module):
-            if self.left:
-                self.left -= 1
-                level.__defaults__ = (float(self.left),)
-
-    plugin = Changes()
-    hot = Context(plugins=(plugin,)).jit(program)
-    hot(0.0)
-    assert plugin.left < times
-    assert plugin.left > 0 or times == 1  # a call ends, though something changes all the time
-    plugin.left = 0
-    assert hot(0.0) == level()

@@ -1,0 +1,118 @@
+"""Mutants of a module: its source with one small fault each."""
+
+import ast
+from dataclasses import dataclass
+
+__all__ = ["Mutant", "mutants_of"]
+
+COMPARISONS = {
+    **{ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="},
+    **{ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"},
+}
+ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+"}
+SPELT = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault. function: the outermost function that it stands in, by its qualified name.
+    what: what was done; text: the line as it was; source: of the whole module."""
+
+    function: str
+    line: int
+    what: str
+    text: str
+    source: str
+
+
+def mutants_of(source):
+    """All mutants of a module, in the order of its lines."""
+    tree, lines = ast.parse(source), source.splitlines()
+    found = []
+    for name, function in _functions(tree):
+        for node, what, new in _faults(function):
+            changed = _replaced(source, node, new)
+            text = lines[node.lineno - 1].strip()
+            found.append(Mutant(name, node.lineno, what, text, changed))
+    return sorted(found, key=lambda mutant: mutant.line)
+
+
+def _functions(tree):
+    """Functions of the module and methods of its classes, by qualified name. What only prints
+    is left out."""
+    for node in tree.body:
+        if isinstance(node, SPELT):
+            yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            for each in node.body:
+                if isinstance(each, SPELT) and each.name not in ("__repr__", "__str__"):
+                    yield f"{node.name}.{each.name}", each
+
+
+def _faults(function):
+    """Each fault as a node, what is done to it, and the text that takes its place."""
+    for node in _walked(function.body):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            operator = COMPARISONS[type(node.ops[0])]
+            sides = ast.unparse(node.left), ast.unparse(node.comparators[0])
+            yield node, f"compare by {operator}", f"(({sides[0]}) {operator} ({sides[1]}))"
+        elif isinstance(node, ast.BoolOp):
+            operator = "or" if isinstance(node.op, ast.And) else "and"
+            parts = f" {operator} ".join(f"({ast.unparse(v)})" for v in node.values)
+            yield node, f"{operator} in its place", f"({parts})"
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield node, "without not", f"bool({ast.unparse(node.operand)})"
+        elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            operator = ARITHMETIC[type(node.op)]
+            left, right = ast.unparse(node.left), ast.unparse(node.right)
+            yield node, f"{operator} in its place", f"(({left}) {operator} ({right}))"
+        elif isinstance(node, ast.Constant) and type(node.value) in (bool, int):
+            new = not node.value if type(node.value) is bool else node.value + 1
+            yield node, f"{new} in its place", f"{new}"
+        elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+            yield node, "return None", "return None"
+        elif isinstance(node, ast.If | ast.IfExp | ast.While):
+            yield node.test, "negated", f"(not ({ast.unparse(node.test)}))"
+        elif _is_effect(node):
+            yield node, "left out", "pass"
+
+
+def _walked(body):
+    """The nodes of a function's body, less what only says something to people."""
+    pending = list(body)
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, ast.Raise | ast.Assert):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        yield node
+        if isinstance(node, ast.AnnAssign):
+            pending += [node.value] if node.value is not None else []
+        elif isinstance(node, SPELT):
+            pending += node.body
+        else:
+            pending += ast.iter_child_nodes(node)
+
+
+def _is_none(node):
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_effect(node):
+    """Whether it is a statement that leaves names as they are."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(target, ast.Name | ast.Tuple) for target in node.targets)
+    return isinstance(node, ast.AugAssign | ast.Delete | ast.Continue | ast.Break)
+
+
+def _replaced(source, node, new):
+    """The source with something else in a node's place; the lines after it stay where they are."""
+    lines = [line.encode() for line in source.splitlines(keepends=True)]
+    first, last = node.lineno - 1, node.end_lineno - 1
+    start, end = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+    blank = b"\\\n" * (last - first)
+    changed = start + new.encode() + (b" " + blank if blank else b"") + end
+    return b"".join([*lines[:first], changed, *lines[last + 1 :]]).decode()

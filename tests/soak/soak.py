@@ -1,0 +1,192 @@
+"""Hours of use in minutes: contexts made and dropped, calls from many threads, redefinitions.
+
+    python tests/soak/soak.py --json build/proof/soak.json
+    python tests/soak/soak.py --scale 0.01
+
+Each part runs in a process of its own, and looks at the memory ten times on its way. The exit
+code is 1 where a result is wrong, or where blocks of memory, objects of ours or the memory of the
+process go on growing.
+"""
+
+import argparse
+import contextlib
+import gc
+import json
+import subprocess
+import sys
+import threading
+import time
+import types
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LOOKS = 10
+ROOM = {"blocks": 2000, "objects": 20, "megabytes": 4}
+"""What may come on top from the second look to the last, whatever the number of rounds."""
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "overlay")]
+
+
+def main():
+    asked = parsed()
+    if asked.part:
+        print(json.dumps(PARTS[asked.part](asked.scale)))
+        return 0
+    found, begin = {}, time.monotonic()
+    for name in PARTS:
+        command = [sys.executable, __file__, "--part", name, "--scale", str(asked.scale)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        figures = found[name] = json.loads(done.stdout)
+        figures["grows"] = growth(figures["memory"])
+        said = ", ".join(f"{key} {value}" for key, value in figures.items() if key != "memory")
+        print(f"{name} ({time.monotonic() - begin:.0f} s): {said}", flush=True)
+    if asked.json:
+        asked.json.parent.mkdir(parents=True, exist_ok=True)
+        version = ".".join(map(str, sys.version_info[:3]))
+        header = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "python": version}
+        asked.json.write_text(json.dumps({**header, "parts": found}, indent=1) + "\n")
+    return int(any(figures["wrong"] or figures["grows"] for figures in found.values()))
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--scale", type=float, default=1.0, help="of how much is done")
+    parser.add_argument("--json", type=Path, help="a file for the figures")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+# ---- memory -------------------------------------------------------------------------------
+
+
+def look():
+    """What there is after a full collection: blocks that Python has given, objects of ours, and
+    the process's resident memory."""
+    from test_soak import counts
+
+    objects = sum(counts().values())
+    gc.collect()
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    size = next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0)
+    blocks = sys.getallocatedblocks()
+    return {"blocks": blocks, "objects": objects, "megabytes": round(size, 1)}
+
+
+def growth(looks):
+    """What has grown from the second look, when all is warm, to the last."""
+    first, last = looks[1], looks[-1]
+    return {key: last[key] - first[key] for key in ROOM if last[key] > first[key] + ROOM[key]}
+
+
+def looked_at(rounds, each, quiet=contextlib.nullcontext()):
+    """Do something so often, and look ten times on the way; what was wrong, and the looks.
+
+    quiet: in which nothing else runs. (Who counts objects holds those that are half made, too.)
+    """
+    wrong, looks = [], []
+    for part in range(LOOKS):
+        for i in range(rounds * part // LOOKS, rounds * (part + 1) // LOOKS):
+            wrong += each(i)
+        with quiet:
+            looks.append(look())
+    return {"wrong": wrong[:5], "memory": looks}
+
+
+# ---- the parts ----------------------------------------------------------------------------
+
+
+def contexts(scale):
+    """Contexts made, used once and dropped; each hundredth with call sites of many kinds."""
+    from test_soak import number, own_context, use_everything
+
+    def each(i):
+        found = own_context(i)(number)
+        if i % 100 == 0:
+            found = own_context(i)(use_everything, [1, 2])[2]
+        return [] if found == i else [(i, found)]
+
+    rounds = int(100_000 * scale)
+    return {"contexts": rounds, **looked_at(rounds, each)}
+
+
+def threads(scale):
+    """Calls from 64 threads, each in a context of its own, which each round starts anew."""
+    from test_soak import number, own_context
+
+    def program(times):
+        return sum(number() for _ in range(times))
+
+    times, wrong = max(1, int(1_000_000 * scale / 64 / LOOKS)), []
+
+    def work(i):
+        found = own_context(i)(program, times)
+        if found != i * times:
+            wrong.append((i, found))
+
+    def each(_):
+        started = [threading.Thread(target=work, args=(i,)) for i in range(64)]
+        for thread in started:
+            thread.start()
+        for thread in started:
+            thread.join()
+        return wrong
+
+    return {"threads": 64, "calls": 64 * times * LOOKS, **looked_at(LOOKS, each)}
+
+
+CELL = "def helper(): return {0}\ndef program(): return helper(), number()"
+
+
+def redefinitions(scale):
+    """A module's functions and a table's method are defined anew each millisecond, while a
+    thread calls them: no call gives what was there before it began, or is still to come."""
+    from test_soak import number
+
+    from overlay import Context, MethodTable
+
+    module, table = types.ModuleType("a_changing_cell"), MethodTable("changing")
+    sys.modules[module.__name__] = module
+    module.__dict__["number"] = number
+    ctx, stop, wrong = Context(table), threading.Event(), []
+    started, finished, calls, quiet = [0], [0], [0], threading.Lock()
+
+    def define(i):
+        exec(CELL.format(i), module.__dict__)
+        table.overlay(number)(eval(f"lambda: {i}"))
+
+    def call():
+        while not stop.is_set():
+            with quiet:
+                low, found = finished[0], ctx(lambda: module.program())
+            if not all(low <= version <= started[0] for version in found):
+                wrong.append((low, found, started[0]))
+            calls[0] += 1
+
+    def each(i):
+        started[0] = i
+        define(i)
+        finished[0] = i
+        time.sleep(0.001)
+        return []
+
+    define(0)
+    ctx(lambda: module.program())
+    thread = threading.Thread(target=call)
+    thread.start()
+    try:
+        rounds = int(10_000 * scale)
+        found = looked_at(rounds, each, quiet)
+    finally:
+        stop.set()
+        thread.join()
+    if not calls[0]:
+        wrong.append("no calls")
+    return {"redefinitions": rounds, "calls": calls[0], **found, "wrong": wrong[:5]}
+
+
+PARTS = {"contexts": contexts, "threads": threads, "redefinitions": redefinitions}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
