@@ -12,12 +12,22 @@ from overlay.location import caller
 __all__ = ["metadata_key"]
 
 
+_PLAIN = (int, str, bool, bytes, type(None))
+_EQUAL_AND_DIFFERENT = {
+    *(("decimal", "Decimal"), ("datetime", "datetime"), ("datetime", "time")),
+    ("numpy", "inexact"),
+}
+"""Classes, by module and name, whose ``==`` passes over what a value is written with: trailing
+zeros, the time zone, the sign of zero."""
+
+
 def metadata_key(metadata: Any) -> Hashable:
     """A key that is equal for equal metadata of equal types, all the way down.
 
     ``1``, ``True`` and ``1.0`` have different keys, and so have ``(1,)`` and ``(True,)``, ``0.0``
-    and ``-0.0``. Looks into tuples, frozensets and frozen dataclasses; anything else is compared
-    by its type and by its own ``==``. Raises OverlayError where a part cannot be hashed.
+    and ``-0.0``, ``Decimal("1.0")`` and ``Decimal("1.00")``. Looks into tuples, frozensets and
+    frozen dataclasses; anything else is compared by its type and by its own ``==``. Raises
+    OverlayError where a part cannot be hashed.
 
     >>> metadata_key((1, "a")) == metadata_key((True, "a"))
     False
@@ -27,13 +37,19 @@ def metadata_key(metadata: Any) -> Hashable:
 
 def _key(value: Any, whole: Any, path: str) -> Hashable:
     kind: Any = type(value)
+    if kind in _PLAIN:
+        return kind, value
     if issubclass(kind, tuple):
-        return kind, tuple(_key(v, whole, f"{path}[{i}]") for i, v in enumerate(value))
+        items = enumerate(tuple.__iter__(value))  # of a class that says otherwise, too
+        return kind, tuple(_key(v, whole, f"{path}[{i}]") for i, v in items)
     if issubclass(kind, frozenset):
-        return kind, frozenset(_key(v, whole, f"an element of {path}") for v in value)
+        items = frozenset.__iter__(value)
+        return kind, frozenset(_key(v, whole, f"an element of {path}") for v in items)
     if kind in (float, complex):
         parts = (value.real, value.imag)
         return kind, *map(float.hex, parts)
+    if any((c.__module__, c.__name__) in _EQUAL_AND_DIFFERENT for c in kind.__mro__):
+        return kind, repr(value), value
     parameters: Any = getattr(kind, "__dataclass_params__", None)
     if parameters is not None and parameters.frozen and parameters.eq:
         fields = [f.name for f in dataclasses.fields(kind) if f.compare]

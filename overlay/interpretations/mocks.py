@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import MagicMock, create_autospec
 
-from overlay import Context, MethodTable, call_next, nonoverlay
-from overlay.target import lookup
+from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.location import caller
+from overlay.target import describe, lookup
 
 __all__ = ["Mocks"]
 
@@ -34,7 +35,7 @@ class Mocks:
     def replace(
         self,
         target: Any,
-        implementation: Callable[..., Any] | None = None,
+        implementation: Any = None,
         /,
         **configuration: Any,
     ) -> Any:
@@ -42,8 +43,10 @@ class Mocks:
         the target's signature, which counts calls and has ``assert_called_once_with`` and so on.
 
         implementation: what to call instead. configuration: of the mock, such as
-        ``return_value=5`` or ``side_effect=OSError``.
+        ``return_value=5`` or ``side_effect=OSError``. One of both.
         """
+        if implementation is not None and (configuration or not callable(implementation)):
+            raise _refused(target, implementation, configuration)
         mock = _mock_of(target, configuration)
         called = nonoverlay(mock)
 
@@ -85,6 +88,21 @@ class Mocks:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self.context.__exit__(kind, error, trace)
+
+
+def _refused(target: Any, implementation: Any, configuration: dict[str, Any]) -> OverlayError:
+    what = f"{describe(target)} cannot be replaced by {implementation!r}"
+    if not callable(implementation):
+        return OverlayError(
+            f"{what}, which is not callable",
+            where=caller(),
+            help=f"for a mock that gives it: return_value={implementation!r}",
+        )
+    return OverlayError(
+        f"{what} and by a mock with {', '.join(configuration)}",
+        where=caller(),
+        help="pass a function that does all of it, or configure a mock, not both",
+    )
 
 
 def _mock_of(target: Any, configuration: dict[str, Any]) -> Any:

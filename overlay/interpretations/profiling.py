@@ -16,11 +16,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from overlay import Context, Plugin
-from overlay.location import location_of
+from overlay import Context, OverlayError, Plugin
+from overlay.location import caller, location_of
 from overlay.target import describe
 
 __all__ = ["Profiler", "Row", "profile"]
+
+_ORDERS = ("own", "total", "calls")
 
 
 @dataclass(eq=False)
@@ -127,11 +129,18 @@ class Profiler(Plugin):
 
     def rows(self, by: str = "own") -> list[Row]:
         """What was measured, the greatest first. by: ``"own"``, ``"total"`` or ``"calls"``."""
+        if by not in _ORDERS:
+            raise OverlayError(
+                f"rows are not sorted by {by!r}",
+                where=caller(),
+                help=f"sort them by one of {', '.join(map(repr, _ORDERS))}",
+            )
         return sorted(self._rows.values(), key=lambda row: -getattr(row, by))
 
     def of(self, name: str) -> list[Row]:
-        """The rows of one function, by the name that the table shows."""
-        return [row for row in self.rows("calls") if row.name == name]
+        """The rows of one function, by the name that the table shows, or what that ends with:
+        ``"Fraction.__new__"``, ``"__new__"``."""
+        return [row for row in self.rows("calls") if f".{row.name}".endswith(f".{name}")]
 
     def table(self, by: str = "own", limit: int | None = 30) -> str:
         """A table of the first rows, times in milliseconds."""

@@ -147,7 +147,7 @@ class Tracer(Plugin):
         depth = 0 if around is None else around[1] + 1
         if self.depth is not None and depth >= self.depth:
             return None, None
-        thread = threading.get_ident()
+        thread = threading.get_native_id()  # trace viewers want 32 bits
         self._threads.setdefault(thread, threading.current_thread().name)
         call = Call(name, where, self._arguments(args, kwargs), 0, thread)
         (self.roots if around is None else around[0].calls).append(call)
@@ -177,8 +177,9 @@ class Tracer(Plugin):
             yield from root.walk()
 
     def find(self, name: str) -> list[Call]:
-        """The calls of a function, by its name as the tree shows it."""
-        return [call for _, call in self.walk() if call.name == name]
+        """The calls of a function, by its name as the tree shows it, or what that ends with:
+        ``"Fraction.__new__"``, ``"__new__"``."""
+        return [call for _, call in self.walk() if f".{call.name}".endswith(f".{name}")]
 
     def tree(self, depth: int | None = None, *, times: bool = True) -> str:
         """The calls as text, each indented below that which made it. depth: how many deep."""

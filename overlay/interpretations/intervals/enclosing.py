@@ -102,7 +102,7 @@ def _pieces(args: Sequence[Any], pieces: int) -> Any:
 
 
 def _numbers(found: Any) -> Any:
-    return Interval(found) if isinstance(found, float) else found
+    return Interval(found) if type(found) in (float, np.float64) else found
 
 
 def _joined(found: Sequence[Any], name: str) -> Any:

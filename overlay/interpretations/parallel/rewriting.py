@@ -159,17 +159,28 @@ class _Loops(ast.NodeTransformer):
         return made
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
+        return self._comprehension(node, "elt")
+
+    def visit_SetComp(self, node: ast.SetComp) -> Any:
+        return self._comprehension(node, "elt")
+
+    def visit_DictComp(self, node: ast.DictComp) -> Any:
+        return self._comprehension(node, "key", "value")
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp, *fields: str) -> Any:
+        """fields: those of what is made in each turn."""
         self.generic_visit(node)
         if len(node.generators) != 1 or node.generators[0].is_async:
             return self._left(node, "it has several loops in one")
         part = node.generators[0]
         if any(isinstance(each, ast.NamedExpr | ast.Await | ast.Yield) for each in ast.walk(node)):
             return self._left(node, "it sets variables")
-        calls = self._calls([node.elt])
+        calls = self._calls([getattr(node, field) for field in fields])
         ahead = self._ahead(node, part.target, part.iter, part.ifs, calls, set())
         if ahead is None:
             return node
-        node.elt = _asking(node.elt, calls)
+        for field in fields:
+            setattr(node, field, _asking(getattr(node, field), calls))
         part.iter = self._wrapped(part.iter, ahead)
         part.target = _with_ask(part.target)
         return node

@@ -7,10 +7,19 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from overlay import Context, MethodTable, Plugin, call_next, current_context, recurse
+from overlay import (
+    Context,
+    MethodTable,
+    OverlayError,
+    Plugin,
+    call_next,
+    current_context,
+    recurse,
+)
 from overlay.interpretations.printing.slicing import sliced, sliced_source
 from overlay.ir import IR, Call
-from overlay.target import canonical
+from overlay.location import caller
+from overlay.target import canonical, describe
 
 __all__ = ["Slicer"]
 
@@ -43,8 +52,15 @@ class Slicer:
         return Context(plugins=(_SlicesIR(self),)).jit(f, **options)
 
     def source(self, f: Callable[..., Any]) -> str:
-        """What is left of a function."""
-        return sliced_source(canonical(f), self.targets, self.pure)
+        """What is left of a function, without comments; empty where its source is not there."""
+        found = getattr(f, "__func__", f)  # a bound method's function
+        if type(found) is not FunctionType:
+            raise OverlayError(
+                f"{describe(f)} is not a Python function: there is no source to slice",
+                where=caller(),
+                help="give a function or method that is written in Python",
+            )
+        return sliced_source(found, self.targets, self.pure)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> Any:

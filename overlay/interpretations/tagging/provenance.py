@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from overlay.interpretations.tagging.tagging import Tagging
@@ -100,15 +102,18 @@ class Provenance:
     def __init__(self, recorder: _Recorder, found: Any) -> None:
         self._recorder, self._found = recorder, found
         self.result = recorder.bare(found)
-        known = (recorder.metadata(value) for value in found_in(found, 10))
+        known = (recorder.metadata(value) for value in _values_in(found))
         self.origins: tuple[Origin, ...] = tuple(
             dict.fromkeys(one for one in known if one is not None)
         )
         self.conditions = tuple(recorder.conditions)
 
     def __getitem__(self, place: Any) -> Provenance:
-        """Where one item of a result comes from that is a tuple, list or dict."""
-        return Provenance(self._recorder, self._found[place])
+        """Where one item of a result comes from that is a tuple, list or dict; of another object
+        one attribute, by its name."""
+        held = self._found
+        named = isinstance(place, str) and not hasattr(type(held), "__getitem__")
+        return Provenance(self._recorder, getattr(held, place) if named else held[place])
 
     @property
     def operations(self) -> tuple[Origin, ...]:
@@ -153,6 +158,35 @@ class Provenance:
 
     def __repr__(self) -> str:
         return f"<Provenance of {self.result!r}: {', '.join(self.inputs) or 'no input'}>"
+
+
+def _values_in(value: Any) -> Iterator[Any]:
+    """The values with metadata in a result: items of containers, attributes of objects."""
+    seen: set[int] = set()
+    left = [value]
+    while left:
+        one = left.pop()
+        if base_of(one) is not None or isinstance(one, (Fraction, *_NO_DATA)):
+            yield from found_in(one)
+        elif id(one) not in seen:
+            seen.add(id(one))
+            left.extend(reversed([*_parts_of(one)]))
+
+
+_NO_DATA = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
+
+
+def _parts_of(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return value
+    try:
+        state = object.__getstate__(value)
+    except TypeError:  # an object in C that has none
+        return ()
+    parts = state if isinstance(state, tuple) else (state,)
+    return [each for part in parts if isinstance(part, dict) for each in part.values()]
 
 
 def _all_of(origins: Sequence[Origin]) -> Iterator[Origin]:

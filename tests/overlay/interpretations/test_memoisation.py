@@ -1,11 +1,16 @@
+import datetime
+import decimal
 import difflib
 import fractions
 import math
 import statistics
 
+import numpy as np
 import pytest
 
 from overlay import Context, MethodTable, NotCompilable, OverlayError, call_next
+from overlay.interpretations.autodiff import derivative
+from overlay.interpretations.intervals import Interval, enclose
 from overlay.interpretations.memoisation import memoised
 
 
@@ -46,6 +51,40 @@ def test_types_and_signs_are_told_apart():
 
     assert memo(program) == [1.0, -1.0, 1.0, 1.0, 1.0]
     assert (memo.misses, memo.hits) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
+        (np.float64(0.0), np.float64(-0.0)),
+        (np.float32(0.0), np.float32(-0.0)),
+        (
+            datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC),
+            datetime.datetime(
+                2020, 1, 1, 13, tzinfo=datetime.timezone(datetime.timedelta(hours=1))
+            ),
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_that_are_equal_and_written_otherwise_are_told_apart(one, other):
+    memo = memoised(str.format)
+    assert one == other
+    for value in (one, other, one):
+        assert memo(lambda v: str.format("{}", v), value) == str(value)
+    assert (memo.misses, memo.hits) == (2, 1)
+
+
+def test_numbers_of_other_interpretations():
+    bell = statistics.NormalDist()
+    memo = memoised(statistics.NormalDist.pdf)
+    slope = derivative(bell.pdf)(0.5)
+    assert derivative(lambda x: memo(bell.pdf, x))(0.5) == slope
+    assert derivative(lambda x: memo(bell.pdf, x))(0.5) == slope
+    assert memo.hits == 1
+    box = Interval(0.5, 0.6)
+    assert enclose(lambda x: memo(bell.pdf, x), box).equals(enclose(bell.pdf, box))
 
 
 def test_the_last_results_are_kept_where_there_is_a_limit():

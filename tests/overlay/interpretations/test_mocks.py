@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from overlay import NotCompilable, OverlayWarning, generic
+from overlay import NotCompilable, OverlayError, OverlayWarning, generic
 from overlay.interpretations.mocks import Mocks
 
 
@@ -55,6 +55,15 @@ def test_errors_and_implementations():
     assert mocks(title_of, "http://example.org") == "http://example.org"
     mocks.restore(urllib.request.urlopen)
     assert urllib.request.urlopen not in mocks.context.tables[0]
+
+
+def test_what_cannot_stand_in_is_refused():
+    mocks = Mocks()
+    with pytest.raises(OverlayError, match="5, which is not callable") as info:
+        mocks.replace(json.loads, 5)
+    assert "return_value=5" in str(info.value)
+    with pytest.raises(OverlayError, match="and by a mock with return_value"):
+        mocks.replace(json.loads, lambda text: 1, return_value=2)
 
 
 def test_a_spy_counts_and_goes_on():

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from overlay import Context, MethodTable, NotCompilable
+from overlay import Context, MethodTable, NotCompilable, OverlayError
 from overlay.interpretations.printing import Slicer, collect, silenced
 from overlay.interpretations.printing.slicing import sliced, sliced_source
 
@@ -243,6 +243,13 @@ def test_compiled_programs(capsys):
     assert capsys.readouterr().out == ""
     with pytest.raises(NotCompilable, match="around"):
         Slicer().context.jit(program)
+
+
+def test_the_source_of_what_has_none_is_refused():
+    assert "formatmonth" in Slicer().source(calendar.TextCalendar().prmonth)
+    for function in (len, calendar.TextCalendar):
+        with pytest.raises(OverlayError, match="is not a Python function"):
+            Slicer().source(function)
 
 
 def test_tables_hold_in_what_is_left():

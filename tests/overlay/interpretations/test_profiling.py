@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from overlay import Context
+from overlay import Context, OverlayError
 from overlay.interpretations.profiling import Profiler, profile
 
 
@@ -79,6 +79,16 @@ def test_the_table_has_what_took_most_first():
     assert "stdev(list)" in lines[1]
     assert lines[-1] == f"... and {len(totals) - 2} more"
     assert "stdev(list)" in str(profiler)
+
+
+def test_functions_are_found_by_the_end_of_their_names_and_orders_are_known():
+    def local(x):
+        return x
+
+    found = profile(local, 2)
+    assert [str(row).rpartition(".")[2] for row in found.of("local")] == ["local(int)"]
+    with pytest.raises(OverlayError, match="not sorted by 'time'"):
+        found.rows("time")
 
 
 def test_keyword_arguments_and_numpy():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from overlay import Context
 from overlay.interpretations.seeding import seeded
 
 
@@ -88,3 +89,21 @@ def test_what_is_meant_to_be_secret_stays_random():
     assert seeded(1)(lambda: random.SystemRandom().random()) != seeded(1)(
         lambda: random.SystemRandom().random()
     )
+
+
+def test_what_the_interpreter_calls_draws_from_the_run_where_that_is_implicit():
+    class Throws:
+        def __init__(self):
+            self.left = 3
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.left -= 1
+            if self.left < 0:
+                raise StopIteration
+            return random.random()
+
+    run = Context(implicit=True).wrap(lambda: list(Throws()))
+    assert seeded(0)(run) == seeded(0)(run) != seeded(1)(run)

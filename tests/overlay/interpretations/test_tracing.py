@@ -68,6 +68,18 @@ def test_the_trace_file_has_complete_events_that_nest(tmp_path):
     assert outer["args"]["arguments"] == "[1.0, 2.0]"
     (thread,) = [event for event in events if event["ph"] == "M"]
     assert thread["args"]["name"] == threading.current_thread().name
+    assert {event["tid"] for event in events} == {threading.get_native_id()}
+    assert 0 < thread["tid"] < 2**32  # others are taken to be of one thread
+
+
+def test_calls_are_found_by_the_end_of_their_names():
+    def local(x):
+        return fractions.Fraction(x)
+
+    found = trace(local, 2)
+    assert found.find("local") == found.roots
+    assert found.find("__new__") == found.find("Fraction.__new__") != []
+    assert found.find("ocal") == []
 
 
 def test_an_exception_passes_and_the_calls_are_there():

@@ -28,6 +28,10 @@ def filtered(n):
     return [work(x) + 1.0 for x in range(n) if x % 3]
 
 
+def sets_and_dicts(n):
+    return {work(x): work(x, 30) for x in range(n) if x != 2}, sorted({work(-x) for x in range(n)})
+
+
 def accumulated(n):
     total, seen = 0.0, []
     for i, x in enumerate(range(n)):

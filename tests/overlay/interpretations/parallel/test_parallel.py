@@ -22,6 +22,7 @@ ROWS = [[0.5 * i, 1.0, float(i)] for i in range(12)]
 INDEPENDENT = {
     "a comprehension": (programs.comprehension, (12,)),
     "a comprehension with a condition": (programs.filtered, (12,)),
+    "comprehensions of sets and dicts": (programs.sets_and_dicts, (12,)),
     "a loop with two calls": (programs.accumulated, (12,)),
     "map": (programs.mapped, (12,)),
     "lists as arguments": (programs.rows_summed, (ROWS,)),

@@ -7,6 +7,7 @@ import math
 import operator
 import pickle
 import statistics
+import types
 from decimal import Decimal
 
 import numpy as np
@@ -286,3 +287,21 @@ def test_items_of_arguments_are_inputs_of_their_own():
     assert provenance(lambda x: 1.0, 2.0).inputs == ()
     slope = provenance(statistics.linear_regression, [1.0, 2.0, 3.0], [2.0, 4.0, 6.5])
     assert len(slope.inputs) == 6
+
+
+def test_the_provenance_of_an_object_is_that_of_its_attributes():
+    class Slotted:
+        __slots__ = ("child", "value")
+
+        def __init__(self, value):
+            self.value = value
+            self.child = types.SimpleNamespace(parent=self, half=value / 2)
+
+    def program(x, y):
+        return {"made": Slotted(x * y), "plain": Slotted(1.0)}
+
+    found = provenance(program, 2.0, 3.0)
+    assert found.inputs == found["made"].inputs == ("x", "y")
+    assert [str(one) for one, _ in found["made"]["value"].edges] == ["x", "y"]
+    assert found["made"]["child"]["half"].inputs == ("x", "y")
+    assert found["plain"].inputs == ()
