@@ -59,11 +59,13 @@ def canonical(target: Any) -> Any:
     the target itself; an OverlayError where it is not something that can be called."""
     if isinstance(target, types.MethodType):
         if not isinstance(target.__self__, type):
-            named = f"{type(target.__self__).__module__}:{target.__func__.__qualname__}"
+            function: Any = target.__func__
+            module = getattr(function, "__module__", None) or type(target.__self__).__module__
             raise OverlayError(
                 f"a method bound to one object cannot be overlaid: {target!r}",
                 where=caller(),
-                help=f"target the class's function instead, {named!r}",
+                help=f"target the class's function instead, {function.__qualname__}, or its name, "
+                f"'{module}:{function.__qualname__}'",
             )
         return target.__func__
     owner: Any = getattr(target, "__self__", None)

@@ -128,7 +128,9 @@ def test_a_property_is_told_how_to_overlay_its_function():
 def test_a_method_bound_to_one_object_is_refused():
     with pytest.raises(OverlayError, match="bound to one object") as caught:
         MethodTable("t").overlay(Shape(1).grow)
-    assert "Class.method" in str(caught.value)
+    assert f"the class's function instead, Shape.grow, or its name, '{__name__}:Shape.grow'" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize(
