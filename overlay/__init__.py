@@ -18,7 +18,7 @@ from overlay.errors import (
     UnsupportedPython,
 )
 from overlay.generics import generic
-from overlay.inside import tables_in_force
+from overlay.inside import plugins_in_force, tables_in_force
 from overlay.install import install
 from overlay.known_functions import known_function
 from overlay.plugin import Plugin
@@ -45,6 +45,7 @@ __all__ = [
     "known_function",
     "load_ipython_extension",
     "nonoverlay",
+    "plugins_in_force",
     "recurse",
     "tables_in_force",
 ]

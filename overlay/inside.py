@@ -15,9 +15,17 @@ from overlay.views import view_of
 
 if TYPE_CHECKING:
     from overlay.context import Context
+    from overlay.plugin import Plugin
     from overlay.table import MethodTable
 
-__all__ = ["call_next", "current_context", "nonoverlay", "recurse", "tables_in_force"]
+__all__ = [
+    "call_next",
+    "current_context",
+    "nonoverlay",
+    "plugins_in_force",
+    "recurse",
+    "tables_in_force",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,6 +41,23 @@ def tables_in_force() -> tuple[MethodTable, ...]:
     """The tables of all contexts in force, innermost first; in interpreted code."""
     stack = stack_in_force.get()
     return () if stack is None else stack.tables
+
+
+def plugins_in_force() -> tuple[Plugin, ...]:
+    """The plugins of all contexts in force, outermost first; in a generated method those that the
+    code is compiled with.
+
+    >>> from overlay import Context, Plugin, plugins_in_force
+    >>> plugin = Plugin()
+    >>> Context(plugins=(plugin,))(plugins_in_force) == (plugin,)
+    True
+    """
+    compiling = sys.modules.get("overlay.compiled.sharing")
+    frame = None if compiling is None else compiling.frame()
+    if frame is not None:
+        return frame.world.plugins
+    stack = stack_in_force.get()
+    return () if stack is None else stack.plugins
 
 
 def call_next(*args: Any, **kwargs: Any) -> Any:

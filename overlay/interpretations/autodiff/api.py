@@ -11,13 +11,14 @@ import numpy as np
 
 from overlay import MethodTable, nonoverlay, tables_in_force
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_reverse
 from overlay.interpretations.autodiff.forward import linearised
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.entry import (
     MANY,
     Mode,
     back,
+    editing,
     reverse_of,
     slopes_by_reverse,
 )
@@ -288,6 +289,11 @@ def _adjoint(
 ) -> Any:
     """The adjoint of f where the derivative is to be taken in reverse; else None."""
     own = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
+    edited = editing()
+    if edited is not None:
+        if mode == "reverse":
+            refuse_reverse(name_of(f), edited, None)
+        return None
     # the code that makes an adjoint is no part of the program
     return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from overlay import MethodTable, known_function, nonoverlay
+from overlay import MethodTable, known_function, nonoverlay, plugins_in_force
 from overlay.interpretations.autodiff.duals import ActiveArray
 from overlay.interpretations.autodiff.errors import (
     NotDifferentiable,
@@ -29,6 +29,7 @@ from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.reverse.writing import Form
 from overlay.kernels import in_kernel
 from overlay.location import caller, name_of
+from overlay.plugin import stages_of
 
 __all__ = [
     "MANY",
@@ -37,6 +38,7 @@ __all__ = [
     "adjoint_instead",
     "adjoint_of_types",
     "back",
+    "editing",
     "pair_of_types",
     "reverse_of",
     "slopes_by_reverse",
@@ -76,6 +78,13 @@ def reverse_of(
             refuse_reverse(name_of(f), error.asked, error.where)
         return None
     return adjoint
+
+
+def editing() -> str | None:
+    """Why no adjoint is made where a plugin in force may edit the program, of which the adjoint
+    would know nothing; None where there is no such plugin."""
+    found = [p for p in plugins_in_force() if stages_of(p) and not p.shares_native_cache]
+    return f"{found[0]!r} takes part in compiling it, and may edit it" if found else None
 
 
 def back(
@@ -173,6 +182,9 @@ def _adjoint(
 ) -> Adjoint:
     if None in kinds or any(kinds[i].dtype != "f" for i in places):
         refuse_reverse(name_of(f), "it is differentiated by what is no float", None)
+    edited = editing()
+    if edited is not None:
+        refuse_reverse(name_of(f), edited, None)
     try:
         adjoint = adjoint_for(f, kinds, places, rules, form)
     except Unreadable as error:
@@ -198,7 +210,7 @@ def adjoint_instead(
     """The adjoint of a function of numbers, where compiled code can run that and cannot run the
     function with dual numbers; else None."""
     f = known_function(types[0])
-    if f is None or any(t not in (float, int) for t in types[1:]):
+    if f is None or any(t not in (float, int) for t in types[1:]) or editing():
         return None
     count, form = len(types) - 1, Form(is_for_kernel=in_kernel())
     try:

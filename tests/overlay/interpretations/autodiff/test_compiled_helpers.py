@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from overlay import Context, MethodTable, NotCompilable, Plugin, call_next
-from overlay.interpretations.autodiff import autodiff, derivative, gradient
+from overlay import Context, MethodTable, NotCompilable, Plugin, call_next, plugins_in_force
+from overlay.interpretations.autodiff import NotDifferentiable, autodiff, derivative, gradient
 
 
 @numba.njit
@@ -91,3 +91,29 @@ def test_a_derivative_through_a_function_that_a_plugin_has_compiled_is_refused_w
         derivative(context.wrap(edited))(0.5)
     compiled = context.jit(lambda x: autodiff(edited, x))
     assert math.isclose(compiled(0.5), math.cos(0.5))
+
+
+def seven_times(x):
+    return x * 7.0
+
+
+class Sevens(Plugin):
+    """Has seven times x in the place of the sine of x."""
+
+    def before_inference(self, ir):
+        for call in ir.calls(math.sin):
+            ir.replace(call, seven_times, *call.args)
+
+
+def by_array(x):
+    return math.sin(x[0]) * x[1]
+
+
+def test_no_adjoint_is_made_of_a_program_that_a_plugin_may_edit():
+    plugin = Sevens()
+    context = Context(plugins=(plugin,))
+    assert context.jit(by_array)(np.array([1.0, 2.0])) == 14.0
+    assert context.jit(lambda x: autodiff(edited, x))(1.0) == 7.0
+    with pytest.raises(NotDifferentiable, match="takes part in compiling it, and may edit it"):
+        context.jit(lambda x: autodiff(by_array, x))(np.array([1.0, 2.0]))
+    assert plugins_in_force() == ()
