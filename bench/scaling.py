@@ -19,7 +19,7 @@ from common.timing import interleaved, ratio, table
 from inversion import invert
 from overlay import Context, MethodTable, call_next
 
-LIMIT = 20.0  # seconds for the rounds of one case
+LIMIT = 10.0  # seconds for the rounds of one case
 HAS_ALL = all(map(importlib.util.find_spec, ("distributed", "joblib")))
 
 coarse = MethodTable("coarse")
@@ -105,8 +105,8 @@ class Batch:
 def cases(smallest):
     return {
         "calls in a context, interpreted": Calls(smallest),
-        "a batch whose rows are searched": Batch(drifting, 1_600_000, smallest),
-        "a batch in closed form": Batch(softplus, 16_000_000, smallest),
+        "a batch whose rows are searched": Batch(drifting, 400_000, smallest),
+        "a batch in closed form": Batch(softplus, 8_000_000, smallest),
     }
 
 
