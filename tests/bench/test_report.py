@@ -131,7 +131,7 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     )
     text = "\n".join(page.changes(report))
     assert "1 of 2 lines got worse" in text
-    assert "| 1.40 | 1.50 | 2.0% |" in text
+    assert "(report.md#python-never) | 1.40 | 1.50 | 2.0% |" in text
 
 
 def test_quotes_are_as_exact_as_they_stand(of_bench):
