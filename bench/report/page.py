@@ -141,7 +141,7 @@ def changes(report: Report) -> Iterator[str]:
         if isinstance(now, Found) and before and now.worse_than(before, line.more):
             share = max(now.noise, before.noise)
             values = (shown(each.value, line.unit) for each in (before, now))
-            rows.append((f"[{line.text}](#{line.name})", *values, f"{share:.1%}"))
+            rows.append((f"[{line.text}](report.md#{line.name})", *values, f"{share:.1%}"))
     compared = sum(
         name in report.before for name, f in report.found.items() if not isinstance(f, str)
     )

@@ -131,7 +131,7 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     )
     text = "\n".join(page.changes(report))
     assert "1 of 2 lines got worse" in text
-    assert "| 1.40 | 1.50 | 2.0% |" in text
+    assert "(report.md#python-never) | 1.40 | 1.50 | 2.0% |" in text
 
 
 def test_quotes_are_as_exact_as_they_stand(of_bench):
@@ -196,6 +196,23 @@ def test_a_benchmark_that_takes_too_long_is_ended_and_what_it_wrote_stands(
     failed = runs.run_all(["slow"], tmp_path / "build", quick=True)
     assert failed == {"slow": "took longer than 2 s, what it had measured by then stands"}
     assert figures.read_text() == "{}"
+
+
+def test_what_takes_longer_than_the_report_is_counted_in_it(of_bench):
+    page, lines = of_bench("report.page"), of_bench("report.lines")
+    looks = [{"megabytes": size} for size in (10.0, 20.0, 20.5)]
+    figures = {
+        "fuzz": {"date": "2000-01-02", "kinds": {"edits": {"cases": 1200, "failed": [{}]}}},
+        "soak": {"date": "2000-01-02", "parts": {"threads": {"calls": 9, "memory": looks}}},
+        "mutation": {"cores": {"a": {"mutants": 9, "equivalent": 1, "killed": 4}}},
+    }
+    found = {line.name: lines.found(line, figures) for line in lines.lines()}
+    names = ("fuzz-cases", "fuzz-failed", "soak-calls", "soak-growth", "mutation-killed")
+    assert [found[name].value for name in names] == [1200, 1, 9, 0.5, 0.5]
+    report = page.Report({}, figures, lines.lines(), found, {}, {}, {})
+    text = "\n".join(page.tried(report, figures["fuzz"], *page.TRIED["fuzz"]))
+    assert "2000-01-02." in text
+    assert "| edits | 1,200 | 1 |" in text
 
 
 # ---- the report that is kept ------------------------------------------------------------------
