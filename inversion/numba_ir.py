@@ -12,7 +12,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numba
 from numba.extending import as_numba_type
@@ -61,6 +61,8 @@ __all__ = [
     "refused",
     "result_type",
 ]
+
+WRITTEN: Final = "write it with assignments, operators, branches and calls of functions"
 
 
 @dataclass(frozen=True)
@@ -159,9 +161,10 @@ class Second(Derived):
 
 @dataclass(frozen=True)
 class Unknown(Op):
-    """A statement that has no meaning here."""
+    """A statement that has no meaning here. help: what to do about it."""
 
     what: str
+    help: str = WRITTEN
 
 
 @dataclass(frozen=True)
@@ -348,8 +351,7 @@ def _op(name: str, value: Any, where: str) -> Op:
     if isinstance(value, ir.Arg):
         return Argument(name, where, value.index)
     if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
-        what = _without_meaning(value)
-        return Literal(name, where, value.value) if what is None else Unknown(name, where, what)
+        return _mentioned(name, where, value)
     if isinstance(value, ir.Expr):
         make = _EXPRESSIONS.get(value.op)
         if make is not None:
@@ -358,13 +360,14 @@ def _op(name: str, value: Any, where: str) -> Op:
     return Unknown(name, where, _IN_WORDS.get(what, what.replace("_", " ")))
 
 
-def _without_meaning(value: Any) -> str | None:
-    """What a name is that stands for nothing that programs are made of; None for others."""
+def _mentioned(name: str, where: str, value: Any) -> Op:
+    """A constant, or what a name of the program stands for."""
     if value.value is ir.UNDEFINED:
-        return f"the name {value.name}, which is not defined"
+        help = f"define {value.name}, or import it, before the function is inverted"
+        return Unknown(name, where, f"the name {value.name}, which is not defined", help)
     if getattr(getattr(value.value, "_defn", None), "__module__", None) == eh.__name__:
-        return "try, an exception that is caught"
-    return None
+        return Unknown(name, where, "try, an exception that is caught")
+    return Literal(name, where, value.value)
 
 
 _IN_WORDS = {
@@ -405,19 +408,20 @@ _EXPRESSIONS: dict[str, Callable[[str, str, Any], Op]] = {
 }
 
 
-def refused(what: str, where: str) -> NotInvertible:
-    """The error for a statement that has no meaning here."""
+def refused(what: str, where: str, help: str = WRITTEN) -> NotInvertible:
+    """The error for a statement that has no meaning here. help: what to do about it."""
     return NotInvertible(
         f"cannot invert a statement of this kind: {what}",
         where=where,
         notes=[("modes available", "none")],
-        help="write it with assignments, operators, branches and calls of functions",
+        help=help,
     )
 
 
 def result_type(function: Any, kinds: tuple[Any, ...]) -> type | None:
     """The Python type of what a function returns for these types, where numba can tell."""
     context = cpu_target.typing_context
+    cpu_target.target_context.refresh()  # what it loads says the types of more functions
     context.refresh()
     try:
         asked = tuple(as_numba_type(kind) for kind in kinds)

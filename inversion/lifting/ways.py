@@ -315,8 +315,8 @@ class Walk:
                     targets = (function_in(op, called),)
                 named = {key: value(name) for key, name in kwargs.items()}
                 return self.lifter.call(self._at(op), targets, given, named)
-            case Unknown(what=what, where=where):
-                raise refused(what, where)
+            case Unknown(what=what, where=where, help=help):
+                raise refused(what, where, help)
             case _:
                 raise refused(type(op).__name__, op.where)
 

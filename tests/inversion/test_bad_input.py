@@ -86,6 +86,7 @@ def test_a_statement_that_cannot_be_solved_is_named_with_its_line(name):
         invert(f, *types)
     assert "test_bad_input.py:" in caught.value.where or name == "a function without relation"
     assert caught.value.help
+    assert ("import it" in caught.value.help) == (f is undefined)
 
 
 TYPES = {
