@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import gc
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -117,7 +118,7 @@ def threads(scale):
     def program(times):
         return sum(number() for _ in range(times))
 
-    times, wrong = max(1, int(1_000_000 * scale / 64 / LOOKS)), []
+    times, wrong = math.ceil(1_000_000 * scale / 64 / LOOKS), []
 
     def work(i):
         found = own_context(i)(program, times)

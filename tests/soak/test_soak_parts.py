@@ -9,7 +9,7 @@ import soak
 
 DONE = {
     "contexts": {"contexts": 200},
-    "threads": {"threads": 64, "calls": 1920},
+    "threads": {"threads": 64, "calls": 2560},
     "redefinitions": {"redefinitions": 20},
 }
 
