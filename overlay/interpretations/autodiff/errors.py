@@ -6,7 +6,7 @@ import os
 from typing import Any, NoReturn
 
 from overlay import Method, OverlayError
-from overlay.location import caller
+from overlay.location import caller, name_of
 from overlay.target import describe
 
 __all__ = [
@@ -14,11 +14,13 @@ __all__ = [
     "refuse_array_in_kernel",
     "refuse_call",
     "refuse_count",
+    "refuse_escape",
     "refuse_hidden",
     "refuse_inside",
     "refuse_local",
     "refuse_making",
     "refuse_mode",
+    "refuse_order",
     "refuse_pairs",
     "refuse_result",
     "refuse_reverse",
@@ -55,6 +57,16 @@ def refuse_count() -> NoReturn:
         "autodiff(f, x, ...) takes from 1 to 12 numbers",
         where=_place(),
         help="gradient(f) is for more, and for arrays",
+    )
+
+
+def refuse_escape(f: Any, holder: str) -> NoReturn:
+    """Refuse an active number that a function leaves behind."""
+    raise NotDifferentiable(
+        f"{name_of(f)}, which is differentiated, leaves an active number behind: {holder} holds it",
+        where=_place(),
+        help="have the function give what it computes as part of its result; to keep the plain "
+        "value, wrap what keeps it: inactive(items.append)(x)",
     )
 
 
@@ -111,12 +123,22 @@ def refuse_mode(mode: str) -> NoReturn:
     )
 
 
-def refuse_reverse(name: str, reason: str, where: str | None) -> NoReturn:
-    """Refuse a program of which no adjoint is made."""
+def refuse_order(order: Any) -> NoReturn:
+    """Refuse an order that no derivative has."""
+    raise NotDifferentiable(
+        f"there is no derivative of the order {order!r}",
+        where=_place(),
+        help="pass a whole number: order=1 for the derivative, 2 for the second, 0 for f itself",
+    )
+
+
+def refuse_reverse(name: str, reason: str, where: str | None, help: str | None = None) -> NoReturn:
+    """Refuse a program of which no adjoint is made. help: left out, the usual remedy."""
     raise NotDifferentiable(
         f"no adjoint is made of {name}: {reason}",
         where=where or _place(),
-        help='take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
+        help=help
+        or 'take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
         "numpy functions; or give the function that is in the way a method of adjoint_of(function)",
     )
 
