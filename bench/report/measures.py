@@ -380,6 +380,19 @@ def imported(figures: Figures) -> Cases:
     return {row["module"]: (row["seconds"], 0.0) for row in figures["rows"]}
 
 
+def of_cases(name: str) -> Measure:
+    """Of each case of the benchmark of scaling, one ratio."""
+
+    def measured(figures: Figures) -> Cases:
+        return {row["case"]: (row[name], 0.0) for row in figures["rows"]}
+
+    return measured
+
+
+MEASURES["scaling", "gain"] = of_cases("gain")
+MEASURES["scaling", "work"] = of_cases("work")
+
+
 def of_rows_in(key: str, name: str) -> Measure:
     """Of each row that has it a count, or how many there are in a list."""
 
