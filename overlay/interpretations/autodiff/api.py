@@ -275,8 +275,11 @@ def _run(
 ) -> tuple[Any, list[Any]]:
     """What f gives, and the tangents of that in each direction."""
     tables = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
-    found, level = linearised(f, args, seeds, tables)
-    return _value(found, level), [_tangent(found, level, k) for k in range(count)]
+    found, level, watch = linearised(f, args, seeds, tables)
+    value, tangents = _value(found, level), [_tangent(found, level, k) for k in range(count)]
+    del found
+    nonoverlay(watch.look)(f)
+    return value, tangents
 
 
 def _adjoint(

@@ -6,7 +6,7 @@ import os
 from typing import Any, NoReturn
 
 from overlay import Method, OverlayError
-from overlay.location import caller
+from overlay.location import caller, name_of
 from overlay.target import describe
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "refuse_array_in_kernel",
     "refuse_call",
     "refuse_count",
+    "refuse_escape",
     "refuse_hidden",
     "refuse_inside",
     "refuse_local",
@@ -55,6 +56,16 @@ def refuse_count() -> NoReturn:
         "autodiff(f, x, ...) takes from 1 to 12 numbers",
         where=_place(),
         help="gradient(f) is for more, and for arrays",
+    )
+
+
+def refuse_escape(f: Any, holder: str) -> NoReturn:
+    """Refuse an active number that a function leaves behind."""
+    raise NotDifferentiable(
+        f"{name_of(f)}, which is differentiated, leaves an active number behind: {holder} holds it",
+        where=_place(),
+        help="have the function give what it computes as part of its result; to keep the plain "
+        "value, wrap what keeps it: inactive(items.append)(x)",
     )
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay import Context, MethodTable, call_next, known_function, nonoverlay
 from overlay.interpretations.autodiff.adding import generates_adding
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
+from overlay.interpretations.autodiff.escapes import Watch, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
@@ -66,9 +67,11 @@ def add_gradient(f: Callable[..., Any], *args: Any) -> None:
 def linearised(
     f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], rules: tuple[MethodTable, ...]
 ) -> Any:
-    """What f gives, as duals, for arguments with these tangents: for each argument a tuple of
-    as many as there are directions, or None for one that is held constant. rules: tables with
-    rules of the user's own, besides those that are in force."""
+    """What f gives, as duals, their level, and the watch on others that f may leave behind.
+
+    seeds: the tangents of the arguments, for each a tuple of as many as there are directions, or
+    None for one that is held constant. rules: tables with rules of the user's own, besides those
+    that are in force."""
     return _OUTSIDE(linearised, f, args, seeds, rules)
 
 
@@ -146,7 +149,12 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
             ]
             return f(*given)
 
-        return level.context(run, *args), level
+        watch = nonoverlay(Watch)(level)
+        try:
+            return level.context(run, *args), level, watch
+        except BaseException:
+            nonoverlay(watch.give_up)()
+            raise
 
     declare(table, linearised, linearise, (Any, Any, Any, Any), constant=True)
     for names in ("", "".join(f"x{i}, " for i in range(MOST + 1)) + "*rest"):
@@ -171,6 +179,11 @@ def _generates_entry(
             return _calls_adjoint(instead, types)
         level = level_of(depth, count, rules)
         space = {"context": level.context, "seeded": level.seeded}
+        if known_function(types[0]) is None:
+            space = {"own": level, "watched": watched, "seeded": level.seeded}
+            return written(
+                f"def method(f, {names}): return watched(own, seeded, f, {names})", None, **space
+            )
         return written(
             f"def method(f, {names}): return context(seeded, f, {names})", level, **space
         )

@@ -1,0 +1,180 @@
+"""Active numbers that outlive a derivative are refused, wherever they are held."""
+
+import threading
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from overlay.interpretations.autodiff import (
+    NotDifferentiable,
+    autodiff,
+    derivative,
+    gradient,
+    inactive,
+    jvp,
+)
+
+ITEMS = [0.0]
+NAMED = {}
+OWNER = SimpleNamespace()
+LAST = None
+
+
+def replaces(x):
+    ITEMS[0] = x
+    return x * x
+
+
+def appends(x):
+    ITEMS.append(x * x)
+    return x * x
+
+
+def extends(x):
+    ITEMS.extend([x])
+    return x * x
+
+
+def puts(x):
+    NAMED["x"] = x
+    return x * x
+
+
+def updates(x):
+    NAMED.update(x=x)
+    return x * x
+
+
+def sets(x):
+    OWNER.x = x
+    return x * x
+
+
+def rebinds(x):
+    global LAST
+    LAST = (x, 1.0)
+    return x * x
+
+
+@pytest.fixture(autouse=True)
+def _empty():
+    global LAST
+    yield
+    ITEMS[:], LAST = [0.0], None
+    NAMED.clear()
+    vars(OWNER).clear()
+
+
+CASES = [
+    (replaces, "a list, the variable 'ITEMS'"),
+    (appends, "a list, the variable 'ITEMS'"),
+    (extends, "a list, the variable 'ITEMS'"),
+    (puts, "a dict, the variable 'NAMED'"),
+    (updates, "a dict, the variable 'NAMED'"),
+    (sets, "an object of the class SimpleNamespace"),
+    (rebinds, "the variable 'LAST'"),
+]
+
+
+@pytest.mark.parametrize(("f", "holder"), CASES, ids=[f.__name__ for f, _ in CASES])
+def test_an_active_number_that_is_left_behind_is_refused_with_its_holder(f, holder):
+    with pytest.raises(NotDifferentiable, match="leaves an active number behind") as caught:
+        derivative(f)(2.0)
+    assert holder in str(caught.value)
+    assert f.__name__ in str(caught.value)
+
+
+@pytest.mark.parametrize("take", [derivative, gradient, lambda f: partial(autodiff, f)])
+def test_it_is_refused_each_time_by_each_way_to_take_derivatives(take):
+    f = replaces
+    with pytest.raises(NotDifferentiable, match="leaves an active number behind"):
+        take(f)(2.0)
+    # also where the number of an earlier run is replaced, so that there are no more than before
+    with pytest.raises(NotDifferentiable, match="leaves an active number behind"):
+        take(f)(2.0)
+
+
+def test_what_an_earlier_run_left_does_not_count_against_another():
+    with pytest.raises(NotDifferentiable):
+        derivative(replaces)(2.0)
+    assert derivative(lambda x: x * x)(3.0) == 6.0
+
+
+def failing(x):
+    raise ZeroDivisionError
+
+
+def test_what_a_traceback_holds_does_not_hide_what_is_left():
+    with pytest.raises(ZeroDivisionError) as caught:
+        derivative(failing)(2.0)
+    with pytest.raises(NotDifferentiable, match="behind"):
+        derivative(replaces)(2.0)
+    assert caught.value is not None
+
+
+def test_a_variable_of_the_function_around_and_a_result_that_holds_active_numbers():
+    last = None
+
+    def keeps(x):
+        nonlocal last
+        last = x
+        return x * x
+
+    with pytest.raises(NotDifferentiable, match="a variable of the function around"):
+        derivative(keeps)(2.0)
+    with pytest.raises(NotDifferentiable, match="behind"):
+        derivative(lambda x: SimpleNamespace(x=x))(2.0)
+    assert last is not None
+
+
+def test_the_inner_of_two_derivatives_is_looked_at():
+    with pytest.raises(NotDifferentiable, match="'ITEMS'"):
+        derivative(lambda x: x * derivative(appends)(x))(2.0)
+    with pytest.raises(NotDifferentiable, match="'ITEMS'"):
+        jvp(appends, (1.0,), (1.0,))
+
+
+def recursive(x):
+    def down(n):
+        return x if n == 0 else x * down(n - 1)
+
+    return down(3)
+
+
+def test_what_ends_with_the_run_is_no_escape():
+    def own(x):
+        kept = {"x": [x, x * x]}
+        kept["y"] = kept
+        return sum(kept["x"])
+
+    assert derivative(own)(2.0) == 5.0
+    assert derivative(recursive)(2.0) == 32.0
+
+
+def test_plain_values_are_kept_by_an_inactive_call():
+    def records(x):
+        inactive(ITEMS.append)(x)
+        return x * x
+
+    assert derivative(records)(2.0) == 4.0
+    assert ITEMS == [0.0, 2.0]
+
+
+def test_duals_of_another_thread_are_not_taken_for_what_is_left():
+    inside, done = threading.Event(), threading.Event()
+
+    def waits(x):
+        kept = [x]
+        inside.set()
+        done.wait(30)
+        return kept[0] * x
+
+    found = []
+    thread = threading.Thread(target=lambda: found.append(derivative(waits)(2.0)))
+    thread.start()
+    assert inside.wait(30)
+    assert derivative(lambda x: x * x)(3.0) == 6.0
+    done.set()
+    thread.join()
+    assert found == [4.0]
