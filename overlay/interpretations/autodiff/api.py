@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import numbers
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,11 @@ import numpy as np
 
 from overlay import MethodTable, nonoverlay, tables_in_force
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_reverse
+from overlay.interpretations.autodiff.errors import (
+    NotDifferentiable,
+    refuse_order,
+    refuse_reverse,
+)
 from overlay.interpretations.autodiff.forward import linearised
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.entry import (
@@ -43,6 +48,8 @@ def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> C
     >>> derivative(lambda x: x**4, order=2)(3.0)
     108.0
     """
+    if type(order) is not int or order < 0:
+        refuse_order(order)
     for _ in range(order):
         f = _once(f, rules)
     return f
@@ -109,7 +116,7 @@ def gradient(
 
     active, constant: the names of the parameters by which to differentiate, or of the others;
     left out, it is by all. By one it gives a number or array in the form of that argument, by
-    several a tuple.
+    several a tuple. Arguments that are passed by name are constant, unless active names them.
 
     mode: ``"forward"`` runs f with duals, once for each eight numbers; ``"reverse"`` runs f's
     adjoint, which costs a few runs of f however many numbers there are, and refuses f where none
@@ -121,9 +128,9 @@ def gradient(
     array([2., 4.])
     """
 
-    def of(*args: Any) -> Any:
-        given, places = _given(f, args, active, constant)
-        return _one_or_all(_gradient(f, given, places, rules, mode))
+    def of(*args: Any, **kwargs: Any) -> Any:
+        g, given, places = _given(f, args, kwargs, active, constant)
+        return _one_or_all(_gradient(g, given, places, rules, mode))
 
     return of
 
@@ -175,13 +182,13 @@ def jacobian(
            [0., 3.]])
     """
 
-    def of(*args: Any) -> Any:
-        given, places = _given(f, args, active, constant)
+    def of(*args: Any, **kwargs: Any) -> Any:
+        g, given, places = _given(f, args, kwargs, active, constant)
         tables = tables_in_force()
-        adjoint = _adjoint(f, given, places, rules, tables, mode)
+        adjoint = _adjoint(g, given, places, rules, tables, mode)
         if adjoint is not None and (mode == "reverse" or _is_small(adjoint, given, places)):
-            return _one_or_all(_rows(f, adjoint, given, places, tables))
-        _, slopes = _by_each(f, given, places, rules)
+            return _one_or_all(_rows(g, adjoint, given, places, tables))
+        _, slopes = _by_each(g, given, places, rules)
         return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
     return of
@@ -204,10 +211,13 @@ def hessian(
     array([[0., 1.],
            [1., 0.]])
     """
-    first = gradient(f, active=active, constant=constant, rules=rules, mode=mode)
 
-    def of(*args: Any) -> Any:
-        given, places = _given(f, args, active, constant)
+    def of(*args: Any, **kwargs: Any) -> Any:
+        g, given, places = _given(f, args, kwargs, active, constant)
+
+        def first(*inner: Any) -> Any:
+            return _one_or_all(gradient_at(g, inner, places, rules, mode))
+
         _, slopes = _by_each(first, given, places, rules)
         return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
 
@@ -244,16 +254,41 @@ def _active(x: Any) -> Any:
 
 
 def _given(
-    f: Callable[..., Any], args: Sequence[Any], active: Names, constant: Names
-) -> tuple[list[Any], list[int]]:
-    """The arguments, and the places of those by which to differentiate."""
-    places = _places(f, len(args), active, constant)
-    return [_active(x) if i in places else x for i, x in enumerate(args)], places
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    active: Names,
+    constant: Names,
+) -> tuple[Callable[..., Any], list[Any], list[int]]:
+    """The function of the arguments by place alone, these, and the places of those by which to
+    differentiate. An argument that is given by name is constant, unless ``active`` names it."""
+    g, given = _by_place(f, args, kwargs) if kwargs else (f, list(args))
+    places = _places(f, len(args), len(given), active, constant)
+    if not places:
+        raise NotDifferentiable(
+            f"{name_of(f)} is given no argument by which to differentiate",
+            where=caller(),
+            help="pass at least one by place; one that is passed by name is constant, unless "
+            "active=(name,) names it",
+        )
+    return g, [_active(x) if i in places else x for i, x in enumerate(given)], places
 
 
-def _places(f: Callable[..., Any], count: int, active: Names, constant: Names) -> list[int]:
+def _by_place(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A call with arguments that are given by name, as one with arguments by place."""
+    bound = inspect.signature(f).bind(*args, **kwargs)
+    bound.apply_defaults()
+    g = functools.partial(f, **bound.kwargs) if bound.kwargs else f
+    return g, list(bound.args)
+
+
+def _places(
+    f: Callable[..., Any], by_place: int, count: int, active: Names, constant: Names
+) -> list[int]:
     if active is None and constant is None:
-        return list(range(count))
+        return list(range(by_place))
     names = list(inspect.signature(f).parameters)
     wanted = active if active is not None else constant or ()
     unknown = [name for name in wanted if name not in names[:count]]
@@ -264,7 +299,9 @@ def _places(f: Callable[..., Any], count: int, active: Names, constant: Names) -
             notes=[("parameters", ", ".join(names))],
             help="pass a tuple of parameters' names, as active or as constant",
         )
-    return [i for i, name in enumerate(names[:count]) if (name in wanted) == (active is not None)]
+    if active is not None:
+        return [i for i, name in enumerate(names[:count]) if name in wanted]
+    return [i for i, name in enumerate(names[:by_place]) if name not in wanted]
 
 
 # ---- directions ---------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import operator
 from typing import Any
 
@@ -17,7 +16,7 @@ from overlay.interpretations.autodiff.levels import Level, declare, generate, re
 from overlay.interpretations.autodiff.numbers import plain_zeros, primal
 from overlay.kernels import in_kernel, local_array
 
-__all__ = ["declare_arrays"]
+__all__ = ["declare_arrays", "parts_of"]
 
 # Linear in their first argument; with how many further ones.
 # fmt: off
@@ -86,7 +85,6 @@ def declare_arrays(level: Level) -> None:
     level.later(local_array, _declare_local)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
-    level.later(math.fsum, _declare_summed)
     for target in (store, operator.setitem):
         level.later(target, _declare_write, target)
     for name in INPLACE:
@@ -196,19 +194,14 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
             f"if not holds_active(x):\n    return call_next(x{rest})\n"
             f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
         )
-        space = _parts_of(level)
+        space = parts_of(level)
         for kind in (list, tuple):
             method = _method(level, f"x{rest}", body, **space)
             declare(level.table, function, method, (kind, *[Any] * count))
 
 
-def _declare_summed(level: Level) -> None:
-    body = "items = list(x)\nreturn sum(items) if holds_active(items) else call_next(items)"
-    declare(level.table, math.fsum, _method(level, "x", body, **_parts_of(level)), (Any,))
-
-
-def _parts_of(level: Level) -> dict[str, Any]:
-    """What takes lists with active numbers and arrays apart."""
+def parts_of(level: Level) -> dict[str, Any]:
+    """The functions that take lists with active numbers and arrays apart."""
     own = (level.number, level.array)
 
     def holds_active(x: Any) -> bool:

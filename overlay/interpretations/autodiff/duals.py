@@ -41,6 +41,9 @@ class Active:
     def __int__(self) -> int:
         return int(self.value)
 
+    def as_integer_ratio(self) -> tuple[int, int]:
+        refuse_use("a function that computes with exact fractions")
+
     def __format__(self, form: str) -> str:
         return format(self.value, form)
 

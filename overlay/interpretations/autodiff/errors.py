@@ -20,6 +20,7 @@ __all__ = [
     "refuse_local",
     "refuse_making",
     "refuse_mode",
+    "refuse_order",
     "refuse_pairs",
     "refuse_result",
     "refuse_reverse",
@@ -119,6 +120,15 @@ def refuse_mode(mode: str) -> NoReturn:
         f"there is no mode {mode!r}",
         where=_place(),
         help='pass mode="auto", "forward" or "reverse"',
+    )
+
+
+def refuse_order(order: Any) -> NoReturn:
+    """Refuse an order that no derivative has."""
+    raise NotDifferentiable(
+        f"there is no derivative of the order {order!r}",
+        where=_place(),
+        help="pass a whole number: order=1 for the derivative, 2 for the second, 0 for f itself",
     )
 
 

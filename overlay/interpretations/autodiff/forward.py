@@ -19,6 +19,7 @@ from overlay.interpretations.autodiff.numbers import declare_numbers, declare_us
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.entry import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
+from overlay.interpretations.autodiff.samples import declare_samples
 
 __all__ = ["add_gradient", "autodiff", "differentiation", "inactive", "level_of", "linearised"]
 
@@ -120,6 +121,7 @@ def _kept(
     level = Level(depth, count, rules)
     declare_numbers(level)
     declare_arrays(level)
+    declare_samples(level)
     declare_users(level)
     _declare_inactive(level)
     _declare_entrance(level.table, depth, rules)

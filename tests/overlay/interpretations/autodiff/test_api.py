@@ -168,7 +168,7 @@ def test_what_is_refused_is_refused_where_it_is_compiled(f, message):
         (lambda x: np.sum(np.sinc(x)), "sinc"),
         (lambda x: np.spacing(x), "spacing"),
         (lambda x: np.add.reduce(x), "reduce"),
-        (lambda x: math.dist([x], [1.0]), "C function that takes a float"),
+        (lambda x: math.hypot(x, 1.0, 2.0, 3.0), "C function that takes a float"),
         (lambda x: complex(x), "C function that takes a"),
     ],
 )
@@ -198,3 +198,32 @@ def test_a_gradient_is_of_a_number():
 )
 def test_at_a_kink_it_is_the_derivative_of_the_side_that_is_taken(f, x, slope):
     assert autodiff(f, x) == slope
+
+
+def test_arguments_by_name_are_constant_unless_they_are_named_as_active():
+    def f(x, y=2.0, *, scale=1.0):
+        return scale * x * y * y
+
+    assert gradient(f)(3.0, y=5.0) == 25.0
+    assert gradient(f)(3.0, scale=2.0) == 8.0
+    assert gradient(f)(3.0, y=5.0, scale=2.0) == 50.0
+    assert gradient(f, active=("y",))(3.0, y=5.0) == 30.0
+    assert gradient(f, constant=("x",))(3.0, 5.0, scale=2.0) == 60.0
+    assert jacobian(f)(3.0, y=5.0) == 25.0
+    assert hessian(f, active=("y",))(3.0, y=5.0, scale=2.0) == 12.0
+    assert np.allclose(gradient(lambda x, k: k * np.sum(x), mode="reverse")(X, k=2.0), 2.0)
+
+
+@pytest.mark.parametrize("order", [-1, 1.5, True, None])
+def test_an_order_that_no_derivative_has_is_refused(order):
+    with pytest.raises(NotDifferentiable, match="no derivative of the order"):
+        derivative(math.sin, order=order)
+    assert derivative(math.sin, order=0) is math.sin
+
+
+def test_a_derivative_by_no_argument_is_refused():
+    for take in (gradient, jacobian, hessian):
+        with pytest.raises(NotDifferentiable, match="no argument by which to differentiate"):
+            take(lambda: 1)()
+    with pytest.raises(NotDifferentiable, match="no argument by which to differentiate"):
+        gradient(lambda x: x)(x=1.0)
