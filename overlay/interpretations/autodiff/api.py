@@ -412,7 +412,9 @@ def _by_each(
             tuple(_unit(args[i], k if i == j else None) for j, k in chosen) if i in slopes else None
             for i in range(len(args))
         ]
-        value, tangents = _run(f, args, seeds, len(chosen), rules)
+        # f may write to an array that it is given
+        given = [+x if i in slopes and np.ndim(x) else x for i, x in enumerate(args)]
+        value, tangents = _run(f, given, seeds, len(chosen), rules)
         for (i, _), tangent in zip(chosen, tangents, strict=True):
             slopes[i].append(tangent)
     return value, list(slopes.values())

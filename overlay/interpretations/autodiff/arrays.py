@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import refuse_local, refuse_write
+from overlay.interpretations.autodiff.errors import refuse_call, refuse_local, refuse_write
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
 from overlay.interpretations.autodiff.numbers import plain_zeros, primal
 from overlay.kernels import in_kernel, local_array
@@ -21,16 +21,22 @@ __all__ = ["declare_arrays", "parts_of"]
 # Linear in their first argument; with how many further ones.
 # fmt: off
 LINEAR = (
-    (operator.getitem, 1, 1), (np.sum, 0, 1), (np.mean, 0, 1), (np.cumsum, 0, 1),
+    (operator.getitem, 1, 1), (np.sum, 0, 2), (np.mean, 0, 2), (np.cumsum, 0, 1),
     (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
     (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
-    (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.ascontiguousarray, 0, 0),
-    (np.asarray, 0, 0), (np.array, 0, 0), (np.atleast_1d, 0, 0), (np.take, 1, 2), (np.triu, 0, 1),
-    (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
+    (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.atleast_1d, 0, 0),
+    (np.take, 1, 2), (np.triu, 0, 1), (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
     (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
 )
 # fmt: on
 BILINEAR = (operator.matmul, np.matmul, np.dot, np.vdot, np.inner, np.outer, np.kron, np.convolve)
+# With their parameters after the first, and whether they copy.
+CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
+    (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
+    (np.asarray, "dtype=None, order=None, *, copy=None", "copy"),
+    (np.asanyarray, "dtype=None, order=None, *, copy=None", "copy"),
+    (np.ascontiguousarray, "dtype=None", "False"),
+)
 # What a program makes may become active.
 MADE = (
     *(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like),
@@ -66,6 +72,7 @@ SOLVE = (
     ("array", "Any", "a.value, b", "-(a.tangents[#] @ found)"),
     ("Any", "array", "a, b.value", "b.tangents[#]"),
 )
+FLOATS = (None, float, np.float64, np.dtype(np.float64), "float64", "d")
 INPLACE = ("iadd", "isub", "imul", "itruediv", "ipow", "imatmul", "ifloordiv", "imod")
 
 
@@ -74,6 +81,8 @@ def declare_arrays(level: Level) -> None:
     for function, fewest, most in LINEAR:
         for count in range(fewest, most + 1):
             level.later(function, _declare_linear, function, count)
+    for function, parameters, copies in CONVERSIONS:
+        level.later(function, _declare_conversion, function, parameters, copies)
     for function in BILINEAR:
         level.later(function, _declare_bilinear, function)
     for function, body in OTHERS:
@@ -107,6 +116,19 @@ def _declare_linear(level: Level, function: Any, count: int) -> None:
     body = f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
     method = _method(level, f"a{rest}", body)
     declare(level.table, function, method, (level.array, *[Any] * count))
+
+
+def _declare_conversion(level: Level, function: Any, parameters: str, copies: str) -> None:
+    """Conversions of an active array to an array of floats; its order in memory is as it is."""
+    body = ""
+    if "dtype" in parameters:
+        body += "if dtype not in floats:\n    refuse(function)\n"
+    if "ndmin" in parameters:
+        body += "if ndmin > a.value.ndim:\n    refuse(function)\n"
+    body += f"return array(+a.value, <<+a.tangents[#]>>) if {copies} else a"
+    space = {"function": function, "refuse": refuse_call, "floats": FLOATS}
+    method = _method(level, f"a, {parameters}", body, **space)
+    declare(level.table, function, method, (level.array,))
 
 
 def _declare_bilinear(level: Level, function: Any) -> None:

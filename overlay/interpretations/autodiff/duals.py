@@ -100,6 +100,9 @@ class ActiveArray(Active):
     def flat(self) -> Any:
         return iter(self.context(np.ravel, self))
 
+    def reshape(self, *shape: Any) -> Any:
+        return self.context(np.reshape, self, shape[0] if len(shape) == 1 else shape)
+
     def __bool__(self) -> bool:
         return bool(self.value)
 
@@ -125,7 +128,7 @@ BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 METHODS = {
     **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
-    **{name: getattr(np, name) for name in ("cumsum", "reshape", "transpose", "max", "min")},
+    **{name: getattr(np, name) for name in ("cumsum", "transpose", "max", "min")},
     **{name: getattr(np, name) for name in ("argmax", "argmin", "trace", "diagonal")},
     "flatten": np.ravel,
 }

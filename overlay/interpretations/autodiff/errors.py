@@ -132,12 +132,13 @@ def refuse_order(order: Any) -> NoReturn:
     )
 
 
-def refuse_reverse(name: str, reason: str, where: str | None) -> NoReturn:
-    """Refuse a program of which no adjoint is made."""
+def refuse_reverse(name: str, reason: str, where: str | None, help: str | None = None) -> NoReturn:
+    """Refuse a program of which no adjoint is made. help: left out, the usual remedy."""
     raise NotDifferentiable(
         f"no adjoint is made of {name}: {reason}",
         where=where or _place(),
-        help='take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
+        help=help
+        or 'take the derivative forwards, mode="forward"; in compiled code by numbers, or by '
         "numpy functions; or give the function that is in the way a method of adjoint_of(function)",
     )
 

@@ -36,7 +36,7 @@ LEVEL = (
 """Functions of which the result has no derivative: whole numbers, truth values, text."""
 # fmt: on
 PRINTED = 6
-"""How many arguments of ``print`` are taken for what they are."""
+"""How many arguments of ``print`` and ``np.result_type`` are taken for what they are."""
 
 
 def primal(x: Any) -> Any:
@@ -65,7 +65,8 @@ def declare_numbers(level: Level) -> None:
     for function in LEVEL:
         later(function, _declare_stripped, function, [(level.number,), (level.array,)])
     printed = [(Any,) * count for count in range(1, PRINTED + 1)]
-    later(print, _declare_stripped, print, printed, "call_next")
+    for function in (print, np.result_type):
+        later(function, _declare_stripped, function, printed, "call_next")
     _declare_conversions(level)
     later(isinstance, _declare_class)
     _declare_refusals(level)

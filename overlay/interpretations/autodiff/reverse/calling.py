@@ -143,7 +143,11 @@ class Calling(Naming, ABC):
     def write(self, array: Any, index: Any, value: Any) -> None:
         """``array[index] = value``."""
         if not isinstance(array, Value) or array.memory is None or not array.memory.is_own:
-            raise Unreadable("it writes to an array that it did not make, or to part of one")
+            raise Unreadable(
+                "it writes to an array that it did not make, or to part of one",
+                help="write to the elements of an array that the function makes, as "
+                "own = np.copy(array); own[i] = ...",
+            )
         if array.kind.dtype != "f" or kind_of(value) is None:
             raise Unreadable("it writes something else than a number into an array")
         kinds = [kind_of(part) for part in _parts(index)]
@@ -168,4 +172,13 @@ def _hashable(function: Any) -> bool:
 def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     if function in (np.sum, np.mean) and set(kwargs) == {"axis"}:
         return [*args, kwargs["axis"]], {}
+    if function in (np.array, np.asarray, np.asanyarray, np.copy) and len(args) == 1:
+        copies = kwargs.get("copy") or Known(True if function in (np.array, np.copy) else None)
+        rest = [value for name, value in kwargs.items() if name not in ("copy", "order")]
+        is_known = set(kwargs) <= {"copy", "order", "dtype"} and copies in (
+            Known(True),
+            Known(None),
+        )
+        if is_known:
+            return [*args, *rest], {}
     return args, kwargs

@@ -75,7 +75,7 @@ def reverse_of(
             raise Unreadable(f"a table has a method in the place of what it calls: {hidden!r}")
     except Unreadable as error:
         if mode == "reverse":
-            refuse_reverse(name_of(f), error.asked, error.where)
+            refuse_reverse(name_of(f), error.asked, error.where, error.help)
         return None
     return adjoint
 
@@ -188,7 +188,7 @@ def _adjoint(
     try:
         adjoint = adjoint_for(f, kinds, places, rules, form)
     except Unreadable as error:
-        refuse_reverse(name_of(f), error.asked, error.where)
+        refuse_reverse(name_of(f), error.asked, error.where, error.help)
     plain = [table for table in tables if not isinstance(table, LevelTable)]
     hidden = hiding(adjoint, plain)
     if hidden is not None:

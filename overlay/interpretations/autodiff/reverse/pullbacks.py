@@ -322,13 +322,22 @@ _for(np.sum, sum)(_reduction("{{d}}"))
 _for(np.mean)(_reduction("{{d}} / {}"))
 
 
-@_for(np.copy, np.asarray, np.array, np.ascontiguousarray, np.ndarray.copy)
+@_for(np.copy, np.array, np.ndarray.copy, np.asarray, np.asanyarray, np.ascontiguousarray)
 def _copy(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if isinstance(args[0], tuple) and len(args) == 1 and function in (np.array, np.asarray):
         return _made_of(args[0])
-    if len(args) != 1 or kinds[0] is None or not kinds[0].ndim:
+    if kinds[0] is None or not kinds[0].ndim:
         return None
-    return Pullback(np.copy, kinds[0], "np.copy({0})", ("{d}",))
+    if len(args) != 1 and not _is_plain_copy(args, kinds[0]):
+        return None
+    if function in (np.copy, np.array, np.ndarray.copy):
+        return Pullback(np.copy, kinds[0], "np.copy({0})", ("{d}",))
+    return Pullback(function, kinds[0], "{0}", ("{d}",), is_view=True)
+
+
+def _is_plain_copy(args: Any, kind: Kind) -> bool:
+    """Whether the further arguments of a conversion leave an array's numbers as they are."""
+    return len(args) == 2 and args[1] in (Known(float), Known(np.float64)) and _is_float(kind)
 
 
 def _made_of(items: tuple[Any, ...]) -> Pullback | None:

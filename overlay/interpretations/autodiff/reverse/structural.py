@@ -232,6 +232,10 @@ def _instance(lifter: Lifter, value: Any, classes: Any) -> Any:
     raise Unreadable("it asks for the class of a number")
 
 
+def _reshaped(lifter: Lifter, array: Any, *shape: Any) -> Any:
+    return lifter.call(np.reshape, [array, shape[0] if len(shape) == 1 else shape], {})
+
+
 def _printed(lifter: Lifter, *args: Any, **kwargs: Any) -> Any:
     raise Unreadable("it prints")
 
@@ -239,7 +243,8 @@ def _printed(lifter: Lifter, *args: Any, **kwargs: Any) -> Any:
 _METHODS: dict[str, Any] = {
     **{name: getattr(np, name) for name in ("sum", "mean", "prod", "dot", "copy", "ravel")},
     **{name: getattr(np, name) for name in ("cumsum", "max", "min", "argmax", "argmin")},
-    **{name: getattr(np, name) for name in ("reshape", "transpose")},
+    "reshape": np.ndarray.reshape,
+    "transpose": np.transpose,
     "flatten": np.ravel,
 }
 STRUCTURAL: dict[Any, Callable[..., Any]] = {
@@ -264,4 +269,5 @@ STRUCTURAL: dict[Any, Callable[..., Any]] = {
     tuple: _tuple,
     isinstance: _instance,
     print: _printed,
+    np.ndarray.reshape: _reshaped,
 }

@@ -92,6 +92,18 @@ def test_a_gradient_by_many_numbers_takes_several_runs():
     assert np.allclose(gradient(lambda x: np.sum(x**3))(x), 3 * x**2)
 
 
+def test_each_run_is_given_the_argument_as_it_was():
+    def doubles_first(x):
+        x[0] = 2 * x[0]
+        return x[0] * x.sum()
+
+    x = np.arange(1.0, 13.0)
+    expected = np.full(12, 2.0)
+    expected[0] = 2 * (x.sum() + 3 * x[0])
+    assert np.allclose(gradient(doubles_first)(x), expected)
+    assert x[0] == 1.0
+
+
 def test_second_derivatives():
     assert np.allclose(hessian(lambda x: np.sum(x**3) * x[0])(X), [
         [3.0, 6.75, 12.0], [6.75, 4.5, 0.0], [12.0, 0.0, 6.0],
