@@ -24,6 +24,13 @@ __all__ = ["Memo", "memoised"]
 _ABSENT = object()
 
 
+class _Kept(OrderedDict[Hashable, Any]):
+    """Results by arguments. Numbers of other interpretations may stay in it: they are found again
+    by the same numbers alone."""
+
+    __overlay_keeps_interpreted__ = True
+
+
 class Memo:
     """What functions gave, by their arguments; ``memo(f, ...)`` runs f so that they are called
     once for each.
@@ -37,10 +44,10 @@ class Memo:
         self.limit = limit
         self.hits = 0
         self.misses = 0
-        self._kept: dict[int, OrderedDict[Hashable, Any]] = {}
+        self._kept: dict[int, _Kept] = {}
         table = MethodTable("memoised")
         for number, function in enumerate(functions):
-            self._kept[number] = OrderedDict()
+            self._kept[number] = _Kept()
             table.overlay(function)(self._method(number, function))
         self.context = Context(table)
 

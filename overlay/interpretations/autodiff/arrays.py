@@ -14,6 +14,11 @@ from overlay.interpretations.autodiff.duals import Active, ActiveArray
 from overlay.interpretations.autodiff.errors import refuse_call, refuse_local, refuse_write
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
 from overlay.interpretations.autodiff.numbers import plain_zeros, primal
+from overlay.interpretations.autodiff.reverse.running import (
+    median,
+    polynomial,
+    products_so_far,
+)
 from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays", "parts_of"]
@@ -53,6 +58,8 @@ OTHERS: tuple[tuple[Any, str], ...] = (
     (max, "return np.max(a)"),
     (min, "return np.min(a)"),
     (np.sort, "return a[np.argsort(primal(a))]"),
+    (np.cumprod, "return products_so_far(a)"),
+    (np.median, "return median(a)"),
     (np.var, "deviation = a - np.mean(a)\nreturn np.mean(deviation * deviation)"),
     (np.std, "return np.sqrt(np.var(a))"),
     (np.linalg.norm, "return np.sqrt(np.sum(a * a))"),
@@ -89,6 +96,7 @@ def declare_arrays(level: Level) -> None:
         level.later(function, _declare_other, function, body)
     level.later(np.linalg.solve, _declare_solve)
     level.later(np.where, _declare_where)
+    level.later(np.polyval, _declare_polynomial)
     for function in MADE:
         level.later(function, _declare_made, function)
     level.later(local_array, _declare_local)
@@ -102,7 +110,19 @@ def declare_arrays(level: Level) -> None:
 
 
 def _declare_other(level: Level, function: Any, body: str) -> None:
-    declare(level.table, function, _method(level, "a", body), (level.array,))
+    space = {"median": median, "products_so_far": products_so_far}
+    declare(level.table, function, _method(level, "a", body, **space), (level.array,))
+
+
+def _declare_polynomial(level: Level) -> None:
+    own = (level.number, level.array)
+    for types in [
+        (level.array, Any),
+        *((Any, kind) for kind in own),
+        *((level.array, kind) for kind in own),
+    ]:
+        method = _method(level, "p, x", "return polynomial(p, x)", polynomial=polynomial)
+        declare(level.table, np.polyval, method, types)
 
 
 def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:

@@ -65,7 +65,8 @@ class Watch:
 
     def _left(self) -> list[Any]:
         known = {id(dual) for dual in self.before}
-        return [dual for dual in _alive(self.level) if id(dual) not in known]
+        left = [dual for dual in _alive(self.level) if id(dual) not in known]
+        return [dual for dual in left if not _is_kept(dual, {id(left)})]
 
 
 def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
@@ -89,6 +90,19 @@ def _alive(level: Level) -> list[Any]:
     """The duals of a level that are there."""
     own = (level.number, level.array)
     return [each for each in gc.get_referrers(*own) if type(each) in own]
+
+
+def _is_kept(held: Any, seen: set[int]) -> bool:
+    """Whether what holds an object are overlay's own objects alone, as memoised results are."""
+    owners = _owners(held, seen)
+    for owner in owners:
+        own = getattr(type(owner), "__overlay_keeps_interpreted__", False)
+        if not own and not type(owner).__module__.startswith("overlay."):
+            if not isinstance(owner, tuple) or not _is_kept(owner, seen):
+                return False
+        elif isinstance(owner, tuple) and not _is_kept(owner, seen):
+            return False
+    return bool(owners)
 
 
 def _holder(left: list[Any]) -> str:

@@ -30,6 +30,7 @@ from overlay.interpretations.autodiff.reverse.pullbacks import (
     kind_of,
     pullback_of,
 )
+from overlay.interpretations.autodiff.reverse.rearranging import register
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.target import describe
@@ -37,6 +38,8 @@ from overlay.target import describe
 __all__ = ["Calling"]
 
 MOST_CALLS = 3000
+
+register()
 
 
 class Calling(Naming, ABC):

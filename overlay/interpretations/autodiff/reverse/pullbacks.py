@@ -32,8 +32,13 @@ from overlay.interpretations.autodiff.reverse.running import (
     deviation,
     larger,
     largest,
+    logarithm,
+    median,
     norm,
+    polynomial,
+    product_in_order,
     product_of,
+    products_so_far,
     smaller,
     smallest,
     variance,
@@ -42,7 +47,7 @@ from overlay.interpretations.autodiff.rules import RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
 
-__all__ = ["Pullback", "kind_of", "pullback_of"]
+__all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of"]
 
 
 @dataclass
@@ -167,12 +172,13 @@ def pullback_of(
     if function in _CONSTANT:
         if any(k.ndim for k in known) and function in (math.floor, int, bool, round):
             return None
-        text = _call(name(function), len(args))
+        text = call_text(name(function), len(args))
         return Pullback(function, _CONSTANT[function], text, is_shape=function is len)
     return _elementwise(function, args, known, name)
 
 
-def _call(name: str, count: int) -> str:
+def call_text(name: str, count: int) -> str:
+    """A call with so many arguments."""
     return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
 
 
@@ -181,7 +187,7 @@ def _elementwise(
 ) -> Pullback | None:
     ndim = max((k.ndim for k in kinds), default=0)
     infix = INFIX.get(function)
-    text = infix[0] if infix else _call(name(function), len(args))
+    text = infix[0] if infix else call_text(name(function), len(args))
     spread = sum(k.ndim > 0 for k in kinds) > 1 or any(k.ndim != ndim for k in kinds)
     if function in COMPARISONS or function in (operator.and_, operator.or_):
         logical = function in (operator.and_, operator.or_)
@@ -237,7 +243,9 @@ _MAKERS: dict[int, Callable[..., Pullback | None]] = {}
 _HELD: list[Any] = []
 
 
-def _for(*functions: Any) -> Callable[[Any], Any]:
+def of(*functions: Any) -> Callable[[Any], Any]:
+    """Registers what makes the pullbacks of functions."""
+
     def register(maker: Any) -> Any:
         for function in functions:
             _MAKERS[id(function)] = maker
@@ -251,14 +259,14 @@ def _is_float(kind: Kind | None) -> bool:
     return kind is not None and kind.dtype == "f"
 
 
-@_for(float, np.float64)
+@of(float, np.float64)
 def _float(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] is None or kinds[0].ndim:
         return None
     return Pullback(function, FLOAT, "float({0})", ("{d}",))
 
 
-@_for(operator.getitem)
+@of(operator.getitem)
 def _item(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     index = args[1]
     if kinds[0] is None or not kinds[0].ndim:
@@ -303,7 +311,7 @@ def _reduction(scale: str) -> Any:
     def maker(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
         if not _is_float(kinds[0]) or not kinds[0].ndim:
             return None
-        text = _call(name(function), len(args))
+        text = call_text(name(function), len(args))
         if len(args) == 1:
             return Pullback(function, FLOAT, text, (scale.format("{0}.size"),))
         axis = args[1].value if isinstance(args[1], Known) else None
@@ -318,11 +326,12 @@ def _reduction(scale: str) -> Any:
     return maker
 
 
-_for(np.sum, sum)(_reduction("{{d}}"))
-_for(np.mean)(_reduction("{{d}} / {}"))
+of(np.sum, sum)(_reduction("{{d}}"))
+
+of(np.mean)(_reduction("{{d}} / {}"))
 
 
-@_for(np.copy, np.array, np.ndarray.copy, np.asarray, np.asanyarray, np.ascontiguousarray)
+@of(np.copy, np.array, np.ndarray.copy, np.asarray, np.asanyarray, np.ascontiguousarray)
 def _copy(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if isinstance(args[0], tuple) and len(args) == 1 and function in (np.array, np.asarray):
         return _made_of(args[0])
@@ -352,7 +361,7 @@ def _made_of(items: tuple[Any, ...]) -> Pullback | None:
     return Pullback(np.array, Kind("f", 1), text, lines, of_items=True)
 
 
-@_for(np.ravel, np.transpose)
+@of(np.ravel, np.transpose)
 def _moved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] is None or not kinds[0].ndim:
         return None
@@ -362,7 +371,7 @@ def _moved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     return Pullback(function, kinds[0], "np.transpose({0})", ("np.transpose({d})",), is_view=True)
 
 
-@_for(np.reshape)
+@of(np.reshape)
 def _reshaped(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 2 or kinds[0] is None or not kinds[0].ndim:
         return None
@@ -381,7 +390,7 @@ _PRODUCTS = {
 }
 
 
-@_for(operator.matmul, np.dot)
+@of(operator.matmul, np.dot)
 def _product(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 2 or not all(map(_is_float, kinds)):
         return None
@@ -393,14 +402,14 @@ def _product(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
     return Pullback(function, Kind("f", ndim), text, tuple(back))
 
 
-@_for(np.outer)
+@of(np.outer)
 def _outer(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 2 or kinds != [Kind("f", 1)] * 2:
         return None
     return Pullback(function, Kind("f", 2), "np.outer({0}, {1})", ("{d} @ {1}", "{0} @ {d}"))
 
 
-@_for(np.where)
+@of(np.where)
 def _chosen(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 3 or any(kind is None for kind in kinds):
         return None
@@ -412,14 +421,14 @@ def _chosen(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     return Pullback(function, Kind("f", ndim), text, back, spread=True)
 
 
-@_for(np.cumsum)
+@of(np.cumsum)
 def _cumulated(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] != Kind("f", 1):
         return None
     return Pullback(function, kinds[0], "np.cumsum({0})", ("np.cumsum({d}[::-1])[::-1]",))
 
 
-@_for(np.linalg.solve)
+@of(np.linalg.solve)
 def _solved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 2 or kinds[0] != Kind("f", 2) or kinds[1] not in (Kind("f", 1), Kind("f", 2)):
         return None
@@ -428,7 +437,7 @@ def _solved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     return Pullback(function, kinds[1], "np.linalg.solve({0}, {1})", (by_a, "{p}"), before=before)
 
 
-@_for(np.linalg.inv)
+@of(np.linalg.inv)
 def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] != Kind("f", 2):
         return None
@@ -436,7 +445,7 @@ def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | Non
     return Pullback(function, kinds[0], "np.linalg.inv({0})", (back,))
 
 
-@_for(np.linalg.det)
+@of(np.linalg.det)
 def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or kinds[0] != Kind("f", 2):
         return None
@@ -444,16 +453,16 @@ def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | 
     return Pullback(function, FLOAT, "np.linalg.det({0})", (back,))
 
 
-@_for(np.zeros, np.ones, np.empty)
+@of(np.zeros, np.ones, np.empty)
 def _new(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1:
         return None
     shape = args[0].value if isinstance(args[0], Known) else args[0]
     ndim = len(shape) if isinstance(shape, tuple) else 1
-    return Pullback(function, Kind("f", ndim), _call(name(function), 1), (None,))
+    return Pullback(function, Kind("f", ndim), call_text(name(function), 1), (None,))
 
 
-@_for(local_array)
+@of(local_array)
 def _local(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     shape = args[0].value if isinstance(args[0], Known) else args[0]
     dtype = args[1] if len(args) == 2 else Known(np.float64)
@@ -464,14 +473,14 @@ def _local(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     return Pullback(function, Kind("f", ndim), text, (None,))
 
 
-@_for(np.zeros_like, np.ones_like, np.empty_like)
+@of(np.zeros_like, np.ones_like, np.empty_like)
 def _new_like(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1 or not _is_float(kinds[0]) or not kinds[0].ndim:
         return None
-    return Pullback(function, kinds[0], _call(name(function), 1), (None,), is_shape=True)
+    return Pullback(function, kinds[0], call_text(name(function), 1), (None,), is_shape=True)
 
 
-@_for(np.concatenate, np.hstack)
+@of(np.concatenate, np.hstack)
 def _joined(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     items = args[0]
     if len(args) != 1 or not isinstance(items, tuple):
@@ -487,7 +496,7 @@ def _joined(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     return Pullback(function, Kind("f", 1), text, tuple(lines), of_items=True)
 
 
-@_for(np.stack)
+@of(np.stack)
 def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     items = args[0]
     if len(args) != 1 or not isinstance(items, tuple) or not items:
@@ -507,6 +516,11 @@ BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(np.var), 1): variance,
     (id(np.std), 1): deviation,
     (id(np.prod), 1): product_of,
+    (id(math.prod), 1): product_in_order,
+    (id(np.cumprod), 1): products_so_far,
+    (id(np.median), 1): median,
+    (id(np.polyval), 2): polynomial,
+    (id(math.log), 2): logarithm,
     (id(np.max), 1): largest,
     (id(np.min), 1): smallest,
     (id(max), 1): largest,

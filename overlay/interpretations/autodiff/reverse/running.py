@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,17 @@ __all__ = [
     "deviation",
     "larger",
     "largest",
+    "logarithm",
+    "median",
     "never",
     "norm",
     "onto_1",
     "onto_2",
     "onto_many",
+    "polynomial",
+    "product_in_order",
     "product_of",
+    "products_so_far",
     "smaller",
     "smallest",
     "variance",
@@ -100,3 +106,39 @@ def larger(a: Any, b: Any) -> Any:
 
 def smaller(a: Any, b: Any) -> Any:
     return b if b < a else a
+
+
+def product_in_order(a: Any) -> Any:
+    total = 1.0
+    for each in a:
+        total = total * each
+    return total
+
+
+def products_so_far(a: Any) -> Any:
+    items = np.ravel(a)
+    found = np.zeros(len(items))
+    total = 1.0
+    for i in range(len(items)):
+        total = total * items[i]
+        found[i] = total
+    return found
+
+
+def median(a: Any) -> Any:
+    items = np.sort(np.ravel(a))
+    middle = len(items) // 2
+    if len(items) % 2 == 1:
+        return items[middle]
+    return (items[middle - 1] + items[middle]) / 2.0
+
+
+def polynomial(p: Any, x: Any) -> Any:
+    total = 0.0 * x
+    for each in p:
+        total = total * x + each
+    return total
+
+
+def logarithm(a: Any, b: Any) -> Any:
+    return math.log(a) / math.log(b)

@@ -1,5 +1,6 @@
 """Active numbers that outlive a derivative are refused, wherever they are held."""
 
+import math
 import threading
 from functools import partial
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from overlay.interpretations.autodiff import (
     inactive,
     jvp,
 )
+from overlay.interpretations.memoisation import memoised
 
 ITEMS = [0.0]
 NAMED = {}
@@ -150,6 +152,14 @@ def test_what_ends_with_the_run_is_no_escape():
 
     assert derivative(own)(2.0) == 5.0
     assert derivative(recursive)(2.0) == 32.0
+
+
+def test_memoised_results_are_no_escape_and_what_is_kept_besides_them_is():
+    memo = memoised(math.sin)
+    assert derivative(lambda x: memo(math.sin, x))(0.5) == math.cos(0.5)
+    assert len(memo) == 1
+    with pytest.raises(NotDifferentiable, match="'ITEMS'"):
+        derivative(lambda x: ITEMS.append(memo(math.sin, x)) or x)(0.75)
 
 
 def test_plain_values_are_kept_by_an_inactive_call():
