@@ -17,6 +17,7 @@ from overlay.interpretations.autodiff.errors import (
     refuse_order,
     refuse_reverse,
 )
+from overlay.interpretations.autodiff.escapes import looked
 from overlay.interpretations.autodiff.forward import linearised
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
 from overlay.interpretations.autodiff.reverse.entry import (
@@ -315,7 +316,7 @@ def _run(
     found, level, watch = linearised(f, args, seeds, tables)
     value, tangents = _value(found, level), [_tangent(found, level, k) for k in range(count)]
     del found
-    nonoverlay(watch.look)(f)
+    looked(watch, f)
     return value, tangents
 
 

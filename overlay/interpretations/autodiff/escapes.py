@@ -19,7 +19,7 @@ from overlay.interpretations.autodiff.errors import refuse_escape
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
 
-__all__ = ["Watch", "watched"]
+__all__ = ["Watch", "begun", "given_up", "looked", "watched"]
 
 _lock = threading.Lock()
 
@@ -72,14 +72,18 @@ class Watch:
 def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
     """What f gives in the context of a level, for a function ``inner`` and its arguments: no
     duals of the level."""
-    watch = nonoverlay(Watch)(level)
+    watch = begun(level)
     try:
         found = level.context(f, inner, *args)
     except BaseException:
-        nonoverlay(watch.give_up)()
+        given_up(watch)
         raise
-    nonoverlay(watch.look)(inner)
+    looked(watch, inner)
     return found
+
+
+# made once: the call site of what comes anew each time learns nothing
+begun, given_up, looked = map(nonoverlay, (Watch, Watch.give_up, Watch.look))
 
 
 def _references(level: Level) -> int:

@@ -13,7 +13,7 @@ from overlay.interpretations.autodiff.adding import generates_adding
 from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
-from overlay.interpretations.autodiff.escapes import Watch, watched
+from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
 from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
@@ -135,6 +135,9 @@ def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Lev
     return _kept(depth, count, rules, tuple(table.version for table in rules))
 
 
+_level = nonoverlay(level_of)
+
+
 def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
     """What enters the next level."""
 
@@ -142,7 +145,7 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
         count = max((len(seed) for seed in seeds if seed is not None), default=1)
         # the code that fills a table is no part of the program
         every = (*rules, *(table for table in more if table not in rules))
-        level = nonoverlay(level_of)(depth + 1, 1 << (count - 1).bit_length(), every)
+        level = _level(depth + 1, 1 << (count - 1).bit_length(), every)
 
         def run(*plain: Any) -> Any:
             given = [
@@ -151,11 +154,11 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
             ]
             return f(*given)
 
-        watch = nonoverlay(Watch)(level)
+        watch = begun(level)
         try:
             return level.context(run, *args), level, watch
         except BaseException:
-            nonoverlay(watch.give_up)()
+            given_up(watch)
             raise
 
     declare(table, linearised, linearise, (Any, Any, Any, Any), constant=True)
