@@ -14,6 +14,7 @@ from overlay.interpretations.autodiff import (
     derivative,
     differentiation,
     gradient,
+    inactive,
     partials_of,
     rule,
 )
@@ -108,7 +109,7 @@ def test_a_rule_of_ones_own_is_a_method_in_a_table():
 
     @table.overlay(partials_of(softplus))
     def slope(x: float):
-        calls.append(x)
+        inactive(calls.append)(x)
         return (1 / (1 + math.exp(-x)),)
 
     with pytest.raises(Exception, match="logaddexp"):
