@@ -83,7 +83,7 @@ def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
 
 
 # made once: the call site of what comes anew each time learns nothing
-begun, given_up, looked = map(nonoverlay, (Watch, Watch.give_up, Watch.look))
+begun, given_up, looked = nonoverlay(Watch), nonoverlay(Watch.give_up), nonoverlay(Watch.look)
 
 
 def _references(level: Level) -> int:
