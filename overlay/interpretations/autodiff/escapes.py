@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Watch", "begun", "given_up", "looked", "watched"]
 
+# Functions that call themselves hold what they capture, and contexts hold their engines, which
+# the collection that finds a context lets go for the next one.
+COLLECTIONS = 3
+
 _lock = threading.Lock()
 
 
@@ -56,9 +60,12 @@ class Watch:
         if not alone:
             self.level.may_have_left = True
         elif self.before or _references(self.level) != self.references:
-            if self._left():
-                gc.collect()  # functions that call themselves hold what they capture
             left = self._left()
+            for _ in range(COLLECTIONS):
+                if left:
+                    del left
+                    gc.collect()
+                    left = self._left()
             if left:
                 self.level.may_have_left = True
                 refuse_escape(f, _holder(left))
