@@ -19,6 +19,7 @@ __all__ = [
 REACHED, WITHIN, MISSED, UNKNOWN = "reached", "within spread", "MISSED", "not measured"
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError)  # figures that lack something
 LEAST_SPREAD = 0.02  # what two runs of the same code may differ by on an idle machine
+MOST_SPREAD = 0.1  # that excuses a figure
 UNMEASURED_SPREAD = 0.1  # of what is measured once in a run
 
 
@@ -63,7 +64,7 @@ class Line:
         beyond = sign * (found.value - self.limit) - self.noise
         if beyond <= 0:
             return REACHED
-        return WITHIN if beyond <= found.spread * found.value else MISSED
+        return WITHIN if beyond <= min(found.spread, MOST_SPREAD) * found.value else MISSED
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,21 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     assert "(report.md#python-never) | 1.40 | 1.50 | 2.0% |" in text
 
 
+@pytest.mark.parametrize(
+    ("value", "spread", "verdict"),
+    [
+        (1.0, 0.0, "reached"),
+        (1.04, 0.05, "within spread"),
+        (1.2, 0.05, "MISSED"),
+        (1.2, 5.0, "MISSED"),  # a run that spreads so says nothing that excuses
+    ],
+)
+def test_a_figure_is_excused_by_its_spread_up_to_a_tenth(of_bench, value, spread, verdict):
+    module = of_bench("report.lines")
+    line = module.Line("a", "part", "text", "python_engine", "never", asked="at most 1.0")
+    assert line.verdict(module.Found(value, value, value, spread, 1)) == verdict
+
+
 def test_quotes_are_as_exact_as_they_stand(of_bench):
     module = of_bench("report.quotes")
     figures = {"a": module.Figure(0.00371, 0.0012, 1234.5)}
