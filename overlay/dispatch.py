@@ -114,11 +114,12 @@ def _accepting(methods: Sequence[Method], call: Call, after: Chain) -> list[tupl
         signature = method.signature(call.count, call.names)
         if signature is None or not call.matches(signature):
             continue
-        same = [i for i, (_, other) in enumerate(entries) if other == signature]
+        registered = method.registered(call.count, call.names)
+        same = [i for i, (_, other) in enumerate(entries) if other == registered]
         if same:
-            entries[same[0]] = method, signature
+            entries[same[0]] = method, registered
         else:
-            entries.append((method, signature))
+            entries.append((method, registered))
     return [(method, signature) for method, signature in entries if method not in after]
 
 
@@ -126,7 +127,7 @@ def _below(
     method: Method, matching: list[tuple[Method, Any]], call: Call
 ) -> list[tuple[Method, Any]]:
     """Those that are not strictly more specific than ``method``."""
-    own = method.signature(call.count, call.names)
+    own = method.registered(call.count, call.names)
     if own is None:
         return matching
     return [(m, s) for m, s in matching if not (s <= own and not own <= s)]

@@ -166,6 +166,14 @@ class Method:
             self._signatures[key] = self._make_signature(count, names)
         return self._signatures[key]
 
+    def registered(self, count: int, names: Sequence[str] = ()) -> Any | None:
+        """The same as plum registers and compares it: what ``*args`` takes has no places of its
+        own."""
+        most = len(self.parameters.positional)
+        if names or count <= most or not self.parameters.uses_varargs(count):
+            return self.signature(count, names)
+        return self.signature(most)
+
     def _make_signature(self, count: int, names: Sequence[str]) -> Any | None:
         hints = self.parameters.bind(count, names, self._of_target())
         if hints is None:
