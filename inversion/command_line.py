@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.errors import NoSolution
+from inversion.errors import NoSolution, NotInvertible
 from inversion.inverse import Inverse
 from inversion.invert import choose
 from overlay import OverlayError
@@ -172,7 +173,12 @@ def _answer(
         theta = space.normal(space.sample(np.random.default_rng(asked.seed)))
     else:
         theta = space.default()
-    answers = inverse(*given.values(), *([theta] if len(space) else []))
+    try:
+        answers = inverse(*given.values(), *([theta] if len(space) else []))
+    except NoSolution:
+        with contextlib.suppress(NotInvertible):  # of arrays
+            inverse.preimage(*given.values())  # raises where no parameters can help
+        raise
     return dict(zip(space.names, space.normal(theta), strict=True)), answers
 
 

@@ -95,6 +95,15 @@ def test_no_solution_is_told_from_a_wrong_question(capsys):
     assert "has no solution at return = -1.0" in capsys.readouterr().err
 
 
+def test_parameters_are_asked_for_only_where_they_may_help(capsys):
+    assert main(["lambda x: x * x", "--return", "-1"]) == 1
+    said = capsys.readouterr().err
+    assert "whatever θ" in said
+    assert "choose other parameters" not in said
+    assert main(["lambda x, y: x * x + y * y", "--return", "1", "--theta", "7"]) == 1
+    assert "choose other parameters" in capsys.readouterr().err
+
+
 def test_answers_are_printed_for_scripts(capsys):
     assert main([LINE, "--return", "5", "--known", "x=2", "--theta", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
