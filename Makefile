@@ -80,9 +80,9 @@ fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ
 mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
 	@$(BIN)/python tests/mutation/mutate.py --json build/proof/mutation.json $(MUTATION_FLAGS)
 
-coverage: $(READY)  ## the tests with what they run, by line and branch (an hour on 2 cores)
+coverage: $(READY) cuda  ## the tests with what they run, by line and branch (half an hour on 2 cores)
 	@rm -rf build/coverage; mkdir -p build/coverage build/proof
-	@status=0; $(BIN)/python -m coverage run -m pytest -q -n 0 $(COVERAGE_FLAGS) || status=1; \
+	@status=0; $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) $(COVERAGE_FLAGS) || status=1; \
 		$(BIN)/python -m coverage combine -q && \
 		$(BIN)/python -m coverage json -q -o build/proof/coverage.json && \
 		$(BIN)/python scripts/uncovered.py build/proof/coverage.json || status=1; exit $$status
