@@ -173,7 +173,7 @@ def entry(rounds):
     floor = each.pop("call")
     shown = ", ".join(f"{name} {cost - floor:.0f} ns" for name, cost in each.items())
     made = seconds(lambda: [Context(never)(nothing) for _ in range(200)], process_time) / 200
-    print(f"entering: {shown} beyond a call; a new context, called once: {made * 1e6:.0f} us")
+    print(f"entering: {shown} beyond a call; a new context, called once: {made * 1e6:.0f} µs")
     return {**each, "call": floor, "new context": made * 1e9}
 
 
@@ -243,7 +243,7 @@ def page_of_kernels(found):
 def page_of_entry(found):
     floor = found["call"]
     lines = [f"`{name}`: {found[name] / floor:.0f} calls" for name in ("ctx(f)", "ctx.wrap(f)()")]
-    lines.append(f"a new context, called once: {found['new context'] / 1e3:.0f} us")
+    lines.append(f"a new context, called once: {found['new context'] / 1e3:.0f} µs")
     return section("Entering a context", "In calls of an empty function.", lines=lines)
 
 
