@@ -26,6 +26,7 @@ from common.timing import (
     ratio,
     ratio_spread,
     seconds,
+    spread_of,
     table,
 )
 
@@ -142,8 +143,8 @@ def ratios_of(row, name, fastest):
 
 def target(what, value, most, unit="", note=""):
     """A line on one target."""
-    met = "met" if value <= most else "MISSED"
-    return f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {met}){note}"
+    verdict = "reached" if value <= most else "MISSED"
+    return f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {verdict}){note}"
 
 
 def nothing():
@@ -174,7 +175,8 @@ def entry(rounds):
     shown = ", ".join(f"{name} {cost - floor:.0f} ns" for name, cost in each.items())
     made = seconds(lambda: [Context(never)(nothing) for _ in range(200)], process_time) / 200
     print(f"entering: {shown} beyond a call; a new context, called once: {made * 1e6:.0f} µs")
-    return {**each, "call": floor, "new context": made * 1e9}
+    spread = max(spread_of(times[name]) for name in ("call", "ctx(f)"))
+    return {**each, "call": floor, "new context": made * 1e9, "spread": spread}
 
 
 def first_use():

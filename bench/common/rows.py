@@ -44,9 +44,9 @@ class Row:
             return "-"
         sure = self.asked + (NOISE if self.asked == 1.0 else 0.0)
         if self.ratio <= sure:
-            return f"at most {self.asked:.2f}: met"
+            return f"at most {self.asked:.2f}: reached"
         if self.asked == 1.0 and self.ratio <= 1.0 + self.noise:
-            return f"at most {self.asked:.2f}: met within noise"
+            return f"at most {self.asked:.2f}: reached within noise"
         return f"at most {self.asked:.2f}: MISSED"
 
 

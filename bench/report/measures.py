@@ -87,7 +87,7 @@ def programs(figures: Figures) -> Cases:
 @measure("python_engine")
 def entry(figures: Figures) -> Cases:
     found = figures["entry ns"]
-    return one((found["ctx(f)"] - found["call"]) * 1e-9)
+    return {"": ((found["ctx(f)"] - found["call"]) * 1e-9, found["spread"])}
 
 
 @measure("python_engine")
@@ -429,14 +429,14 @@ MEASURES["random_programs", "wrong"] = of_kinds("wrong")
 
 @measure("imports")
 def imported(figures: Figures) -> Cases:
-    return {row["module"]: (row["seconds"], 0.0) for row in figures["rows"]}
+    return {row["module"]: (row["seconds"], row["spread"]) for row in figures["rows"]}
 
 
 def of_cases(name: str) -> Measure:
     """Of each case of the benchmark of scaling, one ratio."""
 
     def measured(figures: Figures) -> Cases:
-        return {row["case"]: (row[name], 0.0) for row in figures["rows"]}
+        return {row["case"]: (row[name], row["spreads"][name]) for row in figures["rows"]}
 
     return measured
 
