@@ -210,7 +210,7 @@ def test_a_benchmark_that_takes_too_long_is_ended_and_what_it_wrote_stands(
         def wait(self, timeout: float | None = None) -> int:
             if timeout is None:
                 return super().wait()
-            while not figures.exists():
+            while not (figures.exists() and figures.read_text()):
                 time.sleep(0.01)
             raise subprocess.TimeoutExpired(self.args, timeout)
 
