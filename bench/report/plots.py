@@ -103,7 +103,9 @@ def growing(rows: Sequence[Mapping[str, Any]]) -> Any:
             fontsize=7.5,
             frameon=False,
         )
-    figure.suptitle("time by size; behind each cost its exponent; dotted: the peer", fontsize=9)
+    figure.suptitle(
+        "time by size; behind each cost its exponent; dotted: the peer", fontsize=9, y=1.005
+    )
     figure.tight_layout()
     return figure
 
