@@ -127,7 +127,7 @@ dist-check: $(READY)  ## the same, each installed into an empty environment and 
 	@$(BIN)/python scripts/try_distributions.py
 
 gpu-check: $(READY) cuda  ## kernels on the GPU that is at hand, against the CPU; without one it says so
-	@$(BIN)/python scripts/gpu_check.py
+	@$(BIN)/python scripts/gpu_check.py $(GPU_FLAGS)
 
 clean:  ## remove all that these targets made
 	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

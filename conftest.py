@@ -1,8 +1,14 @@
 """What every test run has: checked annotations, hypothesis profiles, and documents as tests."""
 
 import importlib
+import importlib.metadata
+import json
 import os
+import platform
 import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
 
 import typeguard
 from hypothesis import settings
@@ -115,3 +121,25 @@ if importlib.util.find_spec("numba_cuda") is None:
 _documents = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md")
 _docstrings = Sybil(parsers=[DocTestParser()], pattern="*.py")
 pytest_collect_file = (_documents + _docstrings).pytest()
+
+# ---- what a run came to, for docs/report.md --------------------------------------------------
+
+_STARTED = time.monotonic()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Add the counts of a whole run to the file that KEEP_TESTS names."""
+    if not os.environ.get("KEEP_TESTS"):
+        return
+    path, stats = Path(os.environ["KEEP_TESTS"]), terminalreporter.stats
+    python, numba = platform.python_version(), importlib.metadata.version("numba")
+    half = "documents" if os.environ.get("CHECK_ANNOTATIONS") else "tests"
+    kept = json.loads(path.read_text()) if path.exists() else {"runs": {}}
+    kept["date"] = datetime.now(UTC).strftime("%Y-%m-%d")
+    kept["runs"][f"CPython {python}, numba {numba}: {half}"] = {
+        **{"python": python, "numba": numba, "date": kept["date"]},
+        **{kind: len(stats.get(kind, ())) for kind in ("passed", "skipped", "xfailed")},
+        "failed": sum(len(stats.get(kind, ())) for kind in ("failed", "error")),
+        "seconds": round(time.monotonic() - _STARTED, 1),
+    }
+    path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")

@@ -7,7 +7,7 @@ import sys
 from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
-from common.timing import machine, table
+from common.timing import machine, spread_of, table
 
 ROOTS = (
     "overlay",
@@ -47,20 +47,26 @@ def compared(modules, rounds):
             each.append(spent(module))
     start = min(taken.pop("sys"))
     rows = [
-        {"module": module, "seconds": min(each) - start, **imported(module)}
+        {
+            "module": module,
+            "seconds": min(each) - start,
+            "spread": spread_of([taken - start for taken in each]),
+            **imported(module),
+        }
         for module, each in taken.items()
     ]
     return start, rows
 
 
-HEAD = ("import", "CPU time", "to Python's start", "modules", "of these")
+HEAD = ("import", "to Python's start", "CPU time", "spread", "modules", "of these")
 
 
 def cells(row, start):
     return (
         row["module"],
-        duration(row["seconds"]),
         times(row["seconds"] / start),
+        duration(row["seconds"]),
+        f"{row['spread']:.0%}",
         str(row["modules"]),
         ", ".join(row["packages"]) or "none",
     )

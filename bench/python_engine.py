@@ -26,6 +26,7 @@ from common.timing import (
     ratio,
     ratio_spread,
     seconds,
+    spread_of,
     table,
 )
 
@@ -142,8 +143,8 @@ def ratios_of(row, name, fastest):
 
 def target(what, value, most, unit="", note=""):
     """A line on one target."""
-    met = "met" if value <= most else "MISSED"
-    return f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {met}){note}"
+    verdict = "reached" if value <= most else "MISSED"
+    return f"{what}: {value:.2f}{unit} (at most {most:.2f}{unit}: {verdict}){note}"
 
 
 def nothing():
@@ -173,8 +174,9 @@ def entry(rounds):
     floor = each.pop("call")
     shown = ", ".join(f"{name} {cost - floor:.0f} ns" for name, cost in each.items())
     made = seconds(lambda: [Context(never)(nothing) for _ in range(200)], process_time) / 200
-    print(f"entering: {shown} beyond a call; a new context, called once: {made * 1e6:.0f} us")
-    return {**each, "call": floor, "new context": made * 1e9}
+    print(f"entering: {shown} beyond a call; a new context, called once: {made * 1e6:.0f} µs")
+    spread = max(spread_of(times[name]) for name in ("call", "ctx(f)"))
+    return {**each, "call": floor, "new context": made * 1e9, "spread": spread}
 
 
 def first_use():
@@ -243,7 +245,7 @@ def page_of_kernels(found):
 def page_of_entry(found):
     floor = found["call"]
     lines = [f"`{name}`: {found[name] / floor:.0f} calls" for name in ("ctx(f)", "ctx.wrap(f)()")]
-    lines.append(f"a new context, called once: {found['new context'] / 1e3:.0f} us")
+    lines.append(f"a new context, called once: {found['new context'] / 1e3:.0f} µs")
     return section("Entering a context", "In calls of an empty function.", lines=lines)
 
 

@@ -14,7 +14,7 @@ from common.numba_compiling import machine_and_numba
 from common.options import options
 from common.page import part, section, times, written
 from common.rows import duration
-from common.timing import interleaved, ratio, table
+from common.timing import interleaved, ratio, ratio_spread, table
 
 from inversion import invert
 from overlay import Context, MethodTable, call_next
@@ -132,6 +132,10 @@ def compared(case, job, client, rounds):
         **{name: ratio(taken, name, "alone") for name in jobs if name != "alone"},
         "gain": ratio(taken, "dask 1", "dask 2"),
         "work": ratio(spent, "dask 2", "alone"),
+        "spreads": {
+            "gain": ratio_spread(taken, "dask 1", "dask 2"),
+            "work": ratio_spread(spent, "dask 2", "alone"),
+        },
     }
 
 
@@ -141,15 +145,17 @@ def cpu_time(client):
 
 
 HEAD = (
-    *("case", "alone", "dask, 1 worker", "dask, 2 workers", "joblib, 2", "2 workers to 1"),
-    "CPU time of 2 to alone",
+    *("case", "2 workers to 1", "spread", "CPU time of 2 to alone", "spread"),
+    *("dask, 1 worker", "dask, 2 workers", "joblib, 2", "alone"),
 )
 
 
 def cells(row):
     shares = (times(row[name]) for name in ("dask 1", "dask 2", "joblib 2"))
     gain = f"{row['gain']:.2f} times as fast"
-    return (row["case"], duration(row["alone"]), *shares, gain, times(row["work"]))
+    gained, worked = (f"{row['spreads'][name]:.0%}" for name in ("gain", "work"))
+    compared_with_alone = (*shares, duration(row["alone"]))
+    return (row["case"], gain, gained, times(row["work"]), worked, *compared_with_alone)
 
 
 def page(figures):

@@ -288,7 +288,7 @@ class Context:
         return Wrapped(self, f)
 
     def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:
-        """The same function compiled by numba under this context, with no run-time cost.
+        """The same function compiled by numba; a table that is not reached adds no instruction.
 
         options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that
         only the running program knows ``hot_after``, the calls after which a value is compiled,

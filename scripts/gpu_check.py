@@ -1,17 +1,22 @@
 """Runs kernels on the GPU that is at hand, and compares with the CPU: make gpu-check.
 
-The kernels are those of ``gpu_programs``. What it measures are ratios. Without a GPU it says so,
-and claims nothing; in numba's simulator it compares, and measures nothing.
+The kernels are those of ``gpu_programs``. What it measures are ratios; with ``--keep FILE`` they
+are written there, for docs/report.md. Without a GPU it says so, and claims nothing; in numba's
+simulator it compares, and measures nothing.
 Exits with 1 where a result is not the CPU's.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
+import json
 import math
 import statistics
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,15 +71,17 @@ def milliseconds(launch: Callable[[], None]) -> float:
     return cuda.event_elapsed_time(start, end)
 
 
-def ratio(one: Any, other: Any, arguments: tuple[Any, ...], blocks: int) -> float:
-    """The median of the ratios of two kernels' times, launched in turn."""
+def ratio(one: Any, other: Any, arguments: tuple[Any, ...], blocks: int) -> tuple[float, float]:
+    """The median of the ratios of two kernels' times, launched in turn, and their spread: half the
+    distance between the quartiles, as a share of it."""
     found = []
     for i in range(ROUNDS + 3):
         first = milliseconds(lambda: one[blocks, THREADS](*arguments))
         second = milliseconds(lambda: other[blocks, THREADS](*arguments))
         if i >= 3:  # the first launches compile, and wake the GPU
             found.append(first / second)
-    return statistics.median(found)
+    low, middle, high = statistics.quantiles(found, n=4, method="inclusive")
+    return middle, (high - low) / 2 / middle
 
 
 def measured() -> tuple[tuple[str, Any, Any], ...]:
@@ -84,28 +91,48 @@ def measured() -> tuple[tuple[str, Any, Any], ...]:
     )
     never = Context(unreached).jit(plain, target="cuda")
     return (
-        ("a table that is never reached, to numba-cuda's own kernel", never, cuda.jit(plain)),
-        ("a derivative, to one by hand", derived, by_hand),
+        ("never reached", never, cuda.jit(plain)),
+        ("a derivative", derived, by_hand),
     )
 
 
-def measure(size: int) -> None:
-    """Print what tables and derivatives cost on the GPU."""
+PEERS = {"never reached": "numba-cuda's own kernel", "a derivative": "one by hand"}
+
+
+def measure(size: int) -> dict[str, dict[str, Any]]:
+    """What tables and derivatives cost on the GPU; printed, too."""
     arguments = cuda.to_device(np.linspace(0.1, 2.0, size)), cuda.to_device(np.zeros(size))
+    kernels: dict[str, dict[str, Any]] = {}
     for name, one, other in measured():
-        print(f"{name}: {ratio(one, other, arguments, size // THREADS):.3f}")
+        found, spread = ratio(one, other, arguments, size // THREADS)
+        print(f"{name}, to {PEERS[name]}: {found:.3f} (spread {spread:.1%})")
+        kernels[name] = {"to": PEERS[name], "ratio": found, "spread": spread}
+    return kernels
 
 
-def main() -> int:
+def keep(path: Path, gpu: str, kernels: dict[str, dict[str, Any]]) -> None:
+    """Write the figures, with their day and the GPU."""
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    named = {name: {**each, "gpu": gpu} for name, each in kernels.items()}
+    path.write_text(json.dumps({"date": date, "kernels": named}, indent=1) + "\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--keep", type=Path, help="a file for the figures")
+    asked = parser.parse_args(arguments)
     if config.ENABLE_CUDASIM:
         print("in numba's simulator: nothing is measured")
         return 0 if compare(1, compiled=False) else 1
     if not cuda.is_available():
         print("no GPU at hand: nothing was run, and nothing is claimed")
         return 0
-    print(f"on {cuda.get_current_device().name.decode()}")
+    gpu = cuda.get_current_device().name.decode()
+    print(f"on {gpu}")
     good = compare(16, compiled=True)
-    measure(1 << 24)
+    kernels = measure(1 << 24)
+    if asked.keep:
+        keep(asked.keep, gpu, kernels)
     return 0 if good else 1
 
 

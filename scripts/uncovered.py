@@ -1,10 +1,12 @@
 """Prints what the tests have run of each package, by line and branch, and what they have not.
 
 python scripts/uncovered.py build/proof/coverage.json --worst 10
+python scripts/uncovered.py build/proof/coverage.json --keep docs/report/kept/coverage.json
 """
 
 import argparse
 import json
+import platform
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -15,11 +17,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, help="what `coverage json` wrote")
     parser.add_argument("--worst", type=int, default=8, help="modules to name for each package")
+    parser.add_argument("--keep", type=Path, help="a file for the shares, for docs/report.md")
     asked = parser.parse_args()
-    for package, figures in packages(json.loads(asked.file.read_text())["files"]).items():
-        print(f"{package}: {share(figures['total'])}")
+    found = json.loads(asked.file.read_text())
+    each_package = packages(found["files"])
+    for package, figures in each_package.items():
+        print(f"{package}: {words(figures['total'])}")
         for path, each in figures["modules"][: asked.worst]:
-            print(f"    {path}: {share(each)}; lines {ranges(each['missing'])}")
+            print(f"    {path}: {words(each)}; lines {ranges(each['missing'])}")
+    if asked.keep:
+        kept = {name: shares(figures["total"]) for name, figures in each_package.items()}
+        header = {"date": found["meta"]["timestamp"][:10], "python": platform.python_version()}
+        asked.keep.write_text(json.dumps({**header, "packages": kept}, indent=1) + "\n")
 
 
 def packages(files):
@@ -34,11 +43,17 @@ def packages(files):
     return {name: {"total": totals[name], "modules": modules[name]} for name in sorted(totals)}
 
 
-def share(figures):
+def shares(figures):
+    """Of lines and of branches."""
+    return {
+        "lines": figures["covered_lines"] / max(1, figures["num_statements"]),
+        "branches": figures["covered_branches"] / max(1, figures["num_branches"]),
+    }
+
+
+def words(figures):
     """Both shares, in words."""
-    lines = 100 * figures["covered_lines"] / max(1, figures["num_statements"])
-    branches = 100 * figures["covered_branches"] / max(1, figures["num_branches"])
-    return f"{lines:.1f} % of lines, {branches:.1f} % of branches"
+    return ", ".join(f"{100 * share:.1f} % of {what}" for what, share in shares(figures).items())
 
 
 def ranges(lines):

@@ -44,9 +44,9 @@ class Row:
             return "-"
         sure = self.asked + (NOISE if self.asked == 1.0 else 0.0)
         if self.ratio <= sure:
-            return f"at most {self.asked:.2f}: met"
+            return f"at most {self.asked:.2f}: reached"
         if self.asked == 1.0 and self.ratio <= 1.0 + self.noise:
-            return f"at most {self.asked:.2f}: met within noise"
+            return f"at most {self.asked:.2f}: reached within noise"
         return f"at most {self.asked:.2f}: MISSED"
 
 
@@ -78,10 +78,11 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def duration(value: float) -> str:
-    """Seconds, in the unit that suits them."""
-    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+    """Seconds, in the unit that suits them, with three digits."""
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(value) >= size:
-            return f"{value / size:.2f} {unit}"
+            number = value / size
+            return f"{number:.3g} {unit}" if abs(number) < 999.5 else f"{number:,.0f} {unit}"
     return f"{value * 1e9:.0f} ns"
 
 

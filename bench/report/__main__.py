@@ -110,7 +110,10 @@ def run(chosen: argparse.Namespace) -> dict[str, Any]:
 def reported(about: dict[str, Any], build: Path, docs: Path, every: list[Line]) -> None:
     """Write the report of what was measured."""
     folder = docs / "report"
-    kept = {**measured(ROOT / "docs" / "report" / "kept"), **measured(ROOT / "build" / "proof")}
+    kept = measured(ROOT / "docs" / "report" / "kept")
+    kept |= {
+        name: each for name, each in measured(ROOT / "build" / "proof").items() if "date" in each
+    }
     figures = {**kept, **measured(build), "report": about}
     report = Report(
         run=about,

@@ -105,12 +105,14 @@ def found(line: Line, figures: Mapping[str, Mapping[str, Any]]) -> Found | str:
         return f"{UNKNOWN}: {line.missing}" if line.missing else UNKNOWN
     try:
         cases = MEASURES[line.bench, line.measure](figures[line.bench])
+    except KeyError:
+        return f"{UNKNOWN} in the last run"
     except UNREADABLE as error:
         return f"{UNKNOWN}: {type(error).__name__} {error}"
     if line.only:
         cases = {name: cases[name] for name in line.only if name in cases}
     if not cases:
-        return f"{UNKNOWN}: what it is compared with is not there"
+        return f"{UNKNOWN}: what it is made of is not there"
     values = [value for value, _ in cases.values()]
     value = TAKEN[line.take](values, line.more)
     return Found(value, min(values), max(values), spread(line, value, cases), len(values))
@@ -141,7 +143,8 @@ SHOWN: dict[str, Callable[[float], str]] = {
     "times": times,
     "seconds": lambda value: f"{value / 60:.0f} min" if value >= 100 else duration(value),
     "count": lambda value: f"{value:,.0f}",
-    "bytes": lambda value: f"{value:.2f}",
+    "bytes": lambda value: f"{value:.3g} bytes",
+    "megabytes": lambda value: f"{value:.1f} MB",
     "share": lambda value: f"{value:.1%}",
     "exponent": lambda value: f"{value:.2f}",
 }

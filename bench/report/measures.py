@@ -75,9 +75,19 @@ def kept_bytes(figures: Figures) -> Cases:
 
 
 @measure("python_engine")
+def kept_objects(figures: Figures) -> Cases:
+    return one(figures["memory"]["objects"])
+
+
+@measure("python_engine")
+def programs(figures: Figures) -> Cases:
+    return {row["kernel"]: (1.0, 0.0) for row in figures["kernels"]}
+
+
+@measure("python_engine")
 def entry(figures: Figures) -> Cases:
     found = figures["entry ns"]
-    return one((found["ctx(f)"] - found["call"]) * 1e-9)
+    return {"": ((found["ctx(f)"] - found["call"]) * 1e-9, found["spread"])}
 
 
 @measure("python_engine")
@@ -93,13 +103,16 @@ def implicit(figures: Figures) -> Cases:
 # ---- generic functions -----------------------------------------------------------------------
 
 NATIVE = "direct call"
+IN_CONTEXT = ("ours, ctx", "ours, with")
 
 
 def is_peer(name: str) -> bool:
     return name != NATIVE and not name.startswith("ours")
 
 
-def of_calls(against: Callable[[Figures], Figures], which: str, turned: bool = False) -> Measure:
+def of_calls(
+    against: Callable[[Figures], Figures], which: tuple[str, ...], turned: bool = False
+) -> Measure:
     """Each of our variants of a call, to what is chosen of the others, or that to ours."""
 
     def measured(figures: Figures) -> Cases:
@@ -119,9 +132,9 @@ def best_peer(found: Figures) -> Figures:
     return min((each for name, each in found.items() if is_peer(name)), key=lambda each: each["ns"])
 
 
-MEASURES["dispatch", "to_best_peer"] = of_calls(best_peer, "ours, ")
-MEASURES["dispatch", "plum_to_ours"] = of_calls(lambda found: found["plum"], "ours, ctx", True)
-MEASURES["dispatch", "to_direct"] = of_calls(lambda found: found[NATIVE], "ours")
+MEASURES["dispatch", "to_best_peer"] = of_calls(best_peer, IN_CONTEXT)
+MEASURES["dispatch", "plum_to_ours"] = of_calls(lambda found: found["plum"], IN_CONTEXT, True)
+MEASURES["dispatch", "to_direct"] = of_calls(lambda found: found[NATIVE], ("ours",))
 
 # ---- compiled engine ---------------------------------------------------------------------------
 
@@ -142,10 +155,15 @@ def of_rows(key: str, chosen: str = "") -> Measure:
 MEASURES["compiled_engine", "never"] = of_rows("programs", "never reached")
 MEASURES["compiled_engine", "overlaid"] = of_rows("programs", "overlaid")
 MEASURES["compiled_engine", "entry"] = of_rows("entry")
-MEASURES["compiled_engine", "compiling"] = of_rows("compiling")
 MEASURES["compiled_engine", "layers"] = of_rows("layers", "running")
 MEASURES["compiled_engine", "methods"] = of_rows("methods", "running")
 MEASURES["compiled_engine", "nesting"] = of_rows("nesting", "running")
+
+
+@measure("compiled_engine")
+def compiling(figures: Figures) -> Cases:
+    rows = (figures[key] for key in ("compiling", "layers", "methods", "nesting"))
+    return {case: each for found in rows for case, each in ratios(found, "compiling").items()}
 
 
 @measure("compiled_engine")
@@ -175,6 +193,11 @@ def graph_warm(figures: Figures) -> Cases:
 
 
 @measure("compiled_engine")
+def graph_others(figures: Figures) -> Cases:
+    return one(figures["graph"]["stages"]["a new context that overlays three"][1])
+
+
+@measure("compiled_engine")
 def graph_needless(figures: Figures) -> Cases:
     return one(figures["graph"]["needless"])
 
@@ -186,6 +209,12 @@ MEASURES["barrier", "seen"] = of_rows("seen")
 def first(figures: Figures) -> Cases:
     found = figures["unseen"]
     return one(found["interpreted, first"] / found["found, fourth"])
+
+
+@measure("barrier")
+def from_python(figures: Figures) -> Cases:
+    found = figures["from Python"]
+    return one(found["changing"] / found["made before"])
 
 
 @measure("choosing")
@@ -324,6 +353,13 @@ def growth(figures: Figures) -> Cases:
     return cases
 
 
+@measure("growth")
+def largest(figures: Figures) -> Cases:
+    """The largest size."""
+    rows = figures["rows"]
+    return {f"{row['grows']}: {row['what']}": (max(map(int, row["ours"])), 0.0) for row in rows}
+
+
 # ---- what is kept ------------------------------------------------------------------------------
 
 
@@ -341,7 +377,8 @@ def of_versions(*names: str, to: str = "") -> Measure:
 
 
 MEASURES["conformance", "modules"] = of_versions("modules")
-MEASURES["conformance", "functions"] = of_versions("functions")
+MEASURES["conformance", "exact"] = of_versions("functions exact (context)")
+MEASURES["conformance", "exact_implicit"] = of_versions("functions exact (implicit)")
 MEASURES["conformance", "unexplained"] = of_versions("unexplained", "crashes")
 MEASURES["conformance", "modules_the_same"] = of_versions("the same (context)", to="modules")
 MEASURES["conformance", "modules_the_same_implicit"] = of_versions(
@@ -368,6 +405,21 @@ def of_times(what: str, which: str) -> Measure:
     }
 
 
+def of_shares(name: str, to: str = "") -> Measure:
+    """A share of each kind of which it is known, or what it is of another one."""
+    return lambda figures: {
+        kind: (row[name] / (row[to] if to else 1), 0.0)
+        for kind, row in figures["kinds"].items()
+        if name in row
+    }
+
+
+MEASURES["levels", "overlays"] = of_shares("overlays alone")
+MEASURES["levels", "relations"] = of_shares("with the relations")
+MEASURES["levels", "whole"] = of_shares("whole")
+MEASURES["random_programs", "answered"] = of_shares("answered")
+MEASURES["random_programs", "recovered"] = of_shares("own arguments found again", to="answered")
+MEASURES["random_programs", "theta"] = of_shares("random θ answered")
 MEASURES["random_programs", "tried"] = of_kinds("tried")
 MEASURES["random_programs", "invert_median"] = of_times("to invert", "median")
 MEASURES["random_programs", "invert_longest"] = of_times("to invert", "longest")
@@ -377,14 +429,14 @@ MEASURES["random_programs", "wrong"] = of_kinds("wrong")
 
 @measure("imports")
 def imported(figures: Figures) -> Cases:
-    return {row["module"]: (row["seconds"], 0.0) for row in figures["rows"]}
+    return {row["module"]: (row["seconds"], row["spread"]) for row in figures["rows"]}
 
 
 def of_cases(name: str) -> Measure:
     """Of each case of the benchmark of scaling, one ratio."""
 
     def measured(figures: Figures) -> Cases:
-        return {row["case"]: (row[name], 0.0) for row in figures["rows"]}
+        return {row["case"]: (row[name], row["spreads"][name]) for row in figures["rows"]}
 
     return measured
 
@@ -410,17 +462,102 @@ MEASURES["fuzz", "cases"] = of_rows_in("kinds", "cases")
 MEASURES["fuzz", "failed"] = of_rows_in("kinds", "failed")
 MEASURES["soak", "contexts"] = of_rows_in("parts", "contexts")
 MEASURES["soak", "calls"] = of_rows_in("parts", "calls")
+MEASURES["soak", "tasks"] = of_rows_in("parts", "tasks")
 MEASURES["soak", "wrong"] = of_rows_in("parts", "wrong")
 MEASURES["mutation", "survivors"] = of_rows_in("cores", "survivors")
 
 
-@measure("soak")
-def growth_in_megabytes(figures: Figures) -> Cases:
-    return {
-        part: (looks[-1]["megabytes"] - looks[1]["megabytes"], 0.0)
+def of_memory(name: str) -> Measure:
+    """How much more there is at the last look than at the second, when all is warm."""
+    return lambda figures: {
+        part: (looks[-1][name] - looks[1][name], 0.0)
         for part, each in figures["parts"].items()
         for looks in [each["memory"]]
     }
+
+
+MEASURES["soak", "growth_in_megabytes"] = of_memory("megabytes")
+MEASURES["soak", "growth_in_objects"] = of_memory("objects")
+
+
+@measure("soak")
+def pace(figures: Figures) -> Cases:
+    found = figures["parts"]["redefinitions"]
+    return one(found["seconds"] / found["redefinitions"])
+
+
+def of_packages(name: str) -> Measure:
+    return lambda figures: {each: (row[name], 0.0) for each, row in figures["packages"].items()}
+
+
+MEASURES["coverage", "lines"] = of_packages("lines")
+MEASURES["coverage", "branches"] = of_packages("branches")
+
+
+@measure("packages")
+def the_same(figures: Figures) -> Cases:
+    return {name: (float(not row["differ"]), 0.0) for name, row in figures["packages"].items()}
+
+
+# ---- runs of the tests -------------------------------------------------------------------------
+
+
+def minor(version: str) -> int:
+    return int(version.split(".")[1])
+
+
+@measure("tests")
+def failed(figures: Figures) -> Cases:
+    return {run: (each["failed"], 0.0) for run, each in figures["runs"].items()}
+
+
+@measure("tests")
+def pythons(figures: Figures) -> Cases:
+    return one(len({minor(each["python"]) for each in figures["runs"].values()}))
+
+
+@measure("tests")
+def numbas(figures: Figures) -> Cases:
+    """How many minor versions the oldest lies before the newest."""
+    found = [minor(each["numba"]) for each in figures["runs"].values()]
+    return one(max(found) - min(found))
+
+
+@measure("tests")
+def taken_by_tests(figures: Figures) -> Cases:
+    """The tests and the examples of documents, of each Python and numba together."""
+    cases: dict[str, float] = {}
+    for each in figures["runs"].values():
+        versions = f"{each['python']}, {each['numba']}"
+        cases[versions] = cases.get(versions, 0.0) + each["seconds"]
+    return {versions: (seconds, 0.0) for versions, seconds in cases.items()}
+
+
+@measure("fresh_clone")
+def demo_first(figures: Figures) -> Cases:
+    return one(figures["commands"]["make demo"]["seconds"])
+
+
+@measure("small_costs")
+def costs(figures: Figures) -> Cases:
+    return {name: (each["value"], each["spread"]) for name, each in figures["costs"].items()}
+
+
+# ---- counts ------------------------------------------------------------------------------------
+
+
+def of_counts(key: str) -> Measure:
+    return lambda figures: {name: (float(count), 0.0) for name, count in figures[key].items()}
+
+
+MEASURES["counts", "lines"] = of_counts("lines")
+MEASURES["counts", "relations"] = of_counts("relations")
+
+
+@measure("counts")
+def others_failed(figures: Figures) -> Cases:
+    found = figures["others"]
+    return one(found["failed"] if found["tried"] else 1)
 
 
 @measure("mutation")
@@ -441,14 +578,16 @@ def demo(figures: Figures) -> Cases:
     return one(figures["seconds"]["demo"])
 
 
-@measure("gpu")
-def never(figures: Figures) -> Cases:
-    return one(figures["never"])
+def of_kernel(name: str) -> Measure:
+    def measured(figures: Figures) -> Cases:
+        found = figures["kernels"][name]
+        return {"": (found["ratio"], found["spread"])}
+
+    return measured
 
 
-@measure("gpu")
-def derivative(figures: Figures) -> Cases:
-    return one(figures["derivative"])
+MEASURES["gpu", "never"] = of_kernel("never reached")
+MEASURES["gpu", "derivative"] = of_kernel("a derivative")
 
 
 @measure("report")

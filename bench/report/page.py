@@ -25,10 +25,25 @@ QUICK = (
 )
 KEPT = {"conformance": "Conformance", "random_programs": "Random programs"}
 TRIED = {
+    "levels": (
+        *("Three levels", "kinds"),
+        "The random programs that each level of inversion answers ([Potential and "
+        "limits](potential_and_limits.md)).",
+    ),
     "fuzz": ("Fuzzing", "kinds", "Random programs, tables, edits, files and command lines."),
     "soak": ("Soak", "parts", "Hours of use in minutes."),
     "mutation": ("Mutation testing", "cores", "Faults put into the code, one at a time."),
+    "coverage": ("Coverage", "packages", "What the tests run, by lines and branches."),
+    "tests": ("Tests", "runs", "`make test-all` and `make test-oldest`."),
+    "packages": (
+        *("Packages of others", "packages"),
+        "The tests of packages from PyPI, natively and under `pytest --overlay`.",
+    ),
+    "fresh_clone": ("Fresh clones", "commands", "The first command on a fresh clone."),
+    "gpu": ("Kernels", "kernels", "On a GPU, by `make gpu-check`."),
 }
+UNITS = {"seconds": "seconds", "ratio": "times"}  # of floats that are no shares
+LARGE_SPREAD = 0.5  # of a figure that says little
 
 
 @dataclass(frozen=True)
@@ -145,16 +160,23 @@ def changes(report: Report) -> Iterator[str]:
     compared = sum(
         name in report.before for name, f in report.found.items() if not isinstance(f, str)
     )
+    worse = f"{len(rows) - 1} of {compared} lines"
     if len(rows) == 1:
-        yield filled(
-            f"Of {compared} lines none got worse by more than its spread since the last report."
-        )
-        return
+        worse = f"Of {compared} lines none"
     yield filled(
-        f"{len(rows) - 1} of {compared} lines got worse by more than their spread since the last "
-        "report, which is taken as 2 % at least, and as 10 % of what is measured once in a run."
+        f"{worse} got worse by more than the spread since the last report, which is taken as 2 % "
+        "at least, and as 10 % of what is measured once in a run."
     )
-    yield table(rows)
+    if len(rows) > 1:
+        yield table(rows)
+    if wide := [line for line in report.lines if spreads(report.found[line.name])]:
+        names = ", ".join(f"[{line.text}](report.md#{line.name})" for line in wide)
+        yield filled(f"Spread by more than {LARGE_SPREAD:.0%}, so that nothing follows: {names}.")
+
+
+def spreads(found: Found | str) -> bool:
+    """Whether a figure differed so much within the run that it says little."""
+    return isinstance(found, Found) and found.spread > LARGE_SPREAD
 
 
 # ---- the parts -------------------------------------------------------------------------------
@@ -220,13 +242,21 @@ def random_programs(report: Report) -> Iterator[str]:
         "may. [Potential and limits](potential_and_limits.md) says what came of them."
     )
     yield from figures(report, "Random programs")
+    shares = ("inverted", "answered", "own arguments found again", "random θ answered")
     timed = [
         (what, which) for what in ("to invert", "to compile") for which in ("median", "longest")
     ]
-    rows = [("programs", "tried", "wrong answers", *(f"{a}: {b}" for a, b in timed))]
+    rows = [
+        (
+            *("programs", "tried", "with a value", *shares, "wrong answers"),
+            *(f"{what}: {which}" for what, which in timed),
+        )
+    ]
     for kind, row in kept["kinds"].items():
+        of_value = (shown(row[name], "share") if name in row else "-" for name in shares)
         times = (shown(row[a][b], "seconds") if a in row else "-" for a, b in timed)
-        rows.append((kind, f"{row['tried']:,}", str(row["wrong"]), *times))
+        counted = (f"{row[name]:,}" if name in row else "-" for name in ("tried", "with a value"))
+        rows.append((kind, *counted, *of_value, str(row["wrong"]), *times))
     yield table(rows)
 
 
@@ -244,13 +274,17 @@ def tried(
 
 
 def counts(each: Mapping[str, Any]) -> dict[str, str]:
-    """Numbers as they are, and how many there are in lists of what went wrong."""
+    """Numbers and words as they are, shares, and how many there are in lists of what went wrong."""
     found = {}
     for name, value in each.items():
         if isinstance(value, list) and name != "memory":
             found[name] = f"{len(value):,}"
+        elif isinstance(value, float):
+            found[name] = shown(value, UNITS.get(name, "share"))
         elif isinstance(value, int):
             found[name] = f"{value:,}"
+        elif isinstance(value, str):
+            found[name] = value
     return found
 
 

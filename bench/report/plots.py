@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import EngFormatter, LogLocator
 
 from report.lines import UNREADABLE
 
@@ -67,7 +67,9 @@ def dots(series: Series, label: str) -> Any:
     axes.grid(axis="y", color="#eeeeee")
     axes.set_axisbelow(True)
     if len(series) > 1:
-        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, frameon=False)
+        columns = len(series) if len(series) < 4 else 2
+        axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=columns, frameon=False)
+    axes.set_ylim(-0.7, len(cases) - 0.3)
     return figure
 
 
@@ -76,7 +78,7 @@ def growing(rows: Sequence[Mapping[str, Any]]) -> Any:
     names = list(dict.fromkeys(row["grows"] for row in rows))
     columns = 3
     height = math.ceil(len(names) / columns)
-    figure, fields = plt.subplots(height, columns, figsize=(10.5, 2.9 * height))
+    figure, fields = plt.subplots(height, columns, figsize=(10.5, 3.3 * height))
     for field in fields.flat[len(names) :]:
         field.remove()
     for field, name in zip(fields.flat, names, strict=False):
@@ -85,16 +87,25 @@ def growing(rows: Sequence[Mapping[str, Any]]) -> Any:
             field.plot(*points(row["ours"]), "o-", color=colour, markersize=3, label=what)
             if "peer" in row:
                 field.plot(*points(row["peer"]), ":", color=colour, linewidth=1)
-        field.set(xscale="log", yscale="log", title=name, ylabel="seconds")
+        field.set(xscale="log", yscale="log", title=name)
+        field.yaxis.set_major_formatter(EngFormatter(unit="s"))
         least, most = field.get_ylim()
         if most / least < 30:  # what does not grow is to look like it
             middle = math.sqrt(least * most)
-            field.set_ylim(middle / 6, middle * 6)
+            field.set_ylim(middle / 12, middle * 12)
         field.minorticks_off()
         sizes = sorted({int(size) for row in rows if row["grows"] == name for size in row["ours"]})
         if max(sizes) < 10_000:
             field.set_xticks(sizes, map(str, sizes))
-        field.legend(fontsize=7, frameon=False)
+        field.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.45, -0.1),
+            fontsize=7.5,
+            frameon=False,
+        )
+    figure.suptitle(
+        "time by size; behind each cost its exponent; dotted: the peer", fontsize=9, y=1.005
+    )
     figure.tight_layout()
     return figure
 

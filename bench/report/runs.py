@@ -18,7 +18,12 @@ ORDER = (  # what matters most comes first, in time as on the page
     *("inverses", "derivatives", "growth", "parallel", "probabilistic"),
 )
 QUICK = ("--smallest", "--rounds", "2")
-ROUNDS = {"inverses": 9, "compiled_engine": 7, "growth": 7}  # those that take long
+ROUNDS = {
+    "inverses": 9,
+    "compiled_engine": 7,
+    "growth": 7,
+    "small_costs": 5,
+}  # those that take long
 OTHERS = 9
 ENOUGH = 2300.0  # seconds, after which nothing more is begun
 PLACE = re.compile(r"(?<![\w.])/[\w./-]*/")  # no page says where it was made

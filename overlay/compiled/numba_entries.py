@@ -57,7 +57,7 @@ def entry_of(
 
 
 class EntryDispatcher(CPUDispatcher):
-    """What ``Context.jit`` gives: called from Python it costs what any numba dispatcher costs.
+    """What ``Context.jit`` gives: called from Python it goes numba's own way.
 
     It holds code of the context's present world; when a table changes, it holds none.
     functions_compiled: how many functions have been compiled for it so far; those that were

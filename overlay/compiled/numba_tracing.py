@@ -1,7 +1,7 @@
 """The chain of calls that an exception comes out of, in compiled code that enters methods.
 
 On its way out of a call that may have entered a method, an exception leaves the place of that
-call behind. That stands where the error is handed on, so it costs nothing while all goes well;
+call behind. That stands where the error is handed on, so nothing runs while all goes well;
 calls that reach no method are left as numba makes them.
 """
 

@@ -1,7 +1,7 @@
 """How numba infers types in a world.
 
 A world has a typing context of its own: a view of numba's that shares all of its tables, so that
-it costs nothing to make, and that answers differently for the callables of the program. Whatever
+little is made, and that answers differently for the callables of the program. Whatever
 is numba's own is typed, and lowered, by numba's own contexts: numba's implementations of builtins
 and numpy functions are not entered by overlays, as C functions are not when interpreted.
 """

@@ -88,7 +88,7 @@ class Sandbox:
 
     refuse: targets, or names such as ``"os:system"``; by default all of PROCESSES, FILES, NETWORK
     and CODE. allow: those to leave out. implicit: whether calls that the interpreter makes are
-    looked at too (properties, operators in Python), which takes tens of times as long.
+    looked at too (properties, operators in Python), which takes far longer.
     calls: those that were refused, also where the program caught the error.
 
     A function that would run elsewhere, in a thread that the program starts or as a callback of

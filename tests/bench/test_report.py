@@ -1,8 +1,10 @@
 """The report is made of what benchmarks wrote, and what other pages quote of it stands in it."""
 
+import ast
 import importlib
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -17,8 +19,12 @@ BENCH = ROOT / "bench"
 DOCS = ROOT / "docs"
 LINES = tomllib.loads((BENCH / "report" / "lines.toml").read_text())
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PACKAGES = ("overlay", "inversion", "primitives")
 OTHERS = [page for page in PAGES if page.name != "report.md"]
-ELSEWHERE = {"gpu", "report", "fuzz", "soak", "mutation"}  # none, where nobody measured them
+ELSEWHERE = {  # none, where nobody measured them
+    *("gpu", "report", "fuzz", "soak", "mutation"),
+    *("coverage", "fresh_clone", "levels", "packages", "tests"),
+}
 RUN = {
     "processor": "A processor",
     "cores": 4,
@@ -40,7 +46,7 @@ def of_bench(monkeypatch: pytest.MonkeyPatch):
     before = set(sys.modules)
     yield importlib.import_module
     for name in set(sys.modules) - before:
-        if name.partition(".")[0] in ("common", "report"):
+        if name.partition(".")[0] in ("common", "counts", "report"):
             del sys.modules[name]
 
 
@@ -122,9 +128,9 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
         run={},
         figures={},
         lines=lines,
-        found={"python-never": found(1.5, 1.0, 2.0, 0.01, 2), "python-sine": before}
-        | {line.name: "not measured" for line in lines[2:] if line.name != "python-sine"}
-        | {lines[1].name: "not measured"},
+        found={line.name: "not measured" for line in lines}
+        | {"python-never": found(1.5, 1.0, 2.0, 0.01, 2), "python-sine": before}
+        | {"implicit": found(9.0, 9.0, 9.0, 2.0, 1)},
         before={"python-never": found(1.4, 1.0, 2.0, 0.01, 2), "python-sine": before},
         failed={},
         pictures={},
@@ -132,6 +138,8 @@ def test_what_got_worse_by_more_than_its_spread_is_named(of_bench):
     text = "\n".join(page.changes(report))
     assert "1 of 2 lines got worse" in text
     assert "(report.md#python-never) | 1.40 | 1.50 | 2.0% |" in text
+    assert "so that nothing follows" in text
+    assert "(report.md#implicit)" in text
 
 
 @pytest.mark.parametrize(
@@ -202,7 +210,7 @@ def test_a_benchmark_that_takes_too_long_is_ended_and_what_it_wrote_stands(
         def wait(self, timeout: float | None = None) -> int:
             if timeout is None:
                 return super().wait()
-            while not figures.exists():
+            while not (figures.exists() and figures.read_text()):
                 time.sleep(0.01)
             raise subprocess.TimeoutExpired(self.args, timeout)
 
@@ -228,6 +236,72 @@ def test_what_takes_longer_than_the_report_is_counted_in_it(of_bench):
     text = "\n".join(page.tried(report, figures["fuzz"], *page.TRIED["fuzz"]))
     assert "2000-01-02." in text
     assert "| edits | 1,200 | 1 |" in text
+
+
+def test_coverage_is_kept_by_package_and_stands_in_the_page(of_bench, tmp_path: Path):
+    def module(lines: int, branches: int):
+        summary = {"covered_lines": lines, "num_statements": 10}
+        branched = {"covered_branches": branches, "num_branches": 4}
+        return {"summary": {**summary, **branched}, "missing_lines": [3, 4, 5]}
+
+    files = {
+        "overlay/a.py": module(9, 4),
+        "overlay/b.py": module(7, 2),
+        "inversion/c.py": module(10, 1),
+    }
+    measured = {"meta": {"timestamp": "2000-01-02T03:04:05"}, "files": files}
+    (tmp_path / "coverage.json").write_text(json.dumps(measured))
+    kept = tmp_path / "kept.json"
+    command = [sys.executable, ROOT / "scripts" / "uncovered.py", tmp_path / "coverage.json"]
+    done = subprocess.run([*command, "--keep", kept], capture_output=True, text=True, check=True)
+    assert "overlay: 80.0 % of lines, 75.0 % of branches" in done.stdout
+    assert "overlay/b.py: 70.0 % of lines, 50.0 % of branches; lines 3-5" in done.stdout
+    found = json.loads(kept.read_text())
+    assert found["date"] == "2000-01-02"
+    assert found["packages"]["overlay"] == {"lines": 0.8, "branches": 0.75}
+    page, lines = of_bench("report.page"), of_bench("report.lines")
+    by_name = {line.name: lines.found(line, {"coverage": found}) for line in lines.lines()}
+    assert (by_name["coverage-lines"].value, by_name["coverage-branches"].value) == (0.8, 0.25)
+    report = page.Report({}, {"coverage": found}, lines.lines(), by_name, {}, {}, {})
+    text = "\n".join(page.tried(report, found, *page.TRIED["coverage"]))
+    assert "| overlay | 80.0% | 75.0% |" in text
+    assert "of 2000-01-02." in text
+
+
+def test_a_run_of_the_tests_is_kept_where_that_is_asked_for(of_bench, tmp_path: Path):
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
+    (tmp_path / "test_some.py").write_text("def test_one(): pass\ndef test_two(): assert False")
+    kept = tmp_path / "tests.json"
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", tmp_path],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "KEEP_TESTS": str(kept), "PYTHONPATH": str(ROOT)},
+    )
+    found = json.loads(kept.read_text())
+    [(name, run)] = found["runs"].items()
+    assert name.startswith(f"CPython {platform.python_version()}, numba ")
+    assert name.endswith(": tests")
+    assert (run["passed"], run["failed"]) == (1, 1)
+    older = {**run, "python": "3.12.1", "numba": "0.1.0", "seconds": 5.0, "failed": 0}
+    newer = {**older, "numba": "0.4.0", "seconds": 7.0}
+    runs = {"tests": older, "documents": older, "newer": newer}
+    lines = of_bench("report.lines")
+    figures = {"tests": {"runs": runs}}
+    by_name = {line.name: lines.found(line, figures) for line in lines.lines()}
+    names = ("tests-failed", "tests-pythons", "tests-numbas", "tests-time")
+    assert [by_name[name].value for name in names] == [0, 1, 3, 10]
+
+
+def test_lines_of_code_are_counted_without_words_and_examples(of_bench):
+    counts = of_bench("counts")
+    source = (
+        '"""About it."""\n# why\n\ndef f(x):\n    """What."""\n    return x\n\nassert f(\n    1)\n'
+    )
+    assert counts.lines(source) == 2
+    assert counts.relation_of_a_user().startswith("relation(")
+    assert all(count > 0 for count in counts.of_parts().values())
 
 
 # ---- the report that is kept ------------------------------------------------------------------
@@ -271,17 +345,64 @@ def test_figures_are_quoted_as_they_stand_in_the_report(of_bench):
         assert [quote for quote in quotes if quote.stands != quote.right] == []
 
 
-CLAIM = re.compile(r"\d (?:times (?:as|faster|slower|sooner)|[µmn]s\b|microseconds|milliseconds)")
+CLAIM = re.compile(
+    r"""\d\ (?:times\ (?:as|faster|slower|sooner)|[µmn]s\b|%(?!\ confidence))
+    | \b(?:micro|milli)seconds\b
+    | \bcosts?\ (?:nothing|none|no\ more|less|what|a\ few)\b
+    | \bno\ (?:run-time\ )?cost\b
+    | \b(?:some|a\ few)\ (?:seconds|megabytes|bytes)\b
+    | \b(?:times|twice|half|hardly)\ as\ (?:long|fast)\b
+    | \b(?:half|tenth\ of|fraction\ of|about)\ a\ second\b
+    | \bas\ fast\ as\b | \b(?:faster|slower|cheaper)\ than\b""",
+    re.X,
+)
 
 
-def test_claims_with_figures_link_to_their_line():
-    unlinked = []
-    for page in OTHERS:
-        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
-        text = re.sub(r"^\|.*\|$\n(?=\|)", r"\g<0>\n", text, flags=re.M)  # each row by itself
-        blocks = (block for block in text.split("\n\n") if CLAIM.search(block))
-        unlinked += [f"{page.name}: {b[:90]}" for b in blocks if "report.md#" not in b]
-    assert unlinked == []
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("it takes 1.3 times as long", True),
+        ("it takes some milliseconds", True),
+        ("an operator costs nothing", True),
+        ("the numbers cost what plain floats cost", True),
+        ("compiled with no run-time cost", True),
+        ("state is cheaper than code", True),
+        ("91 % of them are answered", True),
+        ("with 95 % confidence", False),
+        ("one each millisecond", False),
+        ("a call costs time", False),
+    ],
+)
+def test_what_is_a_claim_of_speed_or_share(text, is_one):
+    assert bool(CLAIM.search(text)) == is_one
+
+
+def blocks_of(page: Path) -> list[str]:
+    """Paragraphs, and rows of tables, on one line each; without code."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    text = re.sub(r"^\|.*\|$\n(?=\|)", r"\g<0>\n", text, flags=re.M)  # each row by itself
+    return [" ".join(block.split()) for block in text.split("\n\n")]
+
+
+def test_claims_link_to_their_line():
+    blocks = [(page.name, block) for page in OTHERS for block in blocks_of(page)]
+    claims = [(page, block) for page, block in blocks if CLAIM.search(block)]
+    assert len(claims) > 30
+    assert [claim for claim in claims if "report.md#" not in claim[1]] == []
+
+
+def test_docstrings_claim_no_speed_since_they_have_no_links():
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    claims = [
+        (path.name, claim[0])
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, kinds)
+        for claim in CLAIM.finditer(" ".join((ast.get_docstring(node) or "").split()))
+        if not claim[0].endswith(("seconds", "%"))  # units, and remainders
+    ]
+    assert claims == []
 
 
 def test_the_report_names_its_machine_and_no_place_on_it():

@@ -1,15 +1,22 @@
 """How many random programs each level of inversion answers: tables, relations, the whole program.
 
-    python tests/laws/try_levels.py --count 400
+    python tests/laws/try_levels.py --count 400 --keep docs/report/kept/levels.json
 
-An answer counts where the program, run by Python, gives the value back.
+An answer counts where the program, run by Python, gives the value back, within a minute of the
+processor's time.
 """
 
 import argparse
+import json
+import platform
 import random
+import signal
 from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
 
 from straight_line import function, value_of
+from try_random_programs import LIMIT, TooSlow, too_slow
 from trying import close, made, tried
 
 from inversion import minimal, minimal_relations
@@ -21,24 +28,45 @@ KINDS = (
     "branches and loops",
     "helpers and tuples",
 )
+LEVELS = {"overlays alone": minimal, "with the relations": minimal_relations}
 TRIES = 20  # of θ, for the levels that have no recover
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=400, help="programs of each kind")
-    count = parser.parse_args().count
+    parser.add_argument("--keep", type=Path, help="a file for the shares")
+    asked, kinds = parser.parse_args(), {}
+    signal.signal(signal.SIGVTALRM, too_slow)
     for kind in KINDS:
         answered = Counter()
-        for seed in range(count):
+        for seed in range(asked.count):
             trial = made(kind, seed)
             if trial.value is not None:
                 answered["programs"] += 1
-                answered["overlays alone"] += by_overlays(minimal, trial, seed)
-                answered["with the relations"] += by_overlays(minimal_relations, trial, seed)
-                outcome = tried(kind, seed, trial)
-                answered["whole"] += outcome.recovered == "back" or outcome.thetas["answered"] > 0
+                for name, level in LEVELS.items():
+                    answered[name] += by_overlays(level, trial, seed)
+                answered["whole"] += by_the_whole(kind, seed, trial)
         print(kind, *(f"    {what}: {number}" for what, number in answered.items()), sep="\n")
+        tried_of_kind = answered.pop("programs")
+        shares = {what: number / tried_of_kind for what, number in answered.items()}
+        kinds[kind] = {"programs": tried_of_kind, **shares}
+    if asked.keep:
+        date = datetime.now(UTC).strftime("%Y-%m-%d")
+        header = {"date": date, "python": platform.python_version()}
+        asked.keep.write_text(json.dumps({**header, "kinds": kinds}, indent=1) + "\n")
+
+
+def by_the_whole(kind, seed, trial):
+    """Whether the inverse of the whole program answers, at some θ or at the one it recovers."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT)
+    try:
+        outcome = tried(kind, seed, trial)
+    except TooSlow:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return outcome.recovered == "back" or outcome.thetas["answered"] > 0
 
 
 def by_overlays(level, trial, seed):

@@ -9,7 +9,9 @@ process go on growing.
 """
 
 import argparse
+import asyncio
 import contextlib
+import ctypes
 import gc
 import json
 import math
@@ -23,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LOOKS = 10
+CALLS = 3  # of a task
 ROOM = {"blocks": 2000, "objects": 20, "megabytes": 4}
 """What may come on top from the second look to the last, whatever the number of rounds."""
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "overlay")]
@@ -67,11 +70,20 @@ def look():
 
     objects = sum(counts().values())
     gc.collect()
+    trimmed()
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
     size = next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0)
     blocks = sys.getallocatedblocks()
     return {"blocks": blocks, "objects": objects, "megabytes": round(size, 1)}
+
+
+def trimmed():
+    """Give back to the system what is free: how much of it malloc keeps depends on the order in
+    which a thousand tasks let go of theirs."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def growth(looks):
@@ -136,7 +148,34 @@ def threads(scale):
     return {"threads": 64, "calls": 64 * times * LOOKS, **looked_at(LOOKS, each)}
 
 
+def tasks(scale):
+    """A thousand tasks of asyncio at once, each in a context of its own, which each round starts
+    anew."""
+    from test_soak import TASKS, number, own_context
+
+    async def program():
+        seen = []
+        for _ in range(CALLS):
+            seen.append(number())
+            await asyncio.sleep(0)
+        return seen
+
+    count = math.ceil(TASKS * scale)
+
+    async def together():
+        return await asyncio.gather(*(own_context(i)(program) for i in range(count)))
+
+    def each(_):
+        found = enumerate(asyncio.run(together()))
+        return [(i, seen) for i, seen in found if seen != [i] * CALLS]
+
+    return {"tasks": count, "calls": count * CALLS * LOOKS, **looked_at(LOOKS, each)}
+
+
 CELL = "def helper(): return {0}\ndef program(): return helper(), number()"
+EACH = 0.001
+SWITCH = 0.0001
+"""Seconds that the calling thread runs on while the other waits for its turn."""
 
 
 def redefinitions(scale):
@@ -151,6 +190,7 @@ def redefinitions(scale):
     module.__dict__["number"] = number
     ctx, stop, wrong = Context(table), threading.Event(), []
     started, finished, calls, quiet = [0], [0], [0], threading.Lock()
+    taken, late = [0.0], [0.0]
 
     def define(i):
         exec(CELL.format(i), module.__dict__)
@@ -165,14 +205,19 @@ def redefinitions(scale):
             calls[0] += 1
 
     def each(i):
+        begin = time.perf_counter()
         started[0] = i
         define(i)
         finished[0] = i
-        time.sleep(0.001)
+        time.sleep(max(0.0, EACH - late[0] - (time.perf_counter() - begin)))
+        spent = time.perf_counter() - begin
+        taken[0] += spent
+        late[0] = max(0.0, late[0] + spent - EACH)
         return []
 
     define(0)
     ctx(lambda: module.program())
+    sys.setswitchinterval(SWITCH)
     thread = threading.Thread(target=call)
     thread.start()
     try:
@@ -183,10 +228,16 @@ def redefinitions(scale):
         thread.join()
     if not calls[0]:
         wrong.append("no calls")
-    return {"redefinitions": rounds, "calls": calls[0], **found, "wrong": wrong[:5]}
+    done = {"redefinitions": rounds, "calls": calls[0], "seconds": round(taken[0], 3)}
+    return {**done, **found, "wrong": wrong[:5]}
 
 
-PARTS = {"contexts": contexts, "threads": threads, "redefinitions": redefinitions}
+PARTS = {
+    "contexts": contexts,
+    "threads": threads,
+    "tasks": tasks,
+    "redefinitions": redefinitions,
+}
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import soak
 DONE = {
     "contexts": {"contexts": 200},
     "threads": {"threads": 64, "calls": 2560},
+    "tasks": {"tasks": 2, "calls": 60},
     "redefinitions": {"redefinitions": 20},
 }
 

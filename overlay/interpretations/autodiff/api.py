@@ -120,8 +120,8 @@ def gradient(
     several a tuple. Arguments that are passed by name are constant, unless active names them.
 
     mode: ``"forward"`` runs f with duals, once for each eight numbers; ``"reverse"`` runs f's
-    adjoint, which costs a few runs of f however many numbers there are, and refuses f where none
-    is made; ``"auto"`` is reverse by more than eight numbers, where an adjoint is made.
+    adjoint once, however many numbers there are, and refuses f where none is made;
+    ``"auto"`` is reverse by more than eight numbers, where an adjoint is made.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import gradient

@@ -88,8 +88,8 @@ class Parallel(Generic[P, R]):
         return self._context(self.function, *args, **kwargs)
 
     def prepare(self) -> Parallel[P, R]:
-        """Wait until there are processes to make calls. They are begun when they are needed first,
-        which takes about a second; calls are made one by one until then."""
+        """Wait until there are processes to make calls. They are begun when they are needed first;
+        calls are made one by one until they are there."""
         begin(self._helper.options.workers, wait=True)
         return self
 

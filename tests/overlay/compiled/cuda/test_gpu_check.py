@@ -24,7 +24,7 @@ ALONE = [program for program in PROGRAMS if not program.together]
 
 def test_without_a_gpu_nothing_is_claimed(monkeypatch, capsys):
     monkeypatch.setattr(gpu_check.cuda, "is_available", lambda: False)
-    assert gpu_check.main() == 0
+    assert gpu_check.main([]) == 0
     assert "nothing was run, and nothing is claimed" in capsys.readouterr().out
 
 

@@ -1,0 +1,162 @@
+"""What is counted: relations, lines of small programs, and what other inverters cannot do."""
+
+import ast
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+from common.options import options
+from common.page import part, section, written
+
+from primitives import relations
+from primitives.table import RELATIONS
+
+ROOT = Path(__file__).parents[1]
+FENCED = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+PARTS = {  # of inversion, who does what
+    "what a function is backwards": ("primitives",),
+    "which relation or body a call has in a context": ("inversion/resolve.py",),
+    "reading the program: calls, branches, loops, recursion": (
+        *("inversion/lifting", "inversion/numba_ir.py", "inversion/passes.py"),
+    ),
+    "the order of solving, algebra, roots, trials": (
+        *("inversion/causality.py", "inversion/algebra.py", "inversion/blocks.py"),
+        *("inversion/joins.py", "inversion/tearing.py", "inversion/roots.py"),
+        *("inversion/finite.py", "inversion/candidates.py", "inversion/search"),
+    ),
+    "branches and loops backwards": (
+        *("inversion/branches.py", "inversion/loops.py", "inversion/loop_modes.py"),
+        *("inversion/repeated.py", "inversion/structured.py"),
+    ),
+    "the inverse as source": ("inversion/emitting", "inversion/code.py", "inversion/standalone"),
+    "all solutions, intervals, the nearest one": (
+        *("inversion/preimage.py", "inversion/isolation.py", "inversion/nearest.py"),
+        *("inversion/contraction", "inversion/constraints.py", "inversion/tightening.py"),
+    ),
+    "arrays as wholes": ("inversion/arrays",),
+    "all of `inversion`": ("inversion",),
+    "the first level alone, `inversion.minimal`": ("inversion/minimal.py",),
+    "the second beside it, `inversion.minimal_relations`": ("inversion/minimal_relations.py",),
+}
+OF_OTHERS = "tests/inversion/test_what_others_cannot.py"
+
+
+def lines(source):
+    """Lines of code: not empty, and no comment, docstring or example of what comes out."""
+    left_out = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assert) or is_text(node):
+            left_out |= {*range(node.lineno, node.end_lineno + 1)}
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and i not in left_out
+        for i, line in enumerate(source.splitlines(), 1)
+    )
+
+
+def is_text(node):
+    """Whether it is a text that stands by itself."""
+    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return constant and isinstance(node.value.value, str)
+
+
+def code_of(page):
+    """The examples of a document, one after the other."""
+    return "\n".join(FENCED.findall((ROOT / page).read_text()))
+
+
+def relation_of_a_user():
+    """The block of a relation in the README."""
+    code = code_of("README.md")
+    [found] = [
+        ast.get_source_segment(code, node.value)
+        for node in ast.parse(code).body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and getattr(node.value.func, "id", "") == "relation"
+    ]
+    return found
+
+
+def small_programs():
+    """Their lines."""
+    return {
+        "overlay and inverse from nothing, in one file": lines(
+            (ROOT / "notebooks" / "from_nothing.py").read_text()
+        ),
+        "an interpretation: units of measure": lines(code_of("docs/write_an_interpretation.md")),
+        "a relation of one's own": lines(relation_of_a_user()),
+    }
+
+
+def of_parts():
+    """Lines of the parts of inversion."""
+    return {
+        part: sum(lines(file.read_text()) for path in paths for file in modules(ROOT / path))
+        for part, paths in PARTS.items()
+    }
+
+
+def modules(path):
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def of_relations():
+    return {
+        "relations": len(RELATIONS),
+        "modes": sum(len(relation.modes) for relation in RELATIONS),
+        "methods of their table": len(relations),
+    }
+
+
+def of_others():
+    """How many tests of programs that other inverters cannot invert, or invert wrongly, there
+    are, and how many fail."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder) / "tests.xml"
+        options = ("-q", "-n", "0", "-p", "no:cacheprovider", f"--junitxml={found}")
+        command = [sys.executable, "-m", "pytest", *options, OF_OTHERS]
+        subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False)
+        suite = next(ElementTree.parse(found).iter("testsuite"))
+    failed = sum(int(suite.get(kind, 0)) for kind in ("failures", "errors"))
+    return {"tried": int(suite.get("tests", 0)), "failed": failed}
+
+
+def page(figures):
+    """The part of docs/report.md."""
+    small, parts = (
+        [("what", "lines"), *((name, f"{n:,}") for name, n in figures[key].items())]
+        for key in ("lines", "parts")
+    )
+    text = (
+        "Lines of code are those that are not empty, and no comment, docstring or example of "
+        f"what comes out. What others cannot invert, or invert wrongly, stands in `{OF_OTHERS}`."
+    )
+    counts = [f"{name}: {count}" for name, count in figures["relations"].items()]
+    others = figures["others"]
+    counts.append(f"tests of what others cannot: {others['tried']}, failed: {others['failed']}")
+    sections = [
+        section("Small programs", "", small),
+        section("Inversion", "The parts of its work.", parts),
+        section("Relations and cases", "", (), counts),
+    ]
+    return part("What is counted", text, sections)
+
+
+def main():
+    chosen = options(__doc__)
+    figures = {
+        "lines": small_programs(),
+        "parts": of_parts(),
+        "relations": of_relations(),
+        "others": of_others(),
+    }
+    for name, found in figures.items():
+        print(name, found)
+    written({**figures, "page": page(figures)}, chosen.json)
+
+
+if __name__ == "__main__":
+    main()

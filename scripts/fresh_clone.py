@@ -1,0 +1,46 @@
+"""Times commands, each as the first one on a fresh clone, its set-up included.
+
+python scripts/fresh_clone.py "make demo" --keep docs/report/kept/fresh_clone.json
+"""
+
+import argparse
+import json
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("commands", nargs="+", help="such as 'make demo'")
+    parser.add_argument("--keep", type=Path, help="a file for the figures, for docs/report.md")
+    asked = parser.parse_args()
+    found = {command: timed(command) for command in asked.commands}
+    if asked.keep:
+        date = datetime.now(UTC).strftime("%Y-%m-%d")
+        header = {"date": date, "python": platform.python_version()}
+        asked.keep.write_text(json.dumps({**header, "commands": found}, indent=1) + "\n")
+    return int(any(each["status"] for each in found.values()))
+
+
+def timed(command):
+    """Seconds that a command takes in a clone of what is committed, and its exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        clone = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+        begin = time.monotonic()
+        status = subprocess.run(shlex.split(command), cwd=clone, check=False).returncode
+        seconds = time.monotonic() - begin
+    print(f"{command}: {seconds:.0f} s, exit status {status}", flush=True)
+    return {"seconds": round(seconds, 1), "status": status}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
