@@ -400,6 +400,14 @@ class WholeFloats(Domain):
     high: float = math.inf
     kind = float
 
+    def __post_init__(self) -> None:
+        shown = f"the domain of whole numbers from {self.low!r} to {self.high!r}"
+        low, high = float(self.low), float(self.high)
+        object.__setattr__(self, "low", float(math.ceil(low)) if math.isfinite(low) else low)
+        object.__setattr__(self, "high", float(math.floor(high)) if math.isfinite(high) else high)
+        if not self.low <= self.high:
+            raise OverlayError(f"{shown} is empty", help="give the lower bound first")
+
     def __repr__(self) -> str:
         if not math.isfinite(self.low) and not math.isfinite(self.high):
             return "WholeFloats()"
@@ -436,10 +444,13 @@ class WholeFloats(Domain):
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, (Interval, WholeFloats)):
             raise OverlayError(f"{self!r} and {other!r} have no members of one type")
-        low, high = max(self.low, other.low), min(self.high, other.high)
-        if isinstance(other, Interval) and (other.without or low > high):
-            raise OverlayError(f"{self!r} and {other!r} have no domain in common")
-        return WholeFloats(low, high)
+        low, high = other.low, other.high
+        if isinstance(other, Interval):
+            if other.without:
+                raise OverlayError(f"{self!r} and {other!r} have no domain in common")
+            first, last = other._ends
+            low, high = first if math.isfinite(low) else low, last if math.isfinite(high) else high
+        return WholeFloats(max(self.low, low), min(self.high, high))
 
 
 @dataclass(frozen=True)
