@@ -476,8 +476,8 @@ class ComplexNumbers(Domain):
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         leading = np.floor(np.clip(units, 0, _LARGEST) * 2**26)
         rest = np.clip(units, 0, _LARGEST) * 2**26 - leading
-        values = self._of(Real.spread((leading + 0.5) / 2**26), Real.spread(rest))
-        return np.where(values == 0, 1 + 0j, values) if self.nonzero else values
+        # the real part is never 0, which would be that of 2**25
+        return self._of(Real.spread((leading + 0.5) / 2**26), Real.spread(rest))
 
     def _of(self, real: Any, imag: Any) -> Any:
         return real + 1j * imag
