@@ -4,6 +4,7 @@ import math
 import random
 import time
 
+import numpy as np
 import pytest
 
 from inversion import NotInvertible, invert
@@ -249,3 +250,8 @@ def test_a_point_is_solved_for_both_coordinates_also_beside_another_equation():
 
     solved = invert(f, numeric=False).program.steps
     assert [[str(v) for v in step.solved.unknown] for step in solved] == [["r", "a"]]
+
+
+def test_a_sum_of_an_array_is_left_to_what_says_more_of_it():
+    (step,) = invert(lambda x: (x.sum(), x[0]), np.zeros(3)).program.steps
+    assert [str(v) for v in step.solved.statement.results] == ["v1", "v2"]

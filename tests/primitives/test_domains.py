@@ -73,6 +73,7 @@ def test_integers_with_holes_are_all_reached_alike():
     units = (np.arange(700) + 0.5) / 700
     assert np.bincount(domain.spread(units)).tolist() == [0, 100, 100, 100, 0, 0, *[100] * 4]
     assert Integers(0, 3, without=(3,)).sample(np.random.default_rng(0), 1000).max() == 2
+    assert Integers(without=(-5, -6, 7)).from_unit(0.5) == 0
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -156,6 +157,7 @@ def test_complex_numbers_are_finite_and_may_leave_out_zero():
     for part in (math.inf, -math.inf, math.nan):
         for value in (complex(part, 1), complex(1, part), part):
             assert not Complex.contains(value)
+    assert math.copysign(1, Complex.default.imag) == 1
     assert Complex.total
     assert not ComplexNumbers(nonzero=True).total
     assert Complex.meet(ComplexNumbers(nonzero=True)) == ComplexNumbers(nonzero=True)
