@@ -150,6 +150,12 @@ def test_members_that_are_no_real_numbers_are_sampled(domain):
     assert found == [domain.from_unit(u) for u in (0.0, 0.25, 0.5, 0.75, 1.0)]
 
 
+def test_texts_are_empty_up_to_24_characters_long():
+    lengths = set(map(len, Text.sample(np.random.default_rng(0), 1000)))
+    assert lengths >= set(range(10))
+    assert max(lengths) == 24
+
+
 def test_complex_numbers_are_finite_and_may_leave_out_zero():
     for value in (0, 0.0, 0j):
         assert Complex.contains(value)
@@ -172,6 +178,14 @@ def test_whole_floats_are_finite_without_a_warning():
         for value in (np.float64(math.inf), np.float64(-math.inf), np.float64(math.nan)):
             assert not WholeFloats().contains(value)
     assert WholeFloats().contains(np.float64(2.0**60))
+
+
+def test_the_default_is_one_in_the_reals_and_zero_in_the_integers_where_it_can_be():
+    assert [d.default for d in (Real, NonZero, Interval(0, 0.5), Interval(2, 4))] == [1, 1, 0, 3]
+    integers = (Integer, Integers(1, 5), Integers(low=3), Integers(high=-3), Int64)
+    assert [d.default for d in integers] == [0, 1, 3, -3, 0]
+    assert [d.default for d in (WholeFloats(), WholeFloats(-3, 0), WholeFloats(4))] == [1, 0, 4]
+    assert (Bool.default, Complex.default, Text.default) == (False, 1, "")
 
 
 def test_membership_goes_by_value():
