@@ -30,20 +30,23 @@ class Layer:
 
 def layers(tables: Sequence[MethodTable]) -> Iterator[tuple[Any, list[Layer]]]:
     """Each target with its methods. tables: outermost first, as a context holds them; methods of
-    inner tables come first. Targets that are not imported are named by their text."""
+    inner tables come first. Targets that are not imported are named by their text; of theirs,
+    and where an annotation of one is not defined yet, it is not told what lies above and below."""
     inner_first = tuple(reversed(tables))
     for table in tables:
         table.settle()
-    methods = [method for table in inner_first for method in table.methods()]
-    targets = {id(m.target) if not isinstance(m.target, str) else m.target: m for m in methods}
-    for key, first in targets.items():
-        own = [m for m in methods if m.target is first.target or m.target == key]
-        yield first.target, [_layer(inner_first, method) for method in own]
+    by_target: dict[Any, list[Method]] = {}
+    for method in (method for table in inner_first for method in table.methods()):
+        target = method.target
+        by_target.setdefault(target if isinstance(target, str) else id(target), []).append(method)
+    for own in by_target.values():
+        if any(isinstance(m.target, str) or m.unresolved for m in own):
+            yield own[0].target, [Layer(m, None, None, is_ambiguous=False) for m in own]
+        else:
+            yield own[0].target, [_layer(inner_first, method) for method in own]
 
 
 def _layer(tables: Sequence[MethodTable], method: Method) -> Layer:
-    if isinstance(method.target, str) or method.unresolved:
-        return Layer(method, None, None, is_ambiguous=False)
     calls = list(_own_calls(method))
     firsts = [resolve(tables, method.target, call) for call in calls]
     others = [first for first in firsts if first is not None and first is not method]

@@ -400,6 +400,14 @@ class WholeFloats(Domain):
     high: float = math.inf
     kind = float
 
+    def __post_init__(self) -> None:
+        shown = f"the domain of whole numbers from {self.low!r} to {self.high!r}"
+        low, high = float(self.low), float(self.high)
+        object.__setattr__(self, "low", float(math.ceil(low)) if math.isfinite(low) else low)
+        object.__setattr__(self, "high", float(math.floor(high)) if math.isfinite(high) else high)
+        if not self.low <= self.high:
+            raise OverlayError(f"{shown} is empty", help="give the lower bound first")
+
     def __repr__(self) -> str:
         if not math.isfinite(self.low) and not math.isfinite(self.high):
             return "WholeFloats()"
@@ -436,10 +444,13 @@ class WholeFloats(Domain):
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, (Interval, WholeFloats)):
             raise OverlayError(f"{self!r} and {other!r} have no members of one type")
-        low, high = max(self.low, other.low), min(self.high, other.high)
-        if isinstance(other, Interval) and (other.without or low > high):
-            raise OverlayError(f"{self!r} and {other!r} have no domain in common")
-        return WholeFloats(low, high)
+        low, high = other.low, other.high
+        if isinstance(other, Interval):
+            if other.without:
+                raise OverlayError(f"{self!r} and {other!r} have no domain in common")
+            first, last = other._ends
+            low, high = first if math.isfinite(low) else low, last if math.isfinite(high) else high
+        return WholeFloats(max(self.low, low), min(self.high, high))
 
 
 @dataclass(frozen=True)
@@ -465,8 +476,8 @@ class ComplexNumbers(Domain):
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
         leading = np.floor(np.clip(units, 0, _LARGEST) * 2**26)
         rest = np.clip(units, 0, _LARGEST) * 2**26 - leading
-        values = self._of(Real.spread((leading + 0.5) / 2**26), Real.spread(rest))
-        return np.where(values == 0, 1 + 0j, values) if self.nonzero else values
+        # the real part is never 0, which would be that of 2**25
+        return self._of(Real.spread((leading + 0.5) / 2**26), Real.spread(rest))
 
     def _of(self, real: Any, imag: Any) -> Any:
         return real + 1j * imag

@@ -186,10 +186,11 @@ class Callees:
             return Found(None, to, keep, changes, codes)
 
     def _codes_of(self, function: FunctionType) -> tuple[CodeType, CodeType] | None:
-        """The code of a function, and its twin's, if there was a function of that code before."""
+        """The code of a function, and its twin's, if there was a function of that code before and
+        none is a target."""
         code = function.__code__
         entry = self._codes.get(id(code))
-        if entry is None or entry[0]() is not code:
+        if entry is None or entry[0]() is not code or id(code) in self.engine.overlaid_codes:
             return None
         return code, entry[1] or code
 
@@ -350,7 +351,7 @@ class Callees:
             return found, _keep_if(is_at_home(function))
         if is_at_home(function):
             return twin, Keep.YES
-        if not self.engine.released and id(function) not in self.engine.overlaid_codes:
+        if not self.engine.released:
             key = id(function.__code__)
             gone = weakref.ref(function.__code__, functools.partial(self._codes.pop, key))
             new = None if twin is function else twin.__code__

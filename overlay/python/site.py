@@ -208,8 +208,6 @@ class Site(dict[Any, Any]):
         with LOCK:
             if self.family.code is not function.__code__:
                 return
-            if id(function) in self.callees.engine.overlaid:
-                return
             if self._again(function) and self.passes():
                 self.callees.keep_for_this_run(function, to)
                 self.learn(function, to)

@@ -4,6 +4,7 @@ import math
 import random
 import time
 
+import numpy as np
 import pytest
 
 from inversion import NotInvertible, invert
@@ -205,3 +206,52 @@ def test_a_refusal_lists_the_statements_of_the_loop():
     assert [text.split("   ")[0] for _, text in caught.value.notes] == [
         "v1 = exp(x)", "v2 = x * v1",
     ]  # fmt: skip
+
+
+def test_a_loop_around_a_branch_is_gathered_into_its_arms():
+    inverse = invert(lambda x: (2 * x if x > 0 else x - 3) + x, F, numeric=False)
+    assert inverse(6.0, (True,)) == (2.0,)
+    assert inverse(-5.0, (True,)) == (-1.0,)
+
+
+def test_integers_are_found_together_rather_than_one_chosen():
+    made = invert(lambda x, y: (x + 1) * (y + 1), int, int).program
+    assert list(made.free) == []
+    assert [str(v) for v in made.steps[0].solved.unknown] == ["v1", "v2"]
+
+
+def test_comparisons_in_a_loop_are_left_to_the_check_one_after_the_other():
+    def f(x):
+        if x > 5.0:
+            raise ValueError("too high")
+        if math.sin(x) > 0.5:
+            raise ValueError("too high")
+        return x * math.exp(x)
+
+    with pytest.raises(NotInvertible, match=r"for \{x\}: no algebra here collects"):
+        invert(f, F, numeric=False)
+    assert invert(f, F)(math.exp(-1.0) * -0.5, (-0.3,)) is not None
+
+
+def test_a_refusal_names_six_statements_at_most():
+    def f(x):
+        for _ in range(3):
+            x = math.exp(math.sin(x)) * math.cos(x)
+        return x
+
+    with pytest.raises(NotInvertible) as caught:
+        invert(f, F, numeric=False)
+    assert [name for name, _ in caught.value.notes] == ["statement"] * 6
+
+
+def test_a_point_is_solved_for_both_coordinates_also_beside_another_equation():
+    def f(r: float, a: float):
+        return r * math.cos(a), r * math.sin(a), a + r
+
+    solved = invert(f, numeric=False).program.steps
+    assert [[str(v) for v in step.solved.unknown] for step in solved] == [["r", "a"]]
+
+
+def test_a_sum_of_an_array_is_left_to_what_says_more_of_it():
+    (step,) = invert(lambda x: (x.sum(), x[0]), np.zeros(3)).program.steps
+    assert [str(v) for v in step.solved.statement.results] == ["v1", "v2"]

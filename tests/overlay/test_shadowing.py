@@ -1,5 +1,7 @@
 """What lies above and below each method of a stack of tables."""
 
+import itertools
+
 from overlay import MethodTable
 from overlay.shadowing import layers
 
@@ -84,4 +86,44 @@ def test_methods_below_of_which_none_is_most_specific_are_told():
         "inner both": (None, None, True),
         "outer left": (None, None, False),
         "outer right": (None, None, False),
+    }
+
+
+def test_targets_are_told_apart_by_identity_without_being_hashed():
+    class Alike(type):
+        """Classes that are equal to everything and that nothing can have as a key."""
+
+        __hash__ = None
+
+        def __eq__(cls, other):
+            return True
+
+    made = MethodTable("t")
+    targets = [Alike(name, (), {"__init__": lambda self, x: None}) for name in ("A", "B")]
+    for each in targets:
+        made.overlay(each)(one)
+    ((first, of_first), (second, of_second)) = layers([made])
+    assert first is targets[0]
+    assert second is targets[1]
+    assert len(of_first) == len(of_second) == 1
+
+
+def test_a_target_that_is_not_imported_is_told_by_its_name():
+    tables = [MethodTable("outer"), MethodTable("inner")]
+    for made, name in itertools.product(tables, ["f", "g"]):
+        made.overlay(":".join(["imported_by_nobody", name]))(one)
+    shown = {target: [layer.method.table.name for layer in each] for target, each in layers(tables)}
+    assert shown == {f"imported_by_nobody:{name}": ["inner", "outer"] for name in ("f", "g")}
+    ((_, (layer, _)), _) = layers(tables)
+    assert (layer.taken_by, layer.below, layer.is_ambiguous) == (None, None, False)
+
+
+def test_nothing_is_told_while_an_annotation_of_a_method_is_not_defined():
+    def method(x: "NotDefined"):  # noqa: F821
+        return x
+
+    assert found(table("t", one, any_number, method)) == {
+        "t one": (None, None, False),
+        "t any_number": (None, None, False),
+        "t method": (None, None, False),
     }

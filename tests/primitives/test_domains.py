@@ -19,7 +19,16 @@ from primitives import (
     Positive,
     Real,
 )
-from primitives.domains import Int64, Word64, domain_of
+from primitives.domains import (
+    Complex,
+    ComplexNumbers,
+    Int64,
+    Text,
+    WholeFloats,
+    Word64,
+    common,
+    domain_of,
+)
 from primitives.kernels import compiled
 
 DOMAINS = [
@@ -34,6 +43,7 @@ DOMAINS = [
     Interval(1e10, math.inf, open_low=True),
     Interval(0, 1, without=(1.0, math.nextafter(1, 0), 0.0, 5e-324)), Interval(0, 5e-324),
     Interval(0, 1, True, True, without=(0.0, 1.0)), Interval(-math.inf, 1e10, open_high=True),
+    WholeFloats(), WholeFloats(-3, 5), WholeFloats(2.5, 8.5), WholeFloats(low=2.5),
 ]  # fmt: skip
 KINDS = (bool, int, float, np.int64, np.uint64)
 VALUES = (
@@ -63,6 +73,7 @@ def test_integers_with_holes_are_all_reached_alike():
     units = (np.arange(700) + 0.5) / 700
     assert np.bincount(domain.spread(units)).tolist() == [0, 100, 100, 100, 0, 0, *[100] * 4]
     assert Integers(0, 3, without=(3,)).sample(np.random.default_rng(0), 1000).max() == 2
+    assert Integers(without=(-5, -6, 7)).from_unit(0.5) == 0
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
@@ -127,6 +138,56 @@ def test_a_total_domain_contains_all_of_its_type(domain):
     assert (domain.condition("x") == "True") == (domain.total and domain is not Real)
 
 
+@pytest.mark.parametrize("domain", [Complex, ComplexNumbers(nonzero=True), Text], ids=repr)
+def test_members_that_are_no_real_numbers_are_sampled(domain):
+    found = [domain.from_unit(u) for u in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    drawn = list(domain.sample(np.random.default_rng(0), 50))
+    members = [*found, *drawn, domain.sample(np.random.default_rng(0)), domain.default]
+    assert all(isinstance(member, domain.kind) for member in found)
+    assert all(map(domain.contains, [*members, *domain.edges]))
+    assert len(set(found)) == 5
+    assert len(set(drawn)) > 30
+    assert found == [domain.from_unit(u) for u in (0.0, 0.25, 0.5, 0.75, 1.0)]
+
+
+def test_texts_are_empty_up_to_24_characters_long():
+    lengths = set(map(len, Text.sample(np.random.default_rng(0), 1000)))
+    assert lengths >= set(range(10))
+    assert max(lengths) == 24
+
+
+def test_complex_numbers_are_finite_and_may_leave_out_zero():
+    for value in (0, 0.0, 0j):
+        assert Complex.contains(value)
+        assert not ComplexNumbers(nonzero=True).contains(value)
+    for part in (math.inf, -math.inf, math.nan):
+        for value in (complex(part, 1), complex(1, part), part):
+            assert not Complex.contains(value)
+    assert math.copysign(1, Complex.default.imag) == 1
+    assert Complex.total
+    assert not ComplexNumbers(nonzero=True).total
+    assert Complex.meet(ComplexNumbers(nonzero=True)) == ComplexNumbers(nonzero=True)
+    assert Complex.meet(Complex) == Complex
+    names = {"inf": math.inf, "x": 0j}
+    assert eval(Complex.condition("x"), names)
+    assert not eval(ComplexNumbers(nonzero=True).condition("x"), names)
+
+
+def test_whole_floats_are_finite_without_a_warning():
+    with np.errstate(all="raise"):
+        for value in (np.float64(math.inf), np.float64(-math.inf), np.float64(math.nan)):
+            assert not WholeFloats().contains(value)
+    assert WholeFloats().contains(np.float64(2.0**60))
+
+
+def test_the_default_is_one_in_the_reals_and_zero_in_the_integers_where_it_can_be():
+    assert [d.default for d in (Real, NonZero, Interval(0, 0.5), Interval(2, 4))] == [1, 1, 0, 3]
+    integers = (Integer, Integers(1, 5), Integers(low=3), Integers(high=-3), Int64)
+    assert [d.default for d in integers] == [0, 1, 3, -3, 0]
+    assert [d.default for d in (WholeFloats(), WholeFloats(-3, 0), WholeFloats(4))] == [1, 0, 4]
+    assert (Bool.default, Complex.default, Text.default) == (False, 1, "")
+
+
 def test_membership_goes_by_value():
     assert Integer.contains(2.0)
     assert not Integer.contains(2.5)
@@ -172,8 +233,24 @@ def test_meet_keeps_what_both_contain():
     assert Integers(0, 9).meet(Integers(5, 20)) == Integers(5, 9)
     with pytest.raises(OverlayError, match="empty"):
         Interval(0, 1).meet(Interval(2, 3))
-    with pytest.raises(OverlayError, match="one type"):
-        Real.meet(Integer)
+    assert WholeFloats(0, 9).meet(WholeFloats(5, 20)) == WholeFloats(5, 9)
+    assert Interval(0, 9).meet(WholeFloats()) == WholeFloats().meet(Interval(0, 9))
+    assert WholeFloats().meet(Interval(0, 8.5, open_low=True)) == WholeFloats(1, 8)
+    assert WholeFloats().meet(Interval(-0.5, 9, open_high=True)) == WholeFloats(0, 8)
+    assert WholeFloats().meet(Real) == WholeFloats()
+    assert common([Real, Positive, Interval(-1, 1)]) == Interval(0, 1, open_low=True)
+    for one, other in ((0.2, 0.8), (2, 3)):
+        with pytest.raises(OverlayError, match="is empty"):
+            WholeFloats(0, 1).meet(Interval(one, other, open_low=True))
+
+
+@pytest.mark.parametrize("domain", [Real, Integer, Bool, Complex, Text, WholeFloats()], ids=repr)
+def test_domains_of_other_types_have_no_members_in_common(domain):
+    assert domain.meet(domain) == domain
+    for other in (Real, Integer, Int64, Bool, Complex, Text, WholeFloats()):
+        if other.kind is not domain.kind:
+            with pytest.raises(OverlayError, match="no members of one type"):
+                domain.meet(other)
 
 
 def test_domains_print_as_they_are_written():
@@ -198,6 +275,8 @@ def test_an_empty_interval_is_refused():
         lambda: Integers(1, 2, without=(1, 2, 3)),
         lambda: Integers(0, 9).meet(Integers(10)),
         lambda: Integers(2**63, 2**64, kind=np.int64),
+        lambda: WholeFloats(1, 0),
+        lambda: WholeFloats(0.2, 0.8),
     ],
 )
 def test_a_domain_without_members_is_refused(make):
@@ -214,8 +293,11 @@ def test_a_single_point_is_a_domain():
 def test_integers_beyond_64_bits_are_members_but_not_sampled():
     beyond = Integers(2**70, 2**71)
     assert beyond.contains(2**70 + 1)
-    with pytest.raises(OverlayError, match="no members of 64 bits"):
-        beyond.from_unit(0.5)
+    last = Integers(low=2**63 - 1, without=(2**63 - 1,))
+    assert last.contains(2**63)
+    for domain in (beyond, last):
+        with pytest.raises(OverlayError, match="no members of 64 bits"):
+            domain.from_unit(0.5)
 
 
 def test_types_have_domains():

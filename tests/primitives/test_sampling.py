@@ -52,6 +52,7 @@ DISTRIBUTIONS = [
     (Integers(high=4), lambda k: 1 - rounded_odds(4 - k - 1)),
     (Integers(0, 9), lambda k: (k + 1) / 10),
     (WholeFloats(), rounded_logistic),
+    (WholeFloats(0, 9), lambda k: (k + 1) / 10),
     (Int64, uniform(-(2.0**63), 2.0**63)),
     (Word64, uniform(0, 2.0**64)),
     (Bool, lambda k: (k + 1) / 2),
@@ -79,3 +80,10 @@ def test_both_parts_of_a_complex_number_are_logistic_for_themselves():
     assert distance(samples.real, logistic) < FAR
     assert distance(samples.imag, logistic) < FAR
     assert abs(np.corrcoef(samples.real, samples.imag)[0, 1]) < 0.03
+
+
+def test_a_uniform_point_gives_its_leading_half_to_the_real_part():
+    units = (np.arange(COUNT) + 0.5) / COUNT
+    values = Complex.spread(units)
+    assert np.allclose(logistic(values.real), units, atol=2.0**-26)
+    assert distance(values.imag, logistic) < 0.003

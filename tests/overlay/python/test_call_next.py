@@ -55,6 +55,37 @@ def test_is_matched_anew_against_the_arguments_given():
     assert Context(table)(target, 1) == ["narrow", "text", "base", "1"]
 
 
+def test_does_not_go_up_to_a_more_specific_method():
+    table = MethodTable("t")
+
+    @table.overlay(target)
+    def wide(x: object):
+        return ["wide", *call_next(len(x))]
+
+    @table.overlay(target)
+    def narrow(x: int):
+        return ["narrow"]
+
+    assert Context(table)(target, "ab") == ["wide", "base", 2]
+
+
+def test_with_arguments_that_its_method_does_not_take_finds_any_other():
+    def several(x, y=None):
+        return ["base", x, y]
+
+    table = MethodTable("t")
+
+    @table.overlay(several)
+    def one(x: object):
+        return ["one", *call_next(x, x)]
+
+    @table.overlay(several)
+    def two(x: int, y: int):
+        return ["two", *call_next(x, y)]
+
+    assert Context(table)(several, 1) == ["one", "two", "base", 1, 1]
+
+
 def test_never_enters_a_method_twice():
     table = MethodTable("t")
 

@@ -58,6 +58,26 @@ def in_turn(callees):
     return results
 
 
+def by_name(owner):
+    for i in range(TURNS):
+        result = owner.method(i)
+    return result
+
+
+def appended(items):
+    for i in range(TURNS):
+        items.append(i)
+    return items[-1]
+
+
+def each_called_often():
+    for amount in range(TURNS // 20):
+        closure = maker(amount)
+        for i in range(20):
+            result = closure(i)
+    return result
+
+
 def from_the_class(owner):
     for i in range(TURNS):
         result = owner.of_class(i)
@@ -87,6 +107,30 @@ def slow_paths(ctx, function, *args):
     return sum(entered[name] for name in ("Other.__getitem__", "Site.__missing__"))
 
 
+def maker(amount):
+    def plus(x=0):
+        return helper(x) + amount
+
+    return plus
+
+
+def maker_of_others(amount):
+    def minus(x=0):
+        return helper(x) - amount
+
+    return minus
+
+
+class Items(list):
+    pass
+
+
+class Named:
+    """Its method is no function that the module holds."""
+
+    method = (lambda: lambda self, x: helper(x))()
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
@@ -99,6 +143,12 @@ def slow_paths(ctx, function, *args):
         (in_turn, ((int, abs),)),
         (in_turn, ((helper, Caller(2), abs),)),
         (from_the_class, (Caller,)),
+        (by_name, (Caller(1),)),
+        (by_name, (Named(),)),
+        (appended, ([],)),
+        (appended, (Items(),)),
+        (in_turn, ((maker(1), maker_of_others(1)),)),
+        (each_called_often, ()),
     ],
 )
 def test_values_that_stay_are_asked_for_once(function, args):
@@ -188,13 +238,6 @@ def test_an_object_in_c_is_not_kept_by_code_that_calls_its_method():
         return gone() is None
 
     assert context()(run)
-
-
-def maker(amount):
-    def plus(x=0):
-        return helper(x) + amount
-
-    return plus
 
 
 def test_a_closure_changed_in_place_is_seen_at_the_next_call():

@@ -1,8 +1,11 @@
 """What another thread changes just between two steps of the engines is seen by the next call."""
 
+import pytest
+
 from overlay import Context, MethodTable
 from overlay.python import dispatcher as dispatchers
 from overlay.python.callees import Callees
+from overlay.python.engine import PythonEngine
 
 
 def target(x, y=None):
@@ -37,6 +40,23 @@ def test_a_method_that_comes_while_a_callee_is_looked_up_is_called_next_time(mon
     assert ctx(program) == "base"
     assert not pending
     assert ctx(program) == "method"
+
+
+@pytest.mark.parametrize("call", [lambda f: target(1), lambda f: f(1), lambda f: f(1, 2)])
+def test_a_method_that_comes_while_another_is_made_ready_is_called_next_time(call, monkeypatch):
+    table = MethodTable("t")
+    ctx = Context(table)
+    table.overlay(target)(lambda x, y=None: "first")
+
+    def change():  # and another call, after which it is known again by what calls are kept
+        table.overlay(target)(lambda x, y=None: "second")
+        others.append(ctx(call, target))
+
+    others = []
+    pending = in_between(monkeypatch, PythonEngine, "implementation", change)
+    assert ctx(call, target) == "first"
+    assert (others, pending) == (["second"], [])
+    assert ctx(call, target) == "second"
 
 
 def test_tables_are_seen_as_they_were_at_one_time(monkeypatch):

@@ -2,6 +2,8 @@
 
 import functools
 import gc
+import sys
+import types
 import weakref
 
 from overlay import Context, MethodTable
@@ -90,3 +92,22 @@ def test_a_function_that_is_called_once_is_not_kept_by_the_place_of_the_call():
     for _ in range(3):
         result, reference = ctx(program)
         assert (result, reference()) == (7, None)
+
+
+def test_a_function_that_its_module_replaces_goes_with_the_next_call(monkeypatch):
+    module = types.ModuleType("replaced_here")
+    monkeypatch.setitem(sys.modules, "replaced_here", module)
+    define = "def f(): return ({0}, abs(-1))"
+    exec(define.format(0), vars(module))
+
+    def program():
+        gone, results = [], []
+        for turn in range(4):
+            results.append(module.f())
+            gone.append(weakref.ref(module.f))
+            exec(define.format(turn + 1), vars(module))
+        return results, [reference() for reference in gone[:-1]]
+
+    ctx = Context(overlays)
+    expected = [(turn, 1) for turn in range(4)], [None] * 3
+    assert ctx(program) == expected

@@ -200,6 +200,20 @@ def test_cached_results_do_not_outlive_a_change_of_the_table():
     assert inner(lambda: cached(1.0)) == math.sin(1.0)
 
 
+def test_a_call_site_asks_a_cache_anew_after_a_change_of_the_table():
+    cached = functools.lru_cache(lambda x: math.sin(x))
+    table = MethodTable("t")
+
+    def program():
+        results = []
+        for answer in ("one", "two", "three"):  # after the first, math.sin stays a target
+            table.overlay(math.sin)(eval(f"lambda x: {answer!r}"))
+            results.append([cached(1.0) for _ in range(3)])
+        return results
+
+    assert Context(table)(program) == [["one"] * 3, ["two"] * 3, ["three"] * 3]
+
+
 def test_a_cache_made_in_a_run_lasts_through_it():
     results = []
 
