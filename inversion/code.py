@@ -15,7 +15,7 @@ from inversion.compiled_form import form_for_cpu, form_for_kernels
 from inversion.definition import Definition
 from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted, released
-from inversion.quick import is_quick, quick_loop, quick_names
+from inversion.quick import SEEN, is_quick, quick_loop, quick_names
 from inversion.raising import as_in_python
 from inversion.trees import classes_of, leaves, rebuilt
 from inversion.values import dtype_of, example_of
@@ -116,14 +116,17 @@ class Code:
 
     def check(self) -> None:
         """Raise NotCompilable for a program with strings or lists."""
-        found = first_sequence(self._definition.plan.program)
-        if found is not None:
-            name, kind, where = found
+        if self._sequence is not None:
+            name, kind, where = self._sequence
             raise NotCompilable(
                 f"cannot compile the inverse of {self._definition.name}: {name} is a {kind}",
                 where=where,
                 help="strings and lists are inverted by calls, which are interpreted",
             )
+
+    @cached_property
+    def _sequence(self) -> tuple[str, str, str] | None:
+        return first_sequence(self._definition.plan.program)
 
     # ---- called in compiled code ----
 
@@ -151,6 +154,14 @@ class Code:
     @cached_property
     def quick_rows(self) -> Callable[..., int] | None:
         """``rows(*columns, *outs)``, where an inverse that answers NaN can be compiled."""
+        return self._made_quick(one_theta=False)
+
+    @cached_property
+    def quick_rows_of_one(self) -> Callable[..., int] | None:
+        """The same that takes the parameters as numbers, which all rows share."""
+        return self._made_quick(one_theta=True)
+
+    def _made_quick(self, *, one_theta: bool) -> Callable[..., int] | None:
         definition = self._definition
         unknown = [definition.axes.trees[axis] for axis in definition.axes.unknown]
         plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
@@ -159,30 +170,35 @@ class Code:
         text, names = self._source.text, self._source.names
         try:
             quick = quick_names(text, names, definition.function, definition.context)
-            rows = self._loop(quick["inverse"], raises=False)
-            return self._for_columns(released(rows), raises=False)
+            rows = self._loop(quick["inverse"], raises=False, one_theta=one_theta)
+            return self._for_columns(released(rows), raises=False, one_theta=one_theta)
         except NotCompilable:
             return None
 
-    def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., int]:
+    def _loop(
+        self, inverse: Callable[..., Any], *, raises: bool, one_theta: bool = False
+    ) -> Callable[..., int]:
         """The loop over rows around an inverse."""
         definition = self._definition
         known, unknown = (
             [definition.axes.trees[axis] for axis in axes]
             for axes in (definition.axes.known, definition.axes.unknown)
         )
-        text = loop_source(known, len(definition.parameters), unknown, raises=raises)
+        count = len(definition.parameters)
+        text = loop_source(known, count, unknown, raises=raises, one_theta=one_theta)
         classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
-        namespace: dict[str, Any] = {"inverse": inverse, **classes, "__name__": __name__}
+        namespace: dict[str, Any] = {**SEEN, "inverse": inverse, **classes, "__name__": __name__}
         exec(compile(text, definition.filename, "exec"), namespace)
         return namespace["rows"]
 
-    def _for_columns(self, rows: Any, *, raises: bool) -> Callable[..., int]:
+    def _for_columns(
+        self, rows: Any, *, raises: bool, one_theta: bool = False
+    ) -> Callable[..., int]:
         """A loop over rows, compiled for the columns of this inverse."""
         definition = self._definition
-        dtypes = [np.dtype(np.bool_)] if raises else []
-        dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.known))
-        dtypes += [p.domain.dtype for p in definition.parameters]
-        dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.unknown))
-        example = tuple(np.zeros(0, dtype) for dtype in dtypes)
-        return jitted(rows, example, repr(definition), definition.where)
+        axes, dtypes = definition.axes, [p.domain.dtype for p in definition.parameters]
+        example: list[Any] = [np.zeros(0, np.bool_)] if raises else []
+        example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.known)]
+        example += [dtype.type() if one_theta else np.zeros(0, dtype) for dtype in dtypes]
+        example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.unknown)]
+        return jitted(rows, tuple(example), repr(definition), definition.where)
