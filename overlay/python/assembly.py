@@ -27,6 +27,7 @@ __all__ = [
     "Protected",
     "Region",
     "assemble",
+    "narrowed",
 ]
 
 EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
@@ -401,6 +402,18 @@ class _Layout:
         for entry in sorted(e for e in entries if e[0] < e[1]):
             _write_region(out, *entry)
         return bytes(out)
+
+
+def narrowed(code: CodeType, op: int) -> CodeType:
+    """The code with each exception region ending behind its last instruction ``op``, if it has
+    one."""
+    listing, out = Listing(code), bytearray()
+    for region in listing.regions:
+        places = range(region.start, region.end)
+        last = max((k for k in places if listing.ops[k] == op), default=region.end - 1)
+        start, end = listing.starts[region.start], listing.starts[last + 1]
+        _write_region(out, start, end, listing.starts[region.target], region.depth, region.lasti)
+    return code.replace(co_exceptiontable=bytes(out))
 
 
 def _items(listing: Listing, edits: Edits) -> list[Any]:
