@@ -10,7 +10,7 @@ from overlay.errors import AmbiguousMethod
 from overlay.location import caller
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.table import Method, MethodTable
-from overlay.target import INPLACE, describe
+from overlay.target import INPLACE, describe, type_attribute
 
 __all__ = ["Call", "by_types", "by_values", "reachable", "resolve"]
 
@@ -43,10 +43,28 @@ def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
     return Call(
         count=len(args),
         names=tuple(kwargs),
-        matches=lambda signature: signature.match(values),
+        matches=lambda signature: _accepts(signature, values),
         first=type(args[0]) if args else None,
         shown=shown,
     )
+
+
+def _accepts(signature: Any, values: tuple[Any, ...]) -> bool:
+    """Whether a plum signature accepts the values. plum has code made for each annotation that it
+    meets; classes of no other meaning need none."""
+    types = signature.types
+    if signature.has_varargs or len(types) != len(values):
+        return signature.match(values)
+    pairs = list(zip(values, types, strict=True))
+    if any(_is_class_alone(t) and not isinstance(value, t) for value, t in pairs):
+        return False
+    return all(_is_class_alone(t) for t in types) or signature.match(values)
+
+
+def _is_class_alone(hint: Any) -> bool:
+    """Whether its instances are all that an annotation means: not what its bases say of their
+    elements too."""
+    return type(hint) is type and type_attribute(hint, "__orig_bases__") is None
 
 
 def by_types(types: Sequence[Any], names: Sequence[str] = ()) -> Call:

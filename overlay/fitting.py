@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
@@ -96,10 +97,20 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
         plain.__kwdefaults__ = function.__kwdefaults__
         plain.__annotations__ = function.__annotations__
         function = plain
+    owner: Any = getattr(function, "__self__", None)
+    if type(function) is BuiltinFunctionType and type(owner) is ModuleType:
+        return _of_builtin(function)
+    return _read(function)
+
+
+def _read(function: Any) -> inspect.Signature | None:
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):
         return None
+
+
+_of_builtin = functools.lru_cache(64)(_read)  # it is parsed each time
 
 
 def _names(signature: inspect.Signature | None) -> str:

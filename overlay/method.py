@@ -23,7 +23,7 @@ from overlay.target import describe, positional_names, signature_of
 if TYPE_CHECKING:
     from overlay.table import MethodTable
 
-__all__ = ["Method"]
+__all__ = ["Method", "Methods"]
 
 _serials = itertools.count()
 
@@ -134,7 +134,7 @@ class Method:
     def shape(self) -> tuple[Any, ...]:
         """What makes two methods of one target the same signature."""
         parameters = self.parameters
-        key = "numpy" in sys.modules, "numba" in sys.modules
+        key = _loaded()
         if key not in self._shapes:
             self._shapes[key] = (
                 tuple((self._translate(p.hint), p.required) for p in parameters.positional),
@@ -184,3 +184,58 @@ class Method:
             self._translate(self.parameters.varargs) if open_ended else NO_VARARGS,
             self.precedence,
         )
+
+
+class Methods(list[Method]):
+    """The methods of a target, in the order in which they were added. One that is held does not
+    change: adding makes another."""
+
+    # what was imported, and where each signature stood among the methods then
+    _known: tuple[Hashable, dict[Any, int]] | None = None
+
+    def adding(self, method: Method) -> Methods:
+        """These and one more, which takes the place of one of the same signature."""
+        made, places = Methods(self), self._places()
+        if places is None or not _can_be_key(method):
+            at = next((i for i, old in enumerate(self) if _are_same(old, method)), len(self))
+        else:
+            at = places.setdefault(method.shape, len(self))
+            made._known, self._known = self._known, None
+        if at == len(self):
+            made.append(method)
+            return made
+        if self[at].precedence == method.precedence:
+            method.placed = self[at].placed
+        made[at] = method
+        return made
+
+    def _places(self) -> dict[Any, int] | None:
+        """Where each signature stands; None where one of them cannot be a key."""
+        if self._known is None or self._known[0] != _loaded():
+            if not all(map(_can_be_key, self)):
+                return None
+            self._known = _loaded(), {self[i].shape: i for i in reversed(range(len(self)))}
+        return self._known[1]
+
+
+def _can_be_key(method: Method) -> bool:
+    """Whether its signature is known by now, and has a hash."""
+    if method.unresolved:
+        return False
+    try:
+        hash(method.shape)
+    except TypeError:
+        return False
+    return True
+
+
+def _are_same(one: Method, other: Method) -> bool:
+    """Whether two methods of a target have the same signature."""
+    if one.written == other.written:
+        return True
+    return not one.unresolved and not other.unresolved and one.shape == other.shape
+
+
+def _loaded() -> Hashable:
+    """What annotations mean depends on which of these modules are imported."""
+    return "numpy" in sys.modules, "numba" in sys.modules

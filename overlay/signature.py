@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.errors import OverlayError
 from overlay.location import location_of, name_of
 from overlay.plum_loading import plum as load_plum
+from overlay.target import is_below
 
 if TYPE_CHECKING:
     from plum import Signature
@@ -134,7 +135,7 @@ def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
     numba = _loaded("numba", "types")
     if numba is not None and (
         isinstance(hint, numba.types.Type)
-        or (isinstance(hint, type) and issubclass(hint, numba.types.Type))
+        or (isinstance(hint, type) and is_below(hint, numba.types.Type))
     ):
         raise refuse("numba types say nothing about values; use the Python or numpy type")
     origin = typing.get_origin(hint)

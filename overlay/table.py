@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from overlay.errors import MethodNotFound, OverlayError
 from overlay.fitting import refuse_misfit
 from overlay.location import caller, name_of
-from overlay.method import Method
+from overlay.method import Method, Methods
 from overlay.pickling import home_of_caller, reduced_table, restore_table
 from overlay.signature import EMPTY
 from overlay.target import (
@@ -72,9 +72,9 @@ class MethodTable:
         self.version = 0
         self.home = home_of_caller()
         self.identity: str | None = None
-        self._methods: dict[Hashable, list[Method]] = {}
+        self._methods: dict[Hashable, Methods] = {}
         self._targets: dict[Hashable, Any] = {}
-        self._pending: dict[str, list[Method]] = {}
+        self._pending: dict[str, Methods] = {}
         self._later: dict[Hashable, tuple[Any, list[Callable[[], object]]]] = {}
         self._filled_now: set[Hashable] = set()
         self._is_filling = False
@@ -197,29 +197,16 @@ class MethodTable:
         with LOCK:
             if isinstance(method.target, str):
                 self.version += 1
-                self._put(self._pending.setdefault(method.target, []), method)
+                pending = self._pending.get(method.target, Methods())
+                self._pending[method.target] = pending.adding(method)
                 return
             key = key_of_target(method.target)
             self._targets[key] = method.target
-            methods = list(self._methods.get(key, ()))
-            self._put(methods, method)
-            self._methods[key] = methods
+            self._methods[key] = self._methods.get(key, Methods()).adding(method)
             generic = generic_state(method.target)
             if generic is not None:
                 generic.accept(method.declared)
             self._changed(method.target)
-
-    @staticmethod
-    def _put(methods: list[Method], method: Method) -> None:
-        for i, old in enumerate(methods):
-            if old.written == method.written or (
-                not old.unresolved and not method.unresolved and old.shape == method.shape
-            ):
-                if old.precedence == method.precedence:
-                    method.placed = old.placed
-                methods[i] = method
-                return
-        methods.append(method)
 
     def remove(self, target: Any, *types: Any) -> None:
         """Remove the methods of ``target``, or the one with exactly these annotations.
@@ -242,7 +229,7 @@ class MethodTable:
                     help="table.methods(target) lists what is there",
                 )
             if kept:
-                self._methods[key] = kept
+                self._methods[key] = Methods(kept)
             else:
                 del self._methods[key], self._targets[key]
             self._changed(target)
@@ -274,7 +261,7 @@ class MethodTable:
             if target is None:
                 for key in list(self._later):
                     self._fill(key)
-                held: Iterable[list[Method]] = (*self._methods.values(), *self._pending.values())
+                held: Iterable[Methods] = (*self._methods.values(), *self._pending.values())
                 return tuple(itertools.chain.from_iterable(held))
             if isinstance(target, str):
                 self.settle()

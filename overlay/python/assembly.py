@@ -8,14 +8,27 @@ formats are those of CPython 3.11 to 3.13; which instructions there are is the e
 from __future__ import annotations
 
 import dis
+import itertools
 import opcode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["Edits", "Item", "Label", "Listing", "Protected", "Region", "assemble"]
+__all__ = [
+    "Edits",
+    "Filled",
+    "Hole",
+    "Item",
+    "Label",
+    "Listing",
+    "Pattern",
+    "Protected",
+    "Region",
+    "assemble",
+    "narrowed",
+]
 
 EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
 _COUNTS: Any = getattr(opcode, "_inline_cache_entries")  # noqa: B009 (a list, or by name)
@@ -33,11 +46,13 @@ _PADDING = [b"\0\0" * count for count in CACHES]
 
 
 class Label:
-    """A place in the new code that a jump or an exception region refers to."""
+    """A place in the new code that a jump or an exception region refers to, so many units of
+    two bytes ahead of where the label stands."""
 
-    __slots__ = ("at",)
+    __slots__ = ("ahead", "at")
 
-    def __init__(self) -> None:
+    def __init__(self, ahead: int = 0) -> None:
+        self.ahead = ahead
         self.at = 0
 
 
@@ -61,7 +76,60 @@ class Region(NamedTuple):
     lasti: bool
 
 
-Item = tuple[int, int | Label] | Label | Protected
+class Hole(int):
+    """An argument in a pattern: which of the values it is."""
+
+    __slots__ = ()
+
+
+class Filled(NamedTuple):
+    """A pattern, and the values of its holes."""
+
+    pattern: Pattern
+    values: Sequence[int]
+
+    def encoded(self) -> bytearray:
+        """Its instructions, where all values are less than 256."""
+        out, values = bytearray(self.pattern.code), self.values
+        for at, which in self.pattern.holes:
+            out[at] = values[which]
+        return out
+
+    def items(self) -> Iterator[Item]:
+        """Its instructions, with labels of their own."""
+        labels = {i: Label(i.ahead) for i in self.pattern.items if type(i) is Label}
+
+        def own(arg: Any) -> Any:
+            if type(arg) is Hole:
+                return self.values[arg]
+            return labels[arg] if type(arg) is Label else arg
+
+        for item in self.pattern.items:
+            if type(item) is Protected:
+                yield item._replace(arg=own(item.arg), handler=own(item.handler))
+            else:
+                yield (item[0], own(item[1])) if type(item) is tuple else own(item)
+
+
+Item = tuple[int, Any] | Label | Protected | Filled
+
+
+class Pattern:
+    """Instructions that stand in many places with other arguments, and are encoded once.
+
+    items: the instructions; some arguments are holes, and jumps stay among them. holes: at
+    which bytes of the code the values go, and which, where each value is less than 256.
+    """
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        layout = _Layout(items, b"")
+        self.items = items
+        self.code = layout.encoded()
+        self.size = layout.size
+        self.protected = layout.protected
+        self.holes = layout.holes
+        # those that number cells and free variables
+        self.free = {which for at, which in self.holes if self.code[at - 1] in FREE}
 
 
 class Listing:
@@ -153,7 +221,7 @@ def assemble(
     code = listing.code
     if local is not None:
         _shift_slots(listing, edits)
-    layout = _Layout(listing, edits)
+    layout = _Layout(_items(listing, edits), code.co_code)
     # Locals of comprehensions that were inlined into a module or class body are hidden from
     # its namespace, but not in a copy: there they need names that no program has.
     hidden = () if code.co_flags & 1 else code.co_varnames
@@ -178,6 +246,9 @@ def _shift_slots(listing: Listing, edits: Edits) -> None:
     first = listing.code.co_nlocals
 
     def shifted(item: Item) -> Item:
+        if type(item) is Filled and item.pattern.free:
+            moved = {i for i in item.pattern.free if item.values[i] >= first}
+            return item._replace(values=[v + (i in moved) for i, v in enumerate(item.values)])
         if type(item) is tuple and item[0] in FREE and type(item[1]) is int and item[1] >= first:
             return item[0], item[1] + 1
         return item
@@ -202,9 +273,9 @@ class _Mark(NamedTuple):
 class _Layout:
     """Where everything comes to lie, found by growing jumps until they reach."""
 
-    def __init__(self, listing: Listing, edits: Edits) -> None:
-        self.raw = listing.code.co_code
-        self.items: list[Any] = _items(listing, edits)
+    def __init__(self, items: Sequence[Any], raw: bytes) -> None:
+        self.items = items
+        self.raw = raw
         self.wide: dict[int, int] = {}  # item -> EXTENDED_ARGs of a jump
         while self._place():
             pass
@@ -212,7 +283,8 @@ class _Layout:
     def _place(self) -> bool:
         """Place the items; whether a jump had to grow, so that all must be placed again."""
         moved, jumps, at = list[tuple[int, int, bool]](), list[tuple[int, int]](), 0
-        self.protected: list[tuple[int, Protected]] = []
+        # where each begins, and what the places of its labels count from
+        self.protected: list[tuple[int, int, Protected]] = []
         for i, item in enumerate(self.items):
             kind = type(item)
             if kind is _Raw:
@@ -220,10 +292,14 @@ class _Layout:
                 at += item.end - item.start
             elif kind is _Mark:
                 moved.append((item.unit, at, False))
+            elif kind is Filled:
+                inner = item.pattern.protected
+                self.protected += [(at + start, at, protected) for start, _, protected in inner]
+                at += item.pattern.size
             elif kind is Label:
-                item.at = at
+                item.at = at + item.ahead
             elif kind is Protected:
-                self.protected.append((at, item))
+                self.protected.append((at, 0, item))
                 at += 1 + _extra(item.arg)
             elif type(item[1]) is Label:
                 at += 1 + self.wide.get(i, 0) + CACHES[item[0]]
@@ -238,14 +314,17 @@ class _Layout:
 
     def encoded(self) -> bytes:
         out = bytearray()
+        self.holes: list[tuple[int, int]] = []
         for i, item in enumerate(self.items):
             kind = type(item)
             if kind is _Raw:
                 out += self.raw[2 * item.start : 2 * item.end]
-            elif kind is Protected:
-                _encode(out, item.op, item.arg, 0)
-            elif kind is tuple:
-                op, arg = item
+            elif kind is Filled:
+                out += item.encoded()
+            elif kind is Protected or kind is tuple:
+                op, arg, *_ = item
+                if type(arg) is Hole:
+                    self.holes.append((len(out) + 1, arg))
                 wide = self.wide.get(i, 0)
                 _encode(out, op, self.distances[i] if type(arg) is Label else arg, wide)
         return bytes(out)
@@ -267,21 +346,38 @@ class _Layout:
 
         return move
 
+    def _edited(self) -> Iterator[tuple[int, int]]:
+        """Stretches of the old code that are not in the new one as they were, and its end."""
+        last = len(self.raw) // 2
+        places = [*self.moved, (last, self.size, False)]
+        for (old, new, raw), (old_end, new_end, _) in itertools.pairwise(places):
+            if new_end - new != old_end - old or not (raw or old == old_end):
+                yield old, old_end
+        yield last, last
+
     def lines(self, table: bytes) -> bytes:
         """The positions, those of put-in instructions being those of the edited one. A table of
         the program's own making may say more than there are instructions."""
         move, out, last = self._mover(), bytearray(), len(self.raw) // 2
+        edited = self._edited()
         at = unit = new = kept = 0
+        first, behind = next(edited)
         while at < len(table):
             after = at + 1 + _payload(table, at)
             length = (table[at] & 7) + 1
-            unit = min(unit + length, last)
-            new, old = move(unit), new
-            if new - old != length:
-                out += table[kept:at]
-                _stretch(out, table[at:after], new - old)
-                kept = after
-            at = after
+            end = unit + length
+            if end <= first:
+                new += length
+            else:
+                end = min(end, last)
+                new, old = move(end), new
+                if new - old != length:
+                    out += table[kept:at]
+                    _stretch(out, table[at:after], new - old)
+                    kept = after
+                while first < end and behind <= end:
+                    first, behind = next(edited)
+            unit, at = end, after
         out += table[kept:]
         return bytes(out)
 
@@ -291,7 +387,8 @@ class _Layout:
         edges = sorted({e for r in listing.regions for e in (r.start, r.end, r.target)})
         new = {edge: move(listing.starts[edge]) for edge in edges}
         inner = [
-            (at, at + 1 + _extra(p.arg), p.handler.at, p.depth, False) for at, p in self.protected
+            (at, at + 1 + _extra(p.arg), base + p.handler.at, p.depth, False)
+            for at, base, p in self.protected
         ]
         entries = list(inner)
         for region in listing.regions:
@@ -307,6 +404,18 @@ class _Layout:
         return bytes(out)
 
 
+def narrowed(code: CodeType, op: int) -> CodeType:
+    """The code with each exception region ending behind its last instruction ``op``, if it has
+    one."""
+    listing, out = Listing(code), bytearray()
+    for region in listing.regions:
+        places = range(region.start, region.end)
+        last = max((k for k in places if listing.ops[k] == op), default=region.end - 1)
+        start, end = listing.starts[region.start], listing.starts[last + 1]
+        _write_region(out, start, end, listing.starts[region.target], region.depth, region.lasti)
+    return code.replace(co_exceptiontable=bytes(out))
+
+
 def _items(listing: Listing, edits: Edits) -> list[Any]:
     starts, targets = listing.starts, listing.targets
     labels = {k: edits.labels.get(k) or Label() for k in targets.values()}
@@ -318,18 +427,27 @@ def _items(listing: Listing, edits: Edits) -> list[Any]:
         items.append(_Mark(starts[k]))
         if k in labels:
             items.append(labels[k])
-        items += edits.before.get(k, ())
+        items += _fitting(edits.before.get(k, ()))
         if k in edits.replaced:
-            items += edits.replaced[k]
+            items += _fitting(edits.replaced[k])
         elif k in targets:
             items.append((listing.ops[k], labels[targets[k]]))
         else:
             items.append(_Raw(starts[k], starts[k + 1]))
-        items += edits.after.get(k, ())
+        items += _fitting(edits.after.get(k, ()))
         at = starts[k + 1]
     if at < starts[-1]:
         items.append(_Raw(at, starts[-1]))
     return items
+
+
+def _fitting(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, patterns as their instructions where a value needs more than a byte."""
+    for item in items:
+        if type(item) is Filled and max(item.values, default=0) >= 0x100:
+            yield from item.items()
+        else:
+            yield item
 
 
 def _extra(arg: int) -> int:

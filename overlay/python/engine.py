@@ -33,6 +33,7 @@ from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
 from overlay.python.twins import Family, copied
 from overlay.python.unseen import follow_profiler, unobserved
+from overlay.stack import current_stack, entered
 from overlay.table import LOCK, Method
 from overlay.target import INPLACE, key_of_target
 
@@ -95,6 +96,7 @@ class PythonEngine:
         self.watch = Watch(self, stack.records)
         self.overlaid: set[Any] = set()
         self.overlaid_codes: set[int] = set()
+        self.overlaid_kinds: set[int] = set()  # classes of targets
         self.caches = False  # whether functions with caches are known
         self.met = 0  # callees that came since what was dropped was last forgotten
         self.changes = 0  # how often all that was found has been forgotten
@@ -271,9 +273,10 @@ class PythonEngine:
 
     def enter_inner(self, context: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """A context called inside this one: its tables go on top of these."""
-        from overlay.context import entered
-
-        with entered(self.stack):
+        stack = self.stack
+        if current_stack() is stack:
+            return context(*args, **kwargs)
+        with entered(stack):
             return context(*args, **kwargs)
 
     def compiled(self, dispatcher: Any) -> Any:
@@ -351,6 +354,7 @@ class PythonEngine:
         keys = set(map(key_of_target, targets))
         inplace = {_INPLACE_OF[key] for key in keys if key in _INPLACE_OF}
         self.overlaid, self.overlaid_codes = keys | inplace, codes
+        self.overlaid_kinds = set(map(id, map(type, targets)))
 
     def _rewrite_all(self) -> None:
         self._codes.clear()

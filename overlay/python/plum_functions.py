@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
-from types import MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from overlay.python.assembly import narrowed
+from overlay.python.emit.writer import OP
 from overlay.python.forms import with_forms
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unseen
@@ -111,34 +114,33 @@ class _Dispatching(_Mapped):
         return self.engine.implementation(self.generic.function, method, self.after, args)
 
 
+# Calls of what is kept for the types of the arguments: of the exceptions in there only those of
+# looking it up are caught. Names are globals, which are read faster than those of a closure.
+_FORMS = """
+def single(a, /):
+    try:
+        return one[type(a)](a)
+    except (KeyError, TypeError):
+        pass
+    return call((a,), {})
+
+def double(a, b, /):
+    try:
+        return two[type(a)][type(b)](a, b)
+    except (KeyError, TypeError):
+        pass
+    return call((a, b), {})
+
+def dispatch(*args, **kwargs):
+    return call(args, kwargs)
+"""
+_NAMES = {"type": type, "KeyError": KeyError, "TypeError": TypeError, "__name__": __name__}
+
+
 def _forms(view: View) -> Callable[..., Any]:
     """A function for calls of any shape, with the fastest forms for one and two arguments."""
-    one, two = view.one, view.two
-
-    @unseen
-    def single(a: Any, /) -> Any:
-        try:
-            found = one[type(a)]
-        except (KeyError, TypeError):
-            pass
-        else:
-            return found(a)
-        return view.call((a,), {})
-
-    @unseen
-    def double(a: Any, b: Any, /) -> Any:
-        try:
-            found = two[type(a)][type(b)]
-        except (KeyError, TypeError):
-            pass
-        else:
-            return found(a, b)
-        return view.call((a, b), {})
-
-    @unseen
-    def dispatch(*args: Any, **kwargs: Any) -> Any:
-        return view.call(args, kwargs)
-
+    namespace = {**_NAMES, "one": view.one, "two": view.two, "call": view.call}
+    single, double, dispatch = (_form(code, namespace) for code in _codes())
     by_arity = {1: single, 2: double}
 
     def for_arity(arity: int | None) -> Callable[..., Any]:
@@ -147,3 +149,17 @@ def _forms(view: View) -> Callable[..., Any]:
     for function in (dispatch, single, double):
         with_forms(function, for_arity)
     return dispatch
+
+
+def _form(code: CodeType, namespace: dict[str, Any]) -> FunctionType:
+    made = unseen(FunctionType(code, namespace))
+    made.__code__ = made.__code__.replace()  # what it learns of its names and calls is its own
+    return made
+
+
+@functools.cache
+def _codes() -> list[CodeType]:
+    made: dict[str, Any] = {}
+    exec(compile(_FORMS, __file__, "exec"), made)
+    functions = (made[name] for name in ("single", "double", "dispatch"))
+    return [narrowed(function.__code__, OP["BINARY_SUBSCR"]) for function in functions]

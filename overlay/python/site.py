@@ -376,8 +376,7 @@ class Other:
         call = type_attribute(kind, "__call__")
         if type(kind) is not type or type(call) is not FunctionType:
             return  # the attribute of a class whose metaclass is another may be anything
-        tables = self.site.callees.engine.tables
-        if any(type(target) is kind for table in tables for target in table.targets()):
+        if id(kind) in self.site.callees.engine.overlaid_kinds:
             return  # each of its objects may stand for something else
         if type(to) is MethodType and to.__self__ is instance:
             call = to.__func__

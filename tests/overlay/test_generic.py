@@ -393,6 +393,34 @@ def both(ctx, call):
     return block
 
 
+@pytest.mark.parametrize("error", [KeyError, TypeError])
+@pytest.mark.parametrize(
+    "call",
+    [lambda f: f(1.0), lambda f: f(1.0, 2.0), lambda f: f(1.0, 2.0, 3.0)],
+    ids=["one", "two", "three"],
+)
+def test_what_a_method_raises_comes_out_of_its_call_and_it_runs_once(call, error):
+    runs = []
+
+    @generic
+    def fails(a, b=None, c=None): ...
+
+    @fails.dispatch
+    def fails(a: float, b: object = None, c: object = None):
+        runs.append(a)
+        raise error("mine")
+
+    def program():
+        for _ in range(3):
+            with pytest.raises(error, match="mine"):
+                call(fails)
+
+    for run in (program, Context(MethodTable("none")).wrap(program)):
+        runs.clear()
+        run()
+        assert runs == [1.0] * 3
+
+
 def test_call_next_goes_through_the_tables_to_the_base():
     def table(name, *hints):
         made = MethodTable(name)

@@ -34,6 +34,45 @@ def test_looking_at_a_table():
     assert repr(table) == "<MethodTable 'approx': 2 methods for 2 targets>"
 
 
+def annotated(hint):
+    def method(x):
+        return hint
+
+    method.__annotations__["x"] = hint
+    return method
+
+
+def test_a_method_is_not_compared_with_every_other_of_its_target():
+    compared = []
+
+    class Kind(type):
+        __hash__ = type.__hash__
+
+        def __eq__(cls, other):
+            compared.append(cls)
+            return cls is other
+
+    table, kinds = MethodTable("many"), [Kind(f"Kind{i}", (), {}) for i in range(200)]
+    for kind in kinds:
+        table.overlay(math.sin)(annotated(kind))
+    assert len(compared) < 10 * len(kinds)
+    last = annotated(kinds[50])
+    table.overlay(math.sin)(last)
+    assert [m.function for m in table.methods(math.sin)].index(last) == 50
+    assert len(table) == len(kinds)
+
+
+def test_a_method_replaces_one_of_an_annotation_without_a_hash():
+    class Kind(type):
+        def __eq__(cls, other):
+            return cls is other
+
+    table, hints = MethodTable("t"), [float, Kind("Unhashable", (), {}), str]
+    for hint in (*hints, *hints):
+        table.overlay(math.sin)(annotated(hint))
+    assert len(table) == len(hints)
+
+
 def test_the_same_signature_replaces():
     table = MethodTable("t")
     table.overlay(math.sin)(sin)

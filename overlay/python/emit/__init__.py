@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 
 from overlay.python.emit.common import Emitter
@@ -10,8 +11,10 @@ from overlay.python.supported import SUPPORTED, require_supported
 __all__ = ["SUPPORTED", "Emitter", "emitter"]
 
 
+@functools.cache
 def emitter(version: tuple[int, int] = sys.version_info[:2]) -> Emitter:
-    """The emitter for a Python version; UnsupportedPython where there is none."""
+    """The emitter for a Python version, the same each time; UnsupportedPython where there is
+    none."""
     require_supported(version)
     if version == (3, 11):
         from overlay.python.emit.py311 import Emitter311

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from overlay.python.assembly import Item
 from overlay.python.construction import is_simple
 from overlay.python.emit.operators import Operators
-from overlay.python.emit.sequences import kinds_of
+from overlay.python.emit.sequences import Kinds, Place, kinds_of
 from overlay.python.emit.walk import READS, Walk
 from overlay.python.emit.writer import OP, Tag, Writer, getattr_static, lookup
 from overlay.python.own_builtins import __builtins__  # noqa: F401
@@ -24,34 +23,30 @@ CHANGES = frozenset({"__code__", "__defaults__", "__kwdefaults__", "__name__", "
 class Emitter(Walk, Operators):
     """The instruction sequences of one Python minor version."""
 
-    def map_value(
-        self,
-        tag: Tag,
-        arity: int | None,
-        w: Writer,
-        after: Sequence[Item] = (),
-        bind: Sequence[Item] | None = None,
-    ) -> None:
-        """Map the callee that one instruction pushes, where it is pushed; ``after`` that."""
+    def map_value(self, tag: Tag, arity: int | None, w: Writer, place: Place) -> None:
+        """Map the callee that one instruction pushes, where it is pushed."""
         k = tag[1]
         op, arg = w.listing.ops[k], w.listing.args[k]
         w.mapped.add(k)
         if op == OP["LOAD_GLOBAL"]:
             arg &= ~1
             if is_simple(tag[2]):
-                w.edits.replaced[k] = [*self.guard_class(w, [(op, arg)], arity), *after]
+                site = w.new_site(arity, None, True)
+                made = self.filled(w, site, self.guarded_class, [(op, arg)], place)
+                w.edits.replaced[k] = [made]
                 return
         site = w.new_site(arity)
         kinds = kinds_of(tag[2])
         if op in READS:
-            w.edits.replaced[k] = [*self.guard(w, site, [(op, arg)], bind, kinds), *after]
+            loads = [(op, arg)]
+            w.edits.replaced[k] = [self.filled(w, site, self.guarded, loads, place, kinds)]
         elif op == OP["LOAD_ATTR"] and self._of_module(k - 1, w):
-            loaded: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
+            loads = [(OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1), (op, arg)]
             null = OP["PUSH_NULL"] if w.listing.args[k - 1] & 1 else OP["NOP"]
             w.edits.replaced[k - 1] = [(null, 0)]
-            w.edits.replaced[k] = [*self.guard(w, site, [loaded, (op, arg)], bind, kinds), *after]
+            w.edits.replaced[k] = [self.filled(w, site, self.guarded, loads, place, kinds)]
         else:
-            w.edits.after[k] = [*self.guard(w, site, (), bind), *after]
+            w.edits.after[k] = [self.filled(w, site, self.guarded, (), place, Kinds.ANY)]
 
     def _of_module(self, k: int, w: Writer) -> bool:
         """Whether an instruction loads a module, which may be done twice, and is not edited."""
@@ -64,17 +59,20 @@ class Emitter(Walk, Operators):
         """Map a method load whose receiver is a module or class: it gives a plain callable."""
         k = tag[1]
         name = self.attribute(k, w)
-        plain = self.load_attr(w.name(name))
+        plain = self.load_attr(name, w)
         receiver = tag[2][0][2]
         if isinstance(receiver, type) and type(type_attribute(receiver, name)) is classmethod:
-            w.edits.replaced[k] = [plain, *self.unbind(w, w.new_site(None, name))]
+            unbound = self.filled(w, w.new_site(None, name), self.unbind)
+            w.edits.replaced[k] = [plain, unbound]
         elif self._of_module(k - 1, w):
-            load: Item = (OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1)
+            loads = [(OP["LOAD_GLOBAL"], w.listing.args[k - 1] & ~1), plain]
             w.edits.replaced[k - 1] = [(OP["NOP"], 0)]
             kinds = kinds_of(getattr_static(receiver, name))
-            w.edits.replaced[k] = self.two_slots(w, site, [load, plain], kinds)
+            made = self.filled(w, site, self.guarded, loads, self.two_slots_anew, kinds)
+            w.edits.replaced[k] = [made]
         else:
-            w.edits.replaced[k] = [plain, *self.two_slots(w, site)]
+            made = self.filled(w, site, self.guarded, (), self.two_slots, Kinds.FUNCTIONS)
+            w.edits.replaced[k] = [plain, made]
 
     def is_target(self, tag: Tag | None, w: Writer) -> bool:
         """Whether what an instruction loads, as a global or from a module, is a target now."""

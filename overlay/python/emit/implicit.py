@@ -265,7 +265,7 @@ class _Implicit:
             return  # the attribute of a module that is loaded together with it
         native = [*edits.replaced.pop(k, [(self.w.listing.ops[k], arg)]), *edits.after.pop(k, ())]
         site = self.w.new_site(None)
-        value = [*self.emitter.guard(self.w, site), *self.emitter.as_callable()]
+        value = [self.emitter.filled(self.w, site, self.emitter.guard), *self.emitter.as_callable()]
         self._asked(k, 1, attributes.resolver_method(name), native=native, after=value)
 
     def _load_super(self, k: int, arg: int) -> None:

@@ -6,6 +6,7 @@ import dis
 from collections.abc import Callable
 
 from overlay.python.assembly import Item
+from overlay.python.emit.patterns import Arguments
 from overlay.python.emit.py312 import Emitter312
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
@@ -31,13 +32,13 @@ class Emitter311(Emitter312):
     def attribute(self, k: int, w: Writer) -> str:
         return w.listing.code.co_names[w.listing.args[k]]
 
-    def load_attr(self, name: int) -> Item:
-        return OP["LOAD_ATTR"], name
+    def load_attr(self, name: str, w: Arguments) -> Item:
+        return OP["LOAD_ATTR"], w.name(name)
 
-    def _bound(self, load: tuple[int, int], w: Writer) -> list[Item]:
-        return [(OP["LOAD_ATTR"], load[1])]
+    def bound(self, op: int, arg: int) -> tuple[int, int]:
+        return OP["LOAD_ATTR"], arg
 
-    def class_attribute(self, name: str, w: Writer) -> list[Item]:
+    def class_attribute(self, name: str, w: Arguments) -> list[Item]:
         if not w.optimized:
             return super().class_attribute(name, w)
         # of a class it pushes NULL and the attribute, faster than LOAD_ATTR
@@ -68,4 +69,4 @@ class Emitter311(Emitter312):
             return
         load: Item = (OP["LOAD_ATTR"], w.listing.args[tag[1]])
         site = w.new_site(None, self.attribute(tag[1], w))
-        w.edits.replaced[tag[1]] = [load, *self.unbind(w, site)]
+        w.edits.replaced[tag[1]] = [load, self.filled(w, site, self.unbind)]

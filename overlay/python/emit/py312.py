@@ -9,7 +9,8 @@ from typing import Any
 
 from overlay.python.assembly import Item, Label, Protected
 from overlay.python.emit.common import Emitter
-from overlay.python.emit.sequences import Kinds, shuffled
+from overlay.python.emit.patterns import Arguments
+from overlay.python.emit.sequences import Guard, Kinds, shuffled
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
@@ -41,7 +42,7 @@ class Emitter312(Emitter):
         if kind in ("exit", "function"):
             return
         if arity == 1 and self.is_target(first if kind == "static method" else second, w):
-            w.edits.before[start] = self.dispatch_inline(2, w)
+            w.edits.before[start] = [self.filled(w, w.new_site(1), self.dispatch_inline, (), 2)]
         elif first is None or kind in ("value", "static"):
             decorated = None if arity is None else arity + 1
             self._pushed_or_deep(start, stack, count + 2, decorated, w)
@@ -60,45 +61,52 @@ class Emitter312(Emitter):
         """Map the callee where it is pushed if that is known, else where the call begins."""
         tag = stack[-depth]
         if tag is None or tag[0] not in ("value", "static", "global"):
-            w.edits.before[at] = self.guard_deep(w, depth, w.new_site(arity))
+            w.edits.before[at] = [self.filled(w, w.new_site(arity), self.guard_deep, (), depth)]
         elif w.edits.once(tag[1]):
-            done = Label()
-            bind = self.bind(w, done) if null and w.optimized else None
-            self.map_value(tag, arity, w, [done], bind)
-            if tag[0] == "global":
-                w.edits.replaced[tag[1]].insert(0, (OP["PUSH_NULL"], 0))
+            place = self.above_null if null else self.as_value
+            self.map_value(tag, arity, w, self.two_slots_anew if tag[0] == "global" else place)
 
-    def bind(self, w: Writer, done: Label) -> list[Item]:
-        """``[NULL, self, function] -> [function, self]``, and leave."""
-        return [(OP["SWAP"], 3), (OP["STORE_FAST"], w.temporary()), (OP["JUMP_FORWARD"], done)]
-
-    def two_slots(
-        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
-    ) -> list[Item]:
+    def above_null(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The place of a callee whose other slot was pushed before it."""
         done = Label()
-        bind = self.bind(w, done) if w.optimized else None
-        null = [(OP["PUSH_NULL"], 0)] if again else under()
-        return [*null, *self.guard(w, site, again, bind, kinds), done]
+        # [NULL, self, function] -> [function, self], and leave
+        store: Item = (OP["STORE_FAST"], w.temporary()) if w.optimized else done
+        bind = [(OP["SWAP"], 3), store, (OP["JUMP_FORWARD"], done)] if w.optimized else None
+        return [*guard(bind), done]
+
+    def two_slots(self, w: Arguments, guard: Guard) -> list[Item]:
+        return [*under(), *self.above_null(w, guard)]
+
+    def two_slots_anew(self, w: Arguments, guard: Guard) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0), *self.above_null(w, guard)]
 
     def _method(self, tag: Tag, w: Writer) -> None:
-        """Map what a method load pushes.
+        """Map what a method load pushes."""
+        k, (_, depth) = tag[1], tag[2]
+        load = (w.listing.ops[k], w.listing.args[k])
+        bound = self.bound(*load)
+        site = w.new_site(None, self.attribute(k, w))
+        if w.optimized:
+            made = self.filled(w, site, self.method_load, [load, bound], depth)
+            w.edits.replaced[k] = [made]
+        else:
+            made = self.filled(w, site, self.guarded, (), self.two_slots, Kinds.FUNCTIONS)
+            w.edits.replaced[k] = [bound, made]
+
+    def method_load(self, w: Arguments, site: Any, loads: Sequence[Item], depth: int) -> list[Item]:
+        """A method load, ``depth`` slots deep, with what it pushes mapped.
 
         While the site knows a method, the load is the native one; a local that is unbound where
         the load pushed NULL tells the two layouts apart, since no instruction may look at a
         NULL. Else, and where such a local would be seen, the attribute is loaded as a value.
         """
-        k, (_, depth) = tag[1], tag[2]
-        load = (w.listing.ops[k], w.listing.args[k])
-        site = w.new_site(None, self.attribute(k, w))
-        if not w.optimized:
-            w.edits.replaced[k] = [*self._bound(load, w), *self.two_slots(w, site)]
-            return
+        load, bound = loads
         value, hit, unbound, end = Label(), Label(), Label(), Label()
         local = w.temporary()
         jump: Item = (OP["JUMP_FORWARD"], end)
-        w.edits.replaced[k] = [
+        return [
             w.const(site),
-            self.load_attr(w.name("bound")),
+            self.load_attr("bound", w),
             (self.JUMP_IF_TRUE, value),
             load,  # [method | NULL, receiver | callable]
             (OP["SWAP"], 2),
@@ -115,8 +123,8 @@ class Emitter312(Emitter):
             (OP["SWAP"], 2),
             jump,
             value,
-            *self._bound(load, w),
-            *self.two_slots(w, site),
+            bound,
+            *self.guarded(w, site, (), self.two_slots, Kinds.FUNCTIONS),
             jump,
             unbound,  # [callable, method', known method, exception]
             *[(OP["POP_TOP"], 0)] * 3,
@@ -129,11 +137,11 @@ class Emitter312(Emitter):
             end,
         ]
 
-    def _bound(self, load: tuple[int, int], w: Writer) -> list[Item]:
+    def bound(self, op: int, arg: int) -> tuple[int, int]:
         """The same attribute load, pushing one slot."""
-        return [(load[0], load[1] & ~1)]
+        return op, arg & ~1
 
-    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
+    def call(self, count: int, function: Any, w: Arguments) -> list[Item]:
         rotate: list[Item] = [(OP["SWAP"], count + 1)] if count else []
         order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
         load = w.const(function)
@@ -142,7 +150,7 @@ class Emitter312(Emitter):
     def call_pushed(self, count: int) -> list[Item]:
         return [*shuffled(_UNDER[count]), *self.invoke(count)]
 
-    def call_on_copies(self, count: int, function: Any, w: Writer) -> list[Item]:
+    def call_on_copies(self, count: int, function: Any, w: Arguments) -> list[Item]:
         copies: list[Item] = [(OP["COPY"], count + 2)] * count
         return [(OP["PUSH_NULL"], 0), w.const(function), *copies, *self.invoke(count)]
 
@@ -152,10 +160,10 @@ class Emitter312(Emitter):
     def beside_null(self) -> list[Item]:
         return under()
 
-    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+    def type_of(self, w: Arguments, depth: int = 1) -> list[Item]:
         return [(OP["PUSH_NULL"], 0), w.const(type), (OP["COPY"], depth + 2), *self.invoke(1)]
 
-    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+    def pick(self, callee: int, site: Any, w: Arguments) -> list[Item]:
         load = w.const(site.pick)
         return [
             (OP["PUSH_NULL"], 0),

@@ -9,7 +9,8 @@ from typing import Any
 
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import Emitter
-from overlay.python.emit.sequences import Kinds, shuffled
+from overlay.python.emit.patterns import Arguments
+from overlay.python.emit.sequences import Guard, Kinds, shuffled
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
@@ -45,15 +46,16 @@ class Emitter313(Emitter):
         decorated = not null and kind not in ("method", "static method")
         arity = None if extended or keywords or decorated else count
         if arity == 1 and self.is_target(first, w):
-            w.edits.before[k] = self.dispatch_inline(3, w)
+            w.edits.before[k] = [self.filled(w, w.new_site(1), self.dispatch_inline, (), 3)]
         elif first is None or kind in ("function", "null", "super", "code"):
-            w.edits.before[k] = self.guard_deep(w, depth, w.new_site(arity))
+            w.edits.before[k] = [self.filled(w, w.new_site(arity), self.guard_deep, (), depth)]
         elif w.edits.once(first[1]):
             self._where_pushed(first, arity, w, extended)
 
     def _where_pushed(self, tag: Tag, arity: int | None, w: Writer, extended: bool) -> None:
         if tag[0] == "method":
-            w.edits.after[tag[1]] = self._method(w.new_site(None, self.attribute(tag[1], w)), w)
+            site = w.new_site(None, self.attribute(tag[1], w))
+            w.edits.after[tag[1]] = [self.filled(w, site, self.method)]
         elif tag[0] == "static method":
             self.map_static(tag, w.new_site(arity), w)
         else:
@@ -62,29 +64,36 @@ class Emitter313(Emitter):
     def _value(self, tag: Tag, arity: int | None, w: Writer, extended: bool) -> None:
         """Map a callee that is pushed with NULL, or before it; extended: the slot of that NULL
         cannot hold an argument."""
-        k, done = tag[1], Label()
+        k = tag[1]
         if tag[0] == "global":
-            bind = None if extended else self.bind(done)
-            self.map_value(tag, arity, w, [(OP["PUSH_NULL"], 0), done], bind)
-        elif extended:
-            self.map_value(tag, arity, w)
-        elif w.listing.ops[k + 1] == OP["PUSH_NULL"] and k + 1 not in w.edits.after:
-            self.map_value(tag, arity, w, (), self.bind(done))
-            w.edits.after[k + 1] = [done]
+            place = self.before_null if extended else self.two_slots_anew
+        elif extended or w.listing.ops[k + 1] != OP["PUSH_NULL"]:
+            place = self.as_value
         else:
-            self.map_value(tag, arity, w)
+            place = self.under_null
+        self.map_value(tag, arity, w, place)
+
+    def before_null(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The place of a callee that stays one slot, and which has taken the place of two."""
+        return [*guard(None), (OP["PUSH_NULL"], 0)]
+
+    def under_null(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The place of a callee after which NULL is pushed."""
+        done = Label(ahead=1)
+        return [*guard(self.bind(done)), done]
 
     def bind(self, done: Label) -> list[Item]:
         """``[self, function] -> [function, self]``, and leave."""
         return [(OP["SWAP"], 2), (OP["JUMP_FORWARD"], done)]
 
-    def two_slots(
-        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
-    ) -> list[Item]:
+    def two_slots(self, w: Arguments, guard: Guard) -> list[Item]:
         done = Label()
-        return [*self.guard(w, site, again, self.bind(done), kinds), (OP["PUSH_NULL"], 0), done]
+        return [*guard(self.bind(done)), (OP["PUSH_NULL"], 0), done]
 
-    def _method(self, site: Any, w: Writer) -> list[Item]:
+    def two_slots_anew(self, w: Arguments, guard: Guard) -> list[Item]:
+        return self.two_slots(w, guard)
+
+    def method(self, w: Arguments, site: Any, loads: Sequence[Item]) -> list[Item]:
         """``[callable, self | NULL] -> [callable', self | NULL]``."""
         hit, end = Label(), Label()
         swap: Item = (OP["SWAP"], 2)
@@ -107,10 +116,10 @@ class Emitter313(Emitter):
     def beside_null(self) -> list[Item]:
         return [(OP["PUSH_NULL"], 0)]
 
-    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+    def type_of(self, w: Arguments, depth: int = 1) -> list[Item]:
         return [w.const(type), (OP["PUSH_NULL"], 0), (OP["COPY"], depth + 2), (OP["CALL"], 1)]
 
-    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+    def pick(self, callee: int, site: Any, w: Arguments) -> list[Item]:
         load = w.const(site.pick)
         return [
             load,
@@ -120,7 +129,7 @@ class Emitter313(Emitter):
             (OP["CALL"], 2),
         ]
 
-    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
+    def call(self, count: int, function: Any, w: Arguments) -> list[Item]:
         rotate: list[Item] = [(OP["SWAP"], count + 1)] if count else []
         order: list[Item] = [(OP["SWAP"], 2), (OP["SWAP"], 3)] if count == 3 else []
         null: Item = (OP["PUSH_NULL"], 0)
@@ -129,7 +138,7 @@ class Emitter313(Emitter):
     def call_pushed(self, count: int) -> list[Item]:
         return [*shuffled(_UNDER[count]), (OP["CALL"], count)]
 
-    def call_on_copies(self, count: int, function: Any, w: Writer) -> list[Item]:
+    def call_on_copies(self, count: int, function: Any, w: Arguments) -> list[Item]:
         copies: list[Item] = [(OP["COPY"], count + 2)] * count
         return [w.const(function), (OP["PUSH_NULL"], 0), *copies, (OP["CALL"], count)]
 

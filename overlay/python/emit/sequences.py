@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar
 
 from overlay.python.assembly import Item, Label
-from overlay.python.emit.writer import OP, Writer
+from overlay.python.emit.patterns import Arguments, Patterns
+from overlay.python.emit.writer import OP
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["SLOTS", "Kinds", "Sequences", "kinds_of", "shuffled"]
+__all__ = ["Kinds", "Place", "Sequences", "kinds_of", "shuffled"]
 
-# Slots of the stack that are needed to map a callee, from its own on.
-SLOTS, _SLOTS_FOR_OTHERS, _SLOTS_FOR_TARGETS = 4, 6, 7
+# Slots of the stack that are needed to map a callee, where that are more than usual.
+_SLOTS_FOR_OTHERS, _SLOTS_FOR_TARGETS = 6, 7
+
+# What is around a guard where a callee is pushed; it is given what makes the guard, by how that
+# is to bind methods.
+Guard = Callable[[Sequence[Item] | None], list[Item]]
+Place = Callable[[Arguments, Guard], list[Item]]
 
 
 class Kinds(enum.Enum):
@@ -39,7 +45,7 @@ def kinds_of(value: Any) -> Kinds:
     return Kinds.ONE if held and not (type(value) is BuiltinFunctionType and bound) else Kinds.ANY
 
 
-class Sequences(ABC):
+class Sequences(Patterns, ABC):
     """Sequences that do not differ between Python versions, and those that they are made of."""
 
     JUMP_IF_TRUE: ClassVar[int] = OP.get("POP_JUMP_IF_TRUE", 0)
@@ -49,7 +55,7 @@ class Sequences(ABC):
 
     def guard(
         self,
-        w: Writer,
+        w: Arguments,
         site: Any,
         again: Sequence[Item] = (),
         bind: Sequence[Item] | None = None,
@@ -78,11 +84,22 @@ class Sequences(ABC):
             end,
         ]
 
-    def guard_class(self, w: Writer, again: Sequence[Item], arity: int | None) -> list[Item]:
+    def guarded(
+        self, w: Arguments, site: Any, again: Sequence[Item], place: Place, kinds: Kinds
+    ) -> list[Item]:
+        """The same with what is around it."""
+        return place(w, lambda bind: self.guard(w, site, again, bind, kinds))
+
+    def guarded_class(
+        self, w: Arguments, site: Any, again: Sequence[Item], place: Place
+    ) -> list[Item]:
+        """The same for a class."""
+        return place(w, lambda bind: self.guard_class(w, site, again))
+
+    def guard_class(self, w: Arguments, site: Any, again: Sequence[Item]) -> list[Item]:
         """The same for a class that can be called as it is while its ``__init__`` and
         ``__new__`` are what they were."""
         missed, end = Label(), Label()
-        site = w.new_site(arity, None, True)
         return [
             *self.known(w, site),
             *again,
@@ -91,7 +108,7 @@ class Sequences(ABC):
             *again,
             *self.class_attribute("__init__", w),
             w.const(site),
-            self.load_attr(w.name("init")),
+            self.load_attr("init", w),
             (OP["IS_OP"], 0),
             (self.JUMP_IF_FALSE, missed),
             *again,
@@ -106,13 +123,13 @@ class Sequences(ABC):
             end,
         ]
 
-    def known(self, w: Writer, site: Any) -> list[Item]:
+    def known(self, w: Arguments, site: Any) -> list[Item]:
         """Pushes what the site takes for the callee that it knows, and that callee."""
-        return [w.const(site), self.load_attr(w.name("pair")), (OP["UNPACK_SEQUENCE"], 2)]
+        return [w.const(site), self.load_attr("pair", w), (OP["UNPACK_SEQUENCE"], 2)]
 
     def ask(
         self,
-        w: Writer,
+        w: Arguments,
         site: Any,
         bind: Sequence[Item] | None = None,
         kinds: Kinds = Kinds.ANY,
@@ -139,12 +156,12 @@ class Sequences(ABC):
             jump,
             function,
             w.const(site),
-            self.load_attr(w.name("clean")),
+            self.load_attr("clean", w),
             (self.JUMP_IF_NONE, keyed),
             (OP["COPY"], 2),
-            self.load_attr(w.name("__code__")),
+            self.load_attr("__code__", w),
             w.const(site),
-            self.load_attr(w.name("clean")),
+            self.load_attr("clean", w),
             (OP["IS_OP"], 0),
             (self.JUMP_IF_FALSE, keyed),
             pop,
@@ -156,7 +173,7 @@ class Sequences(ABC):
         ]
 
     def _other_kinds(
-        self, w: Writer, site: Any, bind: Sequence[Item] | None, keyed: Label, end: Label
+        self, w: Arguments, site: Any, bind: Sequence[Item] | None, keyed: Label, end: Label
     ) -> list[Item]:
         """``[callee, kind] -> [callee']`` for what is neither a function nor a method."""
         w.slots = _SLOTS_FOR_OTHERS
@@ -173,11 +190,13 @@ class Sequences(ABC):
             *self.ask_other(w, site),
         ]
 
-    def _if_kind(self, kind: Any, where: Label, w: Writer) -> list[Item]:
+    def _if_kind(self, kind: Any, where: Label, w: Arguments) -> list[Item]:
         """``[kind]``: jump if it is that."""
         return [(OP["COPY"], 1), w.const(kind), (OP["IS_OP"], 0), (self.JUMP_IF_TRUE, where)]
 
-    def _method_value(self, w: Writer, site: Any, bind: Sequence[Item], end: Label) -> list[Item]:
+    def _method_value(
+        self, w: Arguments, site: Any, bind: Sequence[Item], end: Label
+    ) -> list[Item]:
         """``[bound method, MethodType]`` to two slots where the site knows its function."""
         other, missed = Label(), Label()
         return [
@@ -188,11 +207,11 @@ class Sequences(ABC):
             (OP["POP_TOP"], 0),
             *self.known(w, site),  # [bound method, function', known function]
             (OP["COPY"], 3),
-            self.load_attr(w.name("__func__")),
+            self.load_attr("__func__", w),
             (OP["IS_OP"], 0),
             (self.JUMP_IF_FALSE, missed),
             (OP["SWAP"], 2),
-            self.load_attr(w.name("__self__")),
+            self.load_attr("__self__", w),
             (OP["SWAP"], 2),
             *bind,
             missed,
@@ -202,12 +221,12 @@ class Sequences(ABC):
             other,
         ]
 
-    def _instance(self, w: Writer, site: Any, bind: Sequence[Item]) -> list[Item]:
+    def _instance(self, w: Arguments, site: Any, bind: Sequence[Item]) -> list[Item]:
         """``[object, its class]`` to two slots where the site knows that class's ``__call__``."""
         other, changed = Label(), Label()
         return [
             w.const(site),
-            self.load_attr(w.name("instance")),
+            self.load_attr("instance", w),
             (OP["UNPACK_SEQUENCE"], 3),  # [object, class, __call__, function', known class]
             (OP["COPY"], 4),
             (OP["IS_OP"], 0),
@@ -224,18 +243,18 @@ class Sequences(ABC):
             (OP["POP_TOP"], 0),
         ]
 
-    def _same(self, w: Writer, site: Any, end: Label) -> list[Item]:
+    def _same(self, w: Arguments, site: Any, end: Label) -> list[Item]:
         """``[callee]``: done if it is the one that the site takes as it is."""
         return [
             w.const(site),
-            self.load_attr(w.name("same")),
+            self.load_attr("same", w),
             *self.call_pushed(0),
             (OP["COPY"], 2),
             (OP["IS_OP"], 0),
             (self.JUMP_IF_TRUE, end),
         ]
 
-    def unbind(self, w: Writer, site: Any) -> list[Item]:
+    def unbind(self, w: Arguments, site: Any, loads: Sequence[Item] = ()) -> list[Item]:
         """``[callee] -> [function', receiver]``, the two slots of a method call, for a callee
         that comes bound each time; ``[callee']`` and NULL where it is not what the site knows."""
         method, hit, end = Label(), Label(), Label()
@@ -250,7 +269,7 @@ class Sequences(ABC):
             method,
             *self.known(w, site),  # [bound method, function', known function]
             (OP["COPY"], 3),
-            self.load_attr(w.name("__func__")),
+            self.load_attr("__func__", w),
             (OP["IS_OP"], 0),
             (self.JUMP_IF_TRUE, hit),
             (OP["POP_TOP"], 0),
@@ -258,34 +277,35 @@ class Sequences(ABC):
             (OP["JUMP_FORWARD"], end),
             hit,
             (OP["SWAP"], 2),
-            self.load_attr(w.name("__self__")),
+            self.load_attr("__self__", w),
             end,
         ]
 
-    def look_up(self, w: Writer, site: Any) -> list[Item]:
+    def look_up(self, w: Arguments, site: Any) -> list[Item]:
         """``[function] -> [callee']``."""
         return [w.const(site), (OP["SWAP"], 2), (OP["BINARY_SUBSCR"], 0)]
 
-    def ask_other(self, w: Writer, site: Any) -> list[Item]:
+    def ask_other(self, w: Arguments, site: Any) -> list[Item]:
         """``[callee] -> [callee']`` by the slowest path."""
         return self.look_up(w, site.other)
 
-    def guard_deep(self, w: Writer, depth: int, site: Any) -> list[Item]:
+    def guard_deep(self, w: Arguments, site: Any, loads: Sequence[Item], depth: int) -> list[Item]:
         """Map the callee that stands ``depth`` slots from the top."""
         swap: list[Item] = [(OP["SWAP"], depth)] if depth > 1 else []
         return [*swap, *self.guard(w, site), *swap]
 
-    def dispatch_inline(self, callee: int, w: Writer) -> list[Item]:
+    def dispatch_inline(
+        self, w: Arguments, site: Any, loads: Sequence[Item], callee: int
+    ) -> list[Item]:
         """Before a call with one positional argument, whose callee stands ``callee`` slots from
         the top: put in the method that the site knows for the target and the argument's type,
         else ask."""
-        site = w.new_site(1)
         w.slots = _SLOTS_FOR_TARGETS
         other, missed, end = Label(), Label(), Label()
         load = w.const(site)
         return [
             load,
-            self.load_attr(w.name("inline")),
+            self.load_attr("inline", w),
             (OP["UNPACK_SEQUENCE"], 3),  # [callee, .., argument, method, target, type]
             *self.type_of(w, 4),
             (OP["IS_OP"], 0),
@@ -307,19 +327,26 @@ class Sequences(ABC):
     # ---- what the versions have each in their own way ----
 
     @abstractmethod
-    def two_slots(
-        self, w: Writer, site: Any, again: Sequence[Item] = (), kinds: Kinds = Kinds.FUNCTIONS
-    ) -> list[Item]:
-        """``[callee]`` to the two slots of a call of ``callee'``; again, kinds as in ``guard``."""
+    def two_slots(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The place of a callee that was pushed, and is to be in the two slots of a call."""
         ...
 
-    def load_attr(self, name: int) -> Item:
-        """Plain attribute load."""
-        return OP["LOAD_ATTR"], name << 1
+    @abstractmethod
+    def two_slots_anew(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The same of one that was not pushed before."""
+        ...
 
-    def class_attribute(self, name: str, w: Writer) -> list[Item]:
+    def as_value(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The place of a callee that stays one slot."""
+        return guard(None)
+
+    def load_attr(self, name: str, w: Arguments) -> Item:
+        """Plain attribute load."""
+        return OP["LOAD_ATTR"], w.name(name, 1)
+
+    def class_attribute(self, name: str, w: Arguments) -> list[Item]:
         """``[class] -> [class.name]``, where that is no method of its metaclass."""
-        return [self.load_attr(w.name(name))]
+        return [self.load_attr(name, w)]
 
     @abstractmethod
     def beside_null(self) -> list[Item]:
@@ -327,17 +354,17 @@ class Sequences(ABC):
         ...
 
     @abstractmethod
-    def type_of(self, w: Writer, depth: int = 1) -> list[Item]:
+    def type_of(self, w: Arguments, depth: int = 1) -> list[Item]:
         """``[x, ..] -> [x, .., type(x)]`` of what stands ``depth`` slots from the top."""
         ...
 
     @abstractmethod
-    def pick(self, callee: int, site: Any, w: Writer) -> list[Item]:
+    def pick(self, callee: int, site: Any, w: Arguments) -> list[Item]:
         """``[callee, .., x] -> [callee, .., x, site.pick(callee, x)]``."""
         ...
 
     @abstractmethod
-    def call(self, count: int, function: Any, w: Writer) -> list[Item]:
+    def call(self, count: int, function: Any, w: Arguments) -> list[Item]:
         """``[a1..an] -> [function(a1, .., an)]`` for n of 0 to 3."""
         ...
 
@@ -347,7 +374,7 @@ class Sequences(ABC):
         ...
 
     @abstractmethod
-    def call_on_copies(self, count: int, function: Any, w: Writer) -> list[Item]:
+    def call_on_copies(self, count: int, function: Any, w: Arguments) -> list[Item]:
         """``[a1..an] -> [a1..an, function(a1, .., an)]``."""
         ...
 

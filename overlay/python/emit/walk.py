@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from overlay.python.assembly import Region
 from overlay.python.emit.effects import FINAL, follow, jumped
-from overlay.python.emit.sequences import SLOTS, Sequences
+from overlay.python.emit.sequences import Sequences
 from overlay.python.emit.writer import COMPREHENSIONS, OP, Stack, Writer, getattr_static, lookup
 from overlay.python.own_builtins import __builtins__  # noqa: F401
 
@@ -62,8 +62,10 @@ class Walk(Sequences):
         pending: list[tuple[int, int, Stack]] = [(0, 0, [])]
         while pending:
             k, _, stack = heapq.heappop(pending)
+            stack = list(stack)
             while not visited[k]:
-                stack = _common(entries[k], stack) if k in entries else list(stack)
+                if k in entries:
+                    stack = _common(entries[k], stack)
                 visited[k] = 1
                 for region in handlers.get(k, ()):
                     pushed = region.depth - len(stack[: region.depth]) + region.lasti + 1
@@ -71,7 +73,6 @@ class Walk(Sequences):
                 op = ops[k]
                 if op in self.CALLS:
                     edits = len(w.edits)
-                    w.slots = SLOTS
                     self.rewrite_call(k, stack, w)
                     if len(w.edits) > edits:
                         w.depth = max(w.depth, self.depth_needed(k, stack, w))

@@ -61,26 +61,28 @@ class Writer:
         self.slots = 0  # that the call needs which is being edited, from its callee on
         self.mapped: set[int] = set()  # instructions that push a callee, and that are mapped
         self._const_at: dict[int, int] = {}
+        self._name_at = {name: at for at, name in enumerate(listing.code.co_names)}
         self.optimized = bool(listing.code.co_flags & OPTIMIZED)
 
     def const(self, value: Any) -> Item:
         """The instruction that loads ``value``."""
+        return OP["LOAD_CONST"], self.const_at(value)
+
+    def const_at(self, value: Any) -> int:
+        """Index of a constant."""
         at = self._const_at.get(id(value))
         if at is None:
             at = self._const_at[id(value)] = len(self.listing.code.co_consts) + len(self.consts)
             self.consts.append(value)
-        return OP["LOAD_CONST"], at
+        return at
 
-    def name(self, text: str) -> int:
-        """Index of a name."""
-        for held, first in (
-            (self.listing.code.co_names, 0),
-            (self.names, len(self.listing.code.co_names)),
-        ):
-            if text in held:
-                return held.index(text) + first
-        self.names.append(text)
-        return len(self.listing.code.co_names) + len(self.names) - 1
+    def name(self, text: str, flags: int = 0) -> int:
+        """Index of a name, above so many bits for flags."""
+        at = self._name_at.get(text)
+        if at is None:
+            at = self._name_at[text] = len(self._name_at)
+            self.names.append(text)
+        return at << flags
 
     def temporary(self) -> int:
         """The local variable that holds a method for a few instructions; no program can have

@@ -1,12 +1,13 @@
 """Every rewritten code object is one that the interpreter may run."""
 
 import importlib
+import math
 import operator
 import types
 
 import pytest
 
-from overlay import Context, MethodTable, UnsupportedPython
+from overlay import Context, MethodTable, UnsupportedPython, call_next
 from overlay.context import Stack
 from overlay.python.emit import SUPPORTED, emitter
 from overlay.python.rewrite import Rewriter
@@ -127,6 +128,35 @@ def test_nested_handlers_that_only_raise_keep_their_stack_depth():
     verify(code)
     twin = types.FunctionType(code, globals(), "program", None, None)
     assert twin(lambda: int("x"), lambda: "after") == "after"
+
+
+def test_code_may_have_more_constants_than_a_byte_can_number():
+    count = 300
+    lines = [
+        "def make(free):",
+        "    def program(text):",
+        "        total = 0",
+        *(
+            f"        total += math.trunc({i}.5) + len(text.join('ab{i}')) + free({-i})"
+            for i in range(count)
+        ),
+        "        return total",
+        "    return program",
+    ]
+    namespace = {"math": math}
+    exec("\n".join(lines), namespace)
+    program = namespace["make"](abs)
+    seen, table = [], MethodTable("seen")
+
+    @table.overlay(math.trunc)
+    def trunc(x):
+        seen.append(x)
+        return call_next(x)
+
+    for implicit in (False, True):
+        assert Context(table, implicit=implicit)(program, "-") == program("-")
+        assert seen == [i + 0.5 for i in range(count)]
+        seen.clear()
 
 
 def test_a_table_of_lines_may_say_more_than_the_code_has():
