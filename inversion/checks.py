@@ -15,5 +15,7 @@ def is_finite(value: Any) -> bool:
 
 def is_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
     """Whether a float, or a complex number, is finite and within the tolerances of what is
-    wanted, relative to that."""
-    return abs(found - wanted) <= atol + rtol * abs(wanted) and abs(found) < inf
+    wanted, relative to that; nothing is close to what is not finite."""
+    size = abs(wanted)
+    # the difference is 0, or NaN; one comparison is what LLVM makes the shortest loops of
+    return abs(found - wanted) <= atol + rtol * size + (size - size)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from inversion.checks import is_close
 from primitives.kernels import compiled_form
 
 __all__ = ["all_close", "all_equal", "all_finite", "lists_close"]
@@ -27,8 +28,10 @@ def all_finite_compiled(values: Any) -> bool:
 
 
 def all_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
-    """Whether each element is within the tolerances of what is wanted, relative to that."""
-    return bool((np.abs(found - wanted) <= atol + rtol * np.abs(wanted)).all())
+    """Whether each element is within the tolerances of what is wanted, relative to that; none is
+    close to what is not finite."""
+    close = np.abs(found - wanted) <= atol + rtol * np.abs(wanted)
+    return bool(close.all()) and all_finite(wanted)
 
 
 @compiled_form(all_close)
@@ -36,7 +39,7 @@ def all_close_compiled(found: Any, wanted: Any, rtol: float, atol: float) -> boo
     close = True
     given, asked = found.ravel(), wanted.ravel()
     for i in range(given.size):
-        if not abs(given[i] - asked[i]) <= atol + rtol * abs(asked[i]):
+        if not is_close(given[i], asked[i], rtol, atol):
             close = False
             break
     return close
@@ -50,5 +53,5 @@ def all_equal(found: Any, wanted: Any) -> bool:
 def lists_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
     """Whether lists of floats are of one length, and close element by element."""
     return len(found) == len(wanted) and all(
-        abs(a - b) <= atol + rtol * abs(b) for a, b in zip(found, wanted, strict=True)
+        is_close(a, b, rtol, atol) for a, b in zip(found, wanted, strict=True)
     )

@@ -112,6 +112,15 @@ def test_memory_beside_the_answers_is_bounded():
     assert peak < 25e6 < out.nbytes
 
 
+@pytest.mark.parametrize("one", [float, np.zeros(2)], ids=["numbers", "arrays"])
+def test_what_is_not_finite_has_no_answer(one):
+    inverse = invert(lambda x: np.tan(x), one)  # of pi / 2 it is large, and finite
+    rows = np.array([1.0, math.inf, -math.inf, math.nan, 2.0])
+    values = rows if one is float else np.stack([np.ones(5), rows], axis=1)
+    (found,) = inverse.batch(values, theta=inverse.parameters.default(), on_error="nan")
+    assert np.isfinite(found.reshape(5, -1)).all(axis=1).tolist() == [True, *[False] * 3, True]
+
+
 # ---- progress ----
 
 

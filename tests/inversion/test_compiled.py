@@ -325,6 +325,7 @@ def test_what_is_not_finite_is_close_to_nothing(value):
     assert not is_finite(value)
     assert not is_close(value, 1.0, 1e-9, 1e-12)
     assert not is_close(1.0, value, 0.0, 1e-12)
+    assert not is_close(1.0, value, 1e-9, 1e-12)
     assert not is_close(value, value, 1.0, math.inf)
     assert is_finite(1e308)
     assert is_close(1.0, 1.0 + 1e-10, 1e-9, 0.0)
