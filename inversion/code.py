@@ -15,7 +15,7 @@ from inversion.compiled_form import form_for_cpu, form_for_kernels
 from inversion.definition import Definition
 from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted, released
-from inversion.quick import is_quick, quick_loop, quick_names
+from inversion.quick import SEEN, is_quick, quick_loop, quick_names
 from inversion.raising import as_in_python
 from inversion.trees import classes_of, leaves, rebuilt
 from inversion.values import dtype_of, example_of
@@ -116,14 +116,17 @@ class Code:
 
     def check(self) -> None:
         """Raise NotCompilable for a program with strings or lists."""
-        found = first_sequence(self._definition.plan.program)
-        if found is not None:
-            name, kind, where = found
+        if self._sequence is not None:
+            name, kind, where = self._sequence
             raise NotCompilable(
                 f"cannot compile the inverse of {self._definition.name}: {name} is a {kind}",
                 where=where,
                 help="strings and lists are inverted by calls, which are interpreted",
             )
+
+    @cached_property
+    def _sequence(self) -> tuple[str, str, str] | None:
+        return first_sequence(self._definition.plan.program)
 
     # ---- called in compiled code ----
 
@@ -173,7 +176,7 @@ class Code:
         )
         text = loop_source(known, len(definition.parameters), unknown, raises=raises)
         classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
-        namespace: dict[str, Any] = {"inverse": inverse, **classes, "__name__": __name__}
+        namespace: dict[str, Any] = {**SEEN, "inverse": inverse, **classes, "__name__": __name__}
         exec(compile(text, definition.filename, "exec"), namespace)
         return namespace["rows"]
 

@@ -11,8 +11,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from inversion.numba_ir import released
@@ -23,7 +25,7 @@ from primitives.arrays.domain import is_array
 from primitives.kernels import compiled
 from primitives.relation import Relation
 
-__all__ = ["in_threads", "is_quick", "quick_loop", "quick_names"]
+__all__ = ["SEEN", "Pace", "in_threads", "is_quick", "quick_loop", "quick_names"]
 
 ROWS_AT_ONCE = 1 << 15
 
@@ -39,6 +41,15 @@ for _function, _form in vector_maths.VECTORISED.items():
 @vectorised.overlay(operator.truediv)
 def _quotient(a: float, b: float) -> float:
     return call_next(a, b) if b != 0.0 else math.nan
+
+
+def size(value: float) -> np.int64:
+    """An integer that grows with the size of a float; that of NaN is beyond that of infinity."""
+    return np.float64(abs(value)).view(np.int64)
+
+
+SEEN = {"size": compiled(size, refuses=False), "INFINITE": int(size(math.inf))}
+"""By what the loop over rows sees answers that are NaN."""
 
 
 def is_quick(plan: Plan) -> bool:
@@ -79,23 +90,40 @@ def _unrefused(text: str, names: Mapping[str, Any], one: str) -> dict[str, Any]:
     return found
 
 
-def in_threads(rows: Callable[..., int], columns: Sequence[NDArray[Any]]) -> int:
+@dataclass
+class Pace:
+    """What a row takes, in seconds: the least that has been seen, as caches that are cold, pages
+    that are new and other programs only ever add to it."""
+
+    least: float = math.inf
+
+    def timed(self, rows: Callable[..., int], columns: Sequence[NDArray[Any]]) -> int:
+        """What ``rows`` gives for these columns."""
+        begin = time.perf_counter()
+        found = rows(*columns)
+        self.least = min(self.least, (time.perf_counter() - begin) / len(columns[0]))
+        return found
+
+
+def in_threads(rows: Callable[..., int], columns: Sequence[NDArray[Any]], pace: Pace) -> int:
     """Run ``rows`` over columns of one length, by as many threads as there are cores to use where
-    that pays; the sum of what it gives."""
+    that pays; the sum of what it gives. pace: that of ``rows``."""
     count = len(columns[0])
-    threads = min(_cores(), count // ROWS_AT_ONCE)
-    if threads < 2:
+    if count < 2 * ROWS_AT_ONCE:
         return rows(*columns)
-    begin = time.perf_counter()
-    found = rows(*_part(columns, 0, ROWS_AT_ONCE))
-    # the others take as long, each
-    if (time.perf_counter() - begin) * (count / ROWS_AT_ONCE - 1) < PAYS_AFTER:
-        return found + rows(*_part(columns, ROWS_AT_ONCE, count))
+    if count * pace.least < PAYS_AFTER or (cores := _cores()) < 2:
+        return pace.timed(rows, columns)
+    start, found = 0, 0
+    if pace.least == math.inf:
+        start, found = ROWS_AT_ONCE, pace.timed(rows, _part(columns, 0, ROWS_AT_ONCE))
+        if (count - start) * pace.least < PAYS_AFTER:
+            return found + pace.timed(rows, _part(columns, start, count))
     # each takes what is left: none waits for one that has no core to run on
-    left = deque(range(ROWS_AT_ONCE, count, ROWS_AT_ONCE))
-    waiting = [_pool().submit(_work, rows, columns, left) for _ in range(threads - 1)]
+    left = deque(range(start, count, ROWS_AT_ONCE))
+    work = functools.partial(_work, rows, columns, pace, left)
+    waiting = [_pool().submit(work) for _ in range(min(cores, len(left)) - 1)]
     try:
-        found += _work(rows, columns, left)
+        found += work()
         return found + sum(one.result() for one in waiting if not one.cancel())
     finally:
         left.clear()
@@ -107,7 +135,9 @@ def _part(columns: Sequence[NDArray[Any]], start: int, stop: int) -> list[NDArra
     return [column[start:stop] for column in columns]
 
 
-def _work(rows: Callable[..., int], columns: Sequence[NDArray[Any]], left: deque[int]) -> int:
+def _work(
+    rows: Callable[..., int], columns: Sequence[NDArray[Any]], pace: Pace, left: deque[int]
+) -> int:
     """Take ranges of rows until none is left."""
     found = 0
     while True:
@@ -115,7 +145,7 @@ def _work(rows: Callable[..., int], columns: Sequence[NDArray[Any]], left: deque
             start = left.popleft()
         except IndexError:
             return found
-        found += rows(*_part(columns, start, start + ROWS_AT_ONCE))
+        found += pace.timed(rows, _part(columns, start, start + ROWS_AT_ONCE))
 
 
 @functools.cache

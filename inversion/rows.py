@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -15,11 +16,12 @@ from inversion.columns import Column, Target, columns, common_shape, theta_colum
 from inversion.definition import Definition
 from inversion.errors import NoSolution, WrongArguments
 from inversion.progress import Progress, reported
-from inversion.quick import in_threads
+from inversion.quick import Pace, in_threads
 from inversion.trees import leaves, rebuilt, taken_apart
 from inversion.values import dtype_of
 from overlay.location import caller
 from primitives.arrays.domain import element_of, shape_of
+from primitives.domains import domain_of
 
 __all__ = ["OnError", "Rows", "Wanted", "check_on_error", "kind_columns"]
 
@@ -61,6 +63,47 @@ class Rows:
         self._interpreted = interpreted
         self._is_changed = is_changed
         self._solved = 0
+        self._pace = Pace()
+
+    def as_they_are(self, known: Sequence[Any], on_error: OnError) -> tuple[Any, ...] | None:
+        """The answers for arrays of numbers that compiled code takes as they are, in as few steps
+        as there can be; None for any others."""
+        takes, gives = self._numbers
+        if not takes or len(known) != len(takes):
+            return None
+        shape = getattr(known[0], "shape", ())
+        for array, dtype in zip(known, takes, strict=True):
+            if not (
+                type(array) is np.ndarray
+                and array.shape == shape
+                and array.dtype == dtype
+                and array.flags.carray
+            ):
+                return None
+        count = known[0].size
+        if not 0 < count <= AT_ONCE:
+            return None
+        check_on_error(self._definition, on_error)
+        answers = [np.empty(shape, dtype) for dtype in gives]
+        flat, outs = ([a.reshape(-1) for a in arrays] for arrays in (known, answers))
+        self._fill(flat, outs, 0, on_error, count)
+        return tuple(answers)
+
+    @cached_property
+    def _numbers(self) -> tuple[list[np.dtype[Any]], list[np.dtype[Any]]]:
+        """The dtypes of the known and the unknown axes, where each is a number, and nothing is
+        left to choose; else none."""
+        definition = self._definition
+        trees = definition.axes.trees.values()
+        kinds = definition.leaf_kinds(definition.axes.trees)
+        if len(definition.parameters) or not all(isinstance(tree, str) for tree in trees):
+            return [], []
+        if any(domain_of(kind) is None or shape_of(kind) for kind in kinds):
+            return [], []
+        known, unknown = map(
+            definition.leaf_kinds, (definition.axes.known, definition.axes.unknown)
+        )
+        return [dtype_of(kind).base for kind in known], [dtype_of(kind).base for kind in unknown]
 
     def answers(self, known: Sequence[Any], theta: Any, wanted: Wanted) -> tuple[Any, ...]:
         """The unknown axes: see ``Inverse.batch``."""
@@ -121,7 +164,7 @@ class Rows:
             failed = np.zeros(count, np.bool_)
             return failed if self._code.rows(failed, *flat, *outs) else None
         try:
-            if not in_threads(quick_rows, [*flat, *outs]):
+            if not in_threads(quick_rows, [*flat, *outs], self._pace):
                 return None
             failed = np.isnan(outs[0])
         except Exception:  # the function itself raised; the rows are told apart below
@@ -240,14 +283,16 @@ def _apart(column: Column, arrays: Arrays) -> Column:
 
 def check_on_error(definition: Definition, on_error: str) -> None:
     """Raise WrongArguments unless rows can be refused in this way."""
+    if on_error == "raise":
+        return
     kinds = definition.leaf_kinds(definition.axes.unknown)
-    if on_error not in ("raise", "nan"):
+    if on_error != "nan":
         raise WrongArguments(
             f'on_error is "raise" or "nan", not {on_error!r}',
             where=caller(),
             help='use on_error="raise"',
         )
-    if on_error == "nan" and (not kinds or any(element_of(k) is not float for k in kinds)):
+    if not kinds or any(element_of(k) is not float for k in kinds):
         raise WrongArguments(
             'on_error="nan" needs answers that are floats',
             where=caller(),

@@ -2,6 +2,7 @@
 
 import math
 import platform
+import random
 import statistics
 import sys
 import time
@@ -21,7 +22,8 @@ def interleaved(
     limit: float = math.inf,
     clock: Clock = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Seconds of each run of each variant, the variants taking turns.
+    """Seconds of each run of each variant, the variants taking turns, each round in an order of its
+    own: else one would always find the caches as the same other one leaves them.
 
     limit: no round starts after so many seconds, except for the first three.
     clock: ``time.process_time`` leaves out what other programs on the machine take.
@@ -30,11 +32,12 @@ def interleaved(
     for run in variants.values():
         run()
     end = time.perf_counter() + limit
+    order = random.Random(0)
     for done in range(rounds):
         if done >= 3 and time.perf_counter() > end:
             break
-        for name, run in variants.items():
-            times[name].append(seconds(run, clock))
+        for name in order.sample(list(variants), len(variants)):
+            times[name].append(seconds(variants[name], clock))
     return times
 
 

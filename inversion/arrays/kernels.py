@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from inversion.errors import NoSolution, OutsideDomain
-from inversion.quick import in_threads
+from inversion.quick import Pace, in_threads
 
 __all__ = ["Kernel"]
 
@@ -40,6 +40,7 @@ class Kernel:
         self.compiled = compiled
         self.quick = quick
         self.elements = 0
+        self.pace = Pace()
 
     def __call__(self, *columns: Any) -> None:
         size = len(columns[0])
@@ -66,7 +67,7 @@ class Kernel:
             loop(*(next(left) if _is_column(c) else c for c in columns))
             return sum(int(np.isnan(out).sum()) for out in parts[: self.outs])
 
-        return in_threads(stretch, [c for c in columns if _is_column(c)])
+        return in_threads(stretch, [c for c in columns if _is_column(c)], self.pace)
 
     def refusing(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
         """Fill a stretch by compiled code that refuses, and what that refuses by Python."""

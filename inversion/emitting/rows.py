@@ -16,8 +16,8 @@ def loop_source(
     parameters: ``rows(failed, *columns, *outs)``, which notes those that have no answer, and gives
     their number.
 
-    raises: whether the inverse does, where it has no answer; else it answers NaN, and the loop is
-    ``rows(*columns, *outs)``.
+    raises: whether the inverse does, where it has no answer; else it answers NaN, and the loop,
+    ``rows(*columns, *outs)``, gives whether there was any.
     """
     columns: list[str] = []
 
@@ -39,19 +39,20 @@ def loop_source(
         *(f"{out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),
     ]
     if not raises:
-        return _loop([*columns, *outs], [*solved, f"refused += {answers[0]} != {answers[0]}"])
+        solved += [f"largest = max(largest, size({answers[0]}))"]  # fewer instructions than a count
+        return _loop([*columns, *outs], "largest", solved, "largest > INFINITE")
     turn = ["try:", *(f"    {row}" for row in solved)]
     turn += ["except Exception:", "    failed[row] = True", "    refused += 1"]
-    return _loop(["failed", *columns, *outs], turn)
+    return _loop(["failed", *columns, *outs], "refused", turn, "refused")
 
 
-def _loop(arrays: Sequence[str], turn: Sequence[str]) -> str:
+def _loop(arrays: Sequence[str], noted: str, turn: Sequence[str], given: str) -> str:
     return "\n".join(
         [
             f"def rows({', '.join(arrays)}):",
-            "    refused = 0",
+            f"    {noted} = 0",
             f"    for row in range({arrays[0]}.shape[0]):",
             *(f"        {row}" for row in turn),
-            "    return refused",
+            f"    return {given}",
         ]
     )

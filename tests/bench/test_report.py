@@ -1,6 +1,8 @@
 """The report is made of what benchmarks wrote, and what other pages quote of it stands in it."""
 
+import functools
 import importlib
+import itertools
 import json
 import os
 import re
@@ -161,6 +163,16 @@ def test_quotes_are_as_exact_as_they_stand(of_bench):
     ):
         assert module.renewed(f"[{stands}](report.md#a)", figures) == f"[{right}](report.md#a)"
     assert module.renewed("[1](report.md#other)", figures) == "[1](report.md#other)"
+
+
+def test_each_variant_runs_after_each_other_one(of_bench):
+    ran: list[str] = []
+    variants = {name: functools.partial(ran.append, name) for name in "abc"}
+    times = of_bench("common.timing").interleaved(variants, rounds=20)
+    assert {name: len(each) for name, each in times.items()} == dict.fromkeys("abc", 20)
+    rounds = zip(*[iter(ran[3:])] * 3, strict=True)
+    assert all(sorted(each) == ["a", "b", "c"] for each in rounds)
+    assert set(itertools.permutations("abc", 2)) <= set(itertools.pairwise(ran[3:]))
 
 
 def test_a_benchmark_that_fails_is_named_and_loses_no_other(of_bench, tmp_path: Path, monkeypatch):

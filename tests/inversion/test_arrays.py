@@ -533,9 +533,9 @@ def test_long_loops_of_floats_are_left_to_threads_and_what_they_miss_to_the_reas
     stretches = []
     in_threads = kernels.in_threads
 
-    def counted(loop, columns):
+    def counted(loop, columns, pace):
         stretches.append(len(columns[0]))
-        return in_threads(loop, columns)
+        return in_threads(loop, columns, pace)
 
     monkeypatch.setattr(kernels, "in_threads", counted)
     x = np.linspace(-1, 3, 50_000)

@@ -14,6 +14,60 @@ from typeguard import suppress_type_checks
 from inversion import MissingPackage, NoSolution, WrongArguments, choose, invert, rows
 from overlay import Context, MethodTable, OverlayError
 
+# ---- what is given ----
+
+LAYOUTS = {
+    "plain": lambda values: values,
+    "of two dimensions": lambda values: values.reshape(4, 6),
+    "transposed": lambda values: values.reshape(4, 6).T,
+    "of one number": lambda values: values[5],
+    "of no dimension": lambda values: np.asarray(values[5]),
+    "of none": lambda values: values[:0],
+    "reversed": lambda values: values[::-1],
+    "strided": lambda values: np.repeat(values, 2)[::2],
+    "broadcast": lambda values: np.broadcast_to(values, (3, 24)),
+    "misaligned": lambda values: np.frombuffer(bytearray(b"." + values.tobytes()), offset=1),
+    "of the other byte order": lambda values: values.astype(">f8"),
+    "of single precision": lambda values: values.astype(np.float32),
+    "of a class below": lambda values: np.ma.masked_array(values),
+    "list": lambda values: values.tolist(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_any_layout_is_answered_alike(layout):
+    values = layout(VALUES)
+    (found,) = LINE.batch(values)
+    assert (type(found), found.dtype, found.shape) == (np.ndarray, np.float64, np.shape(values))
+    np.testing.assert_array_equal(found, (np.asarray(values, np.float64) - 3) / 2)
+
+
+def test_arrays_of_several_layouts_and_lengths_go_together():
+    wanted = np.arange(24.0) / 2, VALUES + 1
+    for first in (np.arange(24.0), np.repeat(np.arange(24.0), 2)[::2], list(range(24))):
+        np.testing.assert_array_equal(PAIR.batch((first, VALUES)), wanted)
+    one = choose(total, known=("return", "x"))
+    for value in (2.0, np.array([2.0]), np.full(24, 2.0), np.full(24, 2)):
+        np.testing.assert_array_equal(one.batch(VALUES, value)[0], VALUES - 2)
+    with pytest.raises(WrongArguments, match="broadcast"):
+        one.batch(VALUES, VALUES[:5])
+    with pytest.raises(WrongArguments, match="return, x and no theta"):
+        one.batch(VALUES)
+
+
+def test_arrays_that_compiled_code_takes_are_handed_to_it(monkeypatch):
+    one = choose(total, known=("return", "x"))
+    monkeypatch.delattr(rows, "kind_columns")  # by which others are looked at
+    np.testing.assert_array_equal(LINE.batch(VALUES)[0], (VALUES - 3) / 2)
+    np.testing.assert_array_equal(one.batch(VALUES, VALUES / 2)[0], VALUES / 2)
+    (found,) = invert(softplus).batch(VALUES.reshape(4, 6), on_error="nan")
+    np.testing.assert_array_equal(np.isnan(found), VALUES.reshape(4, 6) < 0)
+    with pytest.raises(NoSolution, match="row: 2"):
+        invert(softplus).batch(np.array([[1.0, 2.0], [-1.0, -2.0]]))
+    with suppress_type_checks(), pytest.raises(WrongArguments, match="on_error"):
+        LINE.batch(VALUES, on_error="none")
+
+
 # ---- out ----
 
 

@@ -77,8 +77,11 @@ def test_the_first_row_without_an_answer_is_named():
         inverse.batch(np.array([1.0, -1.0, 2.0, -1.0]))
 
 
-@pytest.mark.parametrize(("pays_after", "parts"), [(0.0, 7), (math.inf, 2)])
-def test_rows_are_shared_out_where_that_pays(monkeypatch, pays_after, parts):
+@pytest.mark.parametrize(
+    ("seen", "pays_after", "parts"),
+    [(math.inf, 0.0, 7), (math.inf, math.inf, 2), (1e-9, 0.0, 7), (1e-9, 1e-3, 1)],
+)
+def test_rows_are_shared_out_where_that_pays(monkeypatch, seen, pays_after, parts):
     monkeypatch.setattr(quick, "PAYS_AFTER", pays_after)
     monkeypatch.setattr(quick, "_cores", lambda: 2)
     values, lengths = np.zeros(200_001), []
@@ -88,9 +91,21 @@ def test_rows_are_shared_out_where_that_pays(monkeypatch, pays_after, parts):
         lengths.append(len(part))
         return len(part)
 
-    assert quick.in_threads(rows, [values]) == len(values) == sum(lengths)
+    assert quick.in_threads(rows, [values], quick.Pace(seen)) == len(values) == sum(lengths)
     assert (values == 1.0).all()
-    assert (len(lengths), lengths[0]) == (parts, quick.ROWS_AT_ONCE)
+    assert (len(lengths), max(lengths)) == (
+        parts, {1: 200_001, 2: 200_001 - quick.ROWS_AT_ONCE}.get(parts, quick.ROWS_AT_ONCE)
+    )  # fmt: skip
+
+
+def test_a_row_takes_the_least_that_it_has_taken(monkeypatch):
+    moments = iter([0.0, 3.0, 10.0, 11.0, 20.0, 22.0])
+    monkeypatch.setattr(quick.time, "perf_counter", lambda: next(moments))
+    pace, seen = quick.Pace(), []
+    for _ in range(3):
+        assert pace.timed(len, [np.zeros(4)]) == 4
+        seen.append(pace.least)
+    assert seen == [0.75, 0.25, 0.25]
 
 
 @pytest.mark.parametrize("pays_after", [0.0, math.inf])
