@@ -154,6 +154,14 @@ class Code:
     @cached_property
     def quick_rows(self) -> Callable[..., int] | None:
         """``rows(*columns, *outs)``, where an inverse that answers NaN can be compiled."""
+        return self._made_quick(one_theta=False)
+
+    @cached_property
+    def quick_rows_of_one(self) -> Callable[..., int] | None:
+        """The same that takes the parameters as numbers, which all rows share."""
+        return self._made_quick(one_theta=True)
+
+    def _made_quick(self, *, one_theta: bool) -> Callable[..., int] | None:
         definition = self._definition
         unknown = [definition.axes.trees[axis] for axis in definition.axes.unknown]
         plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
@@ -162,30 +170,35 @@ class Code:
         text, names = self._source.text, self._source.names
         try:
             quick = quick_names(text, names, definition.function, definition.context)
-            rows = self._loop(quick["inverse"], raises=False)
-            return self._for_columns(released(rows), raises=False)
+            rows = self._loop(quick["inverse"], raises=False, one_theta=one_theta)
+            return self._for_columns(released(rows), raises=False, one_theta=one_theta)
         except NotCompilable:
             return None
 
-    def _loop(self, inverse: Callable[..., Any], *, raises: bool) -> Callable[..., int]:
+    def _loop(
+        self, inverse: Callable[..., Any], *, raises: bool, one_theta: bool = False
+    ) -> Callable[..., int]:
         """The loop over rows around an inverse."""
         definition = self._definition
         known, unknown = (
             [definition.axes.trees[axis] for axis in axes]
             for axes in (definition.axes.known, definition.axes.unknown)
         )
-        text = loop_source(known, len(definition.parameters), unknown, raises=raises)
+        count = len(definition.parameters)
+        text = loop_source(known, count, unknown, raises=raises, one_theta=one_theta)
         classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
         namespace: dict[str, Any] = {**SEEN, "inverse": inverse, **classes, "__name__": __name__}
         exec(compile(text, definition.filename, "exec"), namespace)
         return namespace["rows"]
 
-    def _for_columns(self, rows: Any, *, raises: bool) -> Callable[..., int]:
+    def _for_columns(
+        self, rows: Any, *, raises: bool, one_theta: bool = False
+    ) -> Callable[..., int]:
         """A loop over rows, compiled for the columns of this inverse."""
         definition = self._definition
-        dtypes = [np.dtype(np.bool_)] if raises else []
-        dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.known))
-        dtypes += [p.domain.dtype for p in definition.parameters]
-        dtypes += map(dtype_of, definition.leaf_kinds(definition.axes.unknown))
-        example = tuple(np.zeros(0, dtype) for dtype in dtypes)
-        return jitted(rows, example, repr(definition), definition.where)
+        axes, dtypes = definition.axes, [p.domain.dtype for p in definition.parameters]
+        example: list[Any] = [np.zeros(0, np.bool_)] if raises else []
+        example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.known)]
+        example += [dtype.type() if one_theta else np.zeros(0, dtype) for dtype in dtypes]
+        example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.unknown)]
+        return jitted(rows, tuple(example), repr(definition), definition.where)

@@ -17,7 +17,16 @@ from primitives import Domain
 from primitives.arrays.domain import shape_of
 from primitives.domains import domain_of
 
-__all__ = ["Column", "Target", "columns", "common_shape", "fitted", "theta_columns"]
+__all__ = [
+    "Column",
+    "Target",
+    "as_compiled",
+    "columns",
+    "common_shape",
+    "fitted",
+    "is_one",
+    "theta_columns",
+]
 
 
 @dataclass(frozen=True)
@@ -44,10 +53,20 @@ class Column:
         return Column(np.broadcast_to(self.array, (*shape, *self.inner)), self.dtype, self.inner)
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
-        """A range of rows, one after the other, as compiled code takes them; not a copy where
-        they are so already."""
+        """A range of rows, one after the other, as compiled code takes them, but for one number
+        in all rows, which is not copied either where they are so already."""
         part = _flat_rows(self.array, self.inner, start, stop)
-        return np.require(part, self.dtype, ["C", "A", "W"])
+        return part if is_one(part) and part.dtype == self.dtype else as_compiled(part, self.dtype)
+
+
+def is_one(rows: NDArray[Any]) -> bool:
+    """Whether one number stands in all rows."""
+    return rows.strides == (0,)
+
+
+def as_compiled(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Rows as compiled code takes them; not a copy where they are so already."""
+    return np.require(rows, dtype, ["C", "A", "W"])
 
 
 class Target:

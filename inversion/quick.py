@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inversion.numba_ir import released
 from inversion.plan import Plan, Step
@@ -97,18 +96,18 @@ class Pace:
 
     least: float = math.inf
 
-    def timed(self, rows: Callable[..., int], columns: Sequence[NDArray[Any]]) -> int:
+    def timed(self, rows: Callable[..., int], columns: Sequence[Any]) -> int:
         """What ``rows`` gives for these columns."""
         begin = time.perf_counter()
         found = rows(*columns)
-        self.least = min(self.least, (time.perf_counter() - begin) / len(columns[0]))
+        self.least = min(self.least, (time.perf_counter() - begin) / _length(columns))
         return found
 
 
-def in_threads(rows: Callable[..., int], columns: Sequence[NDArray[Any]], pace: Pace) -> int:
-    """Run ``rows`` over columns of one length, by as many threads as there are cores to use where
-    that pays; the sum of what it gives. pace: that of ``rows``."""
-    count = len(columns[0])
+def in_threads(rows: Callable[..., int], columns: Sequence[Any], pace: Pace) -> int:
+    """Run ``rows`` over columns of one length, and numbers that all rows share, by as many threads
+    as there are cores to use where that pays; the sum of what it gives. pace: that of ``rows``."""
+    count = _length(columns)
     if count < 2 * ROWS_AT_ONCE:
         return rows(*columns)
     if count * pace.least < PAYS_AFTER or (cores := _cores()) < 2:
@@ -130,14 +129,16 @@ def in_threads(rows: Callable[..., int], columns: Sequence[NDArray[Any]], pace: 
         wait(waiting)  # they write into these columns
 
 
-def _part(columns: Sequence[NDArray[Any]], start: int, stop: int) -> list[NDArray[Any]]:
+def _length(columns: Sequence[Any]) -> int:
+    return next(len(column) for column in columns if isinstance(column, np.ndarray))
+
+
+def _part(columns: Sequence[Any], start: int, stop: int) -> list[Any]:
     """A range of rows."""
-    return [column[start:stop] for column in columns]
+    return [c[start:stop] if isinstance(c, np.ndarray) else c for c in columns]
 
 
-def _work(
-    rows: Callable[..., int], columns: Sequence[NDArray[Any]], pace: Pace, left: deque[int]
-) -> int:
+def _work(rows: Callable[..., int], columns: Sequence[Any], pace: Pace, left: deque[int]) -> int:
     """Take ranges of rows until none is left."""
     found = 0
     while True:

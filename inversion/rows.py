@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.code import Code
-from inversion.columns import Column, Target, columns, common_shape, theta_columns
+from inversion.columns import (
+    Column,
+    Target,
+    as_compiled,
+    columns,
+    common_shape,
+    is_one,
+    theta_columns,
+)
 from inversion.definition import Definition
 from inversion.errors import NoSolution, WrongArguments
 from inversion.progress import Progress, reported
@@ -62,6 +70,7 @@ class Rows:
         self._code = code
         self._interpreted = interpreted
         self._is_changed = is_changed
+        self._choices = len(definition.parameters)
         self._solved = 0
         self._pace = Pace()
 
@@ -159,12 +168,16 @@ class Rows:
 
     def _failed(self, flat: Arrays, outs: Arrays, count: int) -> NDArray[Any] | None:
         """Fill in the answers that compiled code has; which rows have none, or None."""
-        quick_rows = self._quick_rows(count)
+        known = len(flat) - self._choices
+        one_theta = known < len(flat) and all(map(is_one, flat[known:]))
+        quick_rows = self._quick_rows(count, one_theta)
         if quick_rows is None:
             failed = np.zeros(count, np.bool_)
-            return failed if self._code.rows(failed, *flat, *outs) else None
+            return failed if self._code.rows(failed, *map(_filled, flat), *outs) else None
+        shared = [column[0] for column in flat[known:]] if one_theta else []
+        given = map(_filled, flat[:known] if one_theta else flat)
         try:
-            if not in_threads(quick_rows, [*flat, *outs], self._pace):
+            if not in_threads(quick_rows, [*given, *shared, *outs], self._pace):
                 return None
             failed = np.isnan(outs[0])
         except Exception:  # the function itself raised; the rows are told apart below
@@ -178,13 +191,13 @@ class Rows:
             out[rows] = answer
         return failed
 
-    def _quick_rows(self, count: int) -> Callable[..., int] | None:
+    def _quick_rows(self, count: int, one_theta: bool) -> Callable[..., int] | None:
         """The loop in which nothing can raise, where there is one. It is not on disk: where the
         other is, it is compiled once so many rows have been solved that it pays."""
         self._solved += count
         if self._code.cache is not False and self._solved < COMPILED_AFTER:
             return None
-        return self._code.quick_rows
+        return self._code.quick_rows_of_one if one_theta else self._code.quick_rows
 
     def _again(
         self, row: int, columns: Arrays, outs: Arrays, first: int, on_error: OnError
@@ -193,11 +206,12 @@ class Rows:
         definition = self._definition
         trees, unknown = definition.axes.trees, definition.axes.unknown
         values = iter([column[row] for column in columns])
-        known = [
-            definition.cast(axis, rebuilt(trees[axis], values)) for axis in definition.axes.known
-        ]
-        theta = definition.parameters.normal(tuple(values))
         try:
+            known = [
+                definition.cast(axis, rebuilt(trees[axis], values))
+                for axis in definition.axes.known
+            ]
+            theta = definition.parameters.normal(tuple(values))
             answers = self._interpreted((*known, *definition.as_argument(theta)))
         except NoSolution as error:
             if on_error == "raise":
@@ -218,6 +232,11 @@ def _ranges(count: int, size: int) -> Iterator[tuple[int, int]]:
     """Ranges of so many rows each, but for the last."""
     for start in range(0, count, size):
         yield start, min(start + size, count)
+
+
+def _filled(column: NDArray[Any]) -> NDArray[Any]:
+    """A column with a number in each row."""
+    return as_compiled(column, column.dtype) if is_one(column) else column
 
 
 def kind_columns(definition: Definition, known: Sequence[Any]) -> list[Column]:

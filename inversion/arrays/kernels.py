@@ -63,11 +63,10 @@ class Kernel:
         answers are NaN."""
 
         def stretch(*parts: Any) -> int:
-            left = iter(parts)
-            loop(*(next(left) if _is_column(c) else c for c in columns))
+            loop(*parts)
             return sum(int(np.isnan(out).sum()) for out in parts[: self.outs])
 
-        return in_threads(stretch, [c for c in columns if _is_column(c)], self.pace)
+        return in_threads(stretch, columns, self.pace)
 
     def refusing(self, start: int, stop: int, columns: tuple[Any, ...]) -> None:
         """Fill a stretch by compiled code that refuses, and what that refuses by Python."""

@@ -10,14 +10,20 @@ __all__ = ["loop_source"]
 
 
 def loop_source(
-    known: Sequence[Tree], parameters: int, unknown: Sequence[Tree], *, raises: bool = True
+    known: Sequence[Tree],
+    parameters: int,
+    unknown: Sequence[Tree],
+    *,
+    raises: bool = True,
+    one_theta: bool = False,
 ) -> str:
     """The source of the loop over rows, for known and unknown axes made of these, and so many
     parameters: ``rows(failed, *columns, *outs)``, which notes those that have no answer, and gives
     their number.
 
     raises: whether the inverse does, where it has no answer; else it answers NaN, and the loop,
-    ``rows(*columns, *outs)``, gives whether there was any.
+    ``rows(*columns, *outs)``, gives whether there was any. one_theta: whether the parameters are
+    numbers that all rows share, not columns.
     """
     columns: list[str] = []
 
@@ -33,7 +39,8 @@ def loop_source(
         mapped(tree, lambda path, _, i=i: answers.append(f"answer[{i}]{path}"))
     outs = [f"out_{i}" for i in range(len(answers))]
     if parameters:
-        given.append("(" + "".join(f"theta_{i}[row], " for i in range(parameters)) + ")")
+        at = "" if one_theta else "[row]"
+        given.append("(" + "".join(f"theta_{i}{at}, " for i in range(parameters)) + ")")
     solved = [
         f"answer = inverse({', '.join(given)})",
         *(f"{out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),

@@ -2,6 +2,7 @@
 the same refusals."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -71,10 +72,33 @@ def test_a_batch_answers_and_refuses_as_calls_do(f):
     assert 0 < refused < len(thetas) * len(VALUES + NOT_NUMBERS)
 
 
+@pytest.mark.parametrize("f", [saturating, spread, polar], ids=lambda f: f.__name__)
+def test_one_theta_for_all_rows_is_one_in_each(f):
+    inverse, values = invert(f), np.array(VALUES + NOT_NUMBERS)
+    theta = inverse.parameters.sample(np.random.default_rng(1))
+    each = np.array([tuple(theta)] * len(values), inverse.parameters.dtype)
+    one = inverse.batch(values, theta=theta, on_error="nan")
+    np.testing.assert_array_equal(one, inverse.batch(values, theta=each, on_error="nan"))
+    with pytest.raises(NoSolution, match="row: "):
+        inverse.batch(values, theta=theta)
+
+
+def test_one_theta_takes_no_room():
+    inverse, values = invert(saturating), np.linspace(0.1, 0.9, 1_000_000)
+    out = np.empty_like(values)
+    inverse.batch(values, out=out)  # compiles
+    tracemalloc.start()
+    inverse.batch(values, out=out)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000 < out.nbytes
+
+
 def test_the_first_row_without_an_answer_is_named():
     inverse = invert(softplus)
-    with pytest.raises(NoSolution, match="row: 1"):
-        inverse.batch(np.array([1.0, -1.0, 2.0, -1.0]))
+    for bad in (-1.0, math.inf, math.nan):
+        with pytest.raises(NoSolution, match="row: 1"):
+            inverse.batch(np.array([1.0, bad, 2.0, -1.0]))
 
 
 @pytest.mark.parametrize(
