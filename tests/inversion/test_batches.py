@@ -35,7 +35,8 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_any_layout_is_answered_alike(layout):
+def test_any_layout_is_answered_alike(layout, monkeypatch):
+    monkeypatch.setitem(vars(LINE._code), "rows", None)  # what rows that fail are asked again of
     values = layout(VALUES)
     (found,) = LINE.batch(values)
     assert (type(found), found.dtype, found.shape) == (np.ndarray, np.float64, np.shape(values))
