@@ -1,6 +1,7 @@
 """Mutants of a module: its source with one small fault each."""
 
 import ast
+from collections import Counter
 from dataclasses import dataclass
 
 __all__ = ["Mutant", "mutants_of"]
@@ -9,6 +10,10 @@ COMPARISONS = {
     **{ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="},
     **{ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"},
 }
+SIGNS = {
+    **{ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="},
+    **{ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"},
+}
 ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+"}
 SPELT = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -16,7 +21,8 @@ SPELT = (ast.FunctionDef, ast.AsyncFunctionDef)
 @dataclass(frozen=True)
 class Mutant:
     """One fault. function: the outermost function that it stands in, by its qualified name.
-    what: what was done; text: the line as it was; source: of the whole module."""
+    what: what was done, with a number where it can be done to such a line again; text: the line as
+    it was; source: of the whole module."""
 
     function: str
     line: int
@@ -28,11 +34,14 @@ class Mutant:
 def mutants_of(source):
     """All mutants of a module, in the order of its lines."""
     tree, lines = ast.parse(source), source.splitlines()
-    found = []
+    found, times = [], Counter()
     for name, function in _functions(tree):
         for node, what, new in _faults(function):
             changed = _replaced(source, node, new)
             text = lines[node.lineno - 1].strip()
+            times[name, text, what] += 1
+            if times[name, text, what] > 1:
+                what = f"{what} ({times[name, text, what]})"
             found.append(Mutant(name, node.lineno, what, text, changed))
     return sorted(found, key=lambda mutant: mutant.line)
 
@@ -52,10 +61,13 @@ def _functions(tree):
 def _faults(function):
     """Each fault as a node, what is done to it, and the text that takes its place."""
     for node in _walked(function.body):
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            operator = COMPARISONS[type(node.ops[0])]
-            sides = ast.unparse(node.left), ast.unparse(node.comparators[0])
-            yield node, f"compare by {operator}", f"(({sides[0]}) {operator} ({sides[1]}))"
+        if isinstance(node, ast.Compare):
+            sides = [f"({ast.unparse(side)})" for side in (node.left, *node.comparators)]
+            signs = [SIGNS[type(operator)] for operator in node.ops]
+            for i, operator in enumerate(node.ops):
+                changed = [*signs[:i], COMPARISONS[type(operator)], *signs[i + 1 :]]
+                pairs = (part for pair in zip(changed, sides[1:], strict=True) for part in pair)
+                yield node, f"compare by {changed[i]}", f"({' '.join([sides[0], *pairs])})"
         elif isinstance(node, ast.BoolOp):
             operator = "or" if isinstance(node.op, ast.And) else "and"
             parts = f" {operator} ".join(f"({ast.unparse(v)})" for v in node.values)

@@ -3,6 +3,7 @@
     python tests/mutation/mutate.py --count 60 --json build/proof/mutation.json
     python tests/mutation/mutate.py --core dispatch --seed 2 --count 20
     python tests/mutation/mutate.py --core dispatch --at overlay/dispatch.py:141
+    python tests/mutation/mutate.py --again build/proof/mutation.json --keep
 
 A fault that a test finds is killed; the others survive, and are printed to be looked at.
 equivalent.json has those that were looked at and change nothing that can be seen. The modules are
@@ -16,6 +17,7 @@ import importlib
 import io
 import json
 import os
+import platform
 import random
 import signal
 import sys
@@ -27,60 +29,68 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
-LIMIT = 150
-"""Seconds for the tests of one fault; a fault that makes them run on is killed."""
+KEPT = ROOT / "docs" / "report" / "kept" / "mutation.json"
+LIMIT, WAIT = 15, 600
+"""Seconds of the processor that one test may take, and seconds that all of them may: a fault that
+makes them run on, or wait for ever, is killed."""
+
+
+def tests_in(folder, *names):
+    """The files of tests of these names."""
+    return [f"tests/{folder}/test_{name}.py" for name in names]
+
+
 # Modules, and the tests that concern them, the fastest first.
 CORES = {
     "dispatch": (
         ("overlay/dispatch.py", "overlay/python/dispatcher.py", "overlay/shadowing.py"),
-        (
-            *("tests/overlay/python/test_changes_in_between.py", "tests/overlay/test_table.py"),
-            *("tests/overlay/python/test_call_next.py", "tests/overlay/test_composition.py"),
-            *("tests/overlay/python/test_metadata.py", "tests/overlay/test_shadowing.py"),
-            *("tests/overlay/python/test_calls.py", "tests/overlay/test_plum_rules.py"),
-        ),
+        [
+            *tests_in("overlay", "shadowing", "dispatch"),
+            *tests_in("overlay/python", "dispatcher", "changes_in_between", "plum", "operators"),
+            *tests_in("overlay/python", "redefinition", "call_next", "calls"),
+            *tests_in("overlay", "composition", "plum_rules", "table"),
+            *tests_in("overlay/python", "metadata"),
+        ],
     ),
     "callee map": (
         ("overlay/python/callees.py", "overlay/python/site.py"),
-        (
-            *(
-                "tests/overlay/python/test_changes_in_between.py",
-                "tests/overlay/python/test_calls.py",
-            ),
-            *("tests/overlay/python/test_called_values.py", "tests/overlay/python/test_threads.py"),
-            "tests/overlay/python/test_local_functions.py",
-            *("tests/overlay/python/test_odd_callables.py", "tests/overlay/python/test_memory.py"),
-        ),
+        [
+            *tests_in("overlay/python", "changes_in_between", "calls", "called_values"),
+            *tests_in("overlay/python", "local_functions", "memory", "redefinition", "threads"),
+            *tests_in("overlay/python", "odd_callables", "isolation", "unseen", "around"),
+            *tests_in("overlay/python", "plum", "call_next"),
+        ],
     ),
     "planner": (
         ("inversion/causality.py", "inversion/plan.py"),
-        (
-            *("tests/inversion/test_plan.py", "tests/inversion/test_several_results.py"),
-            *("tests/inversion/test_repeated.py", "tests/inversion/test_polar.py"),
-            "tests/inversion/test_invert.py",
-        ),
+        [
+            *tests_in("inversion", "plan", "resolve", "bad_input", "repeated", "polar"),
+            *tests_in("inversion", "algebra", "several_results", "sequences", "invert"),
+        ],
     ),
     "relations": (
         ("primitives/relation.py", "primitives/domains.py"),
-        ("tests/primitives/test_relation.py", "tests/primitives/test_domains.py"),
+        tests_in("primitives", "relation", "sampling", "listing", "domains"),
     ),
 }
 
 
 def main():
     asked = parsed()
+    earlier = json.loads(asked.again.read_text()) if asked.again else {"cores": {}}
     known = {tuple(each["fault"]) for each in json.loads(EQUIVALENT.read_text())}
     begin, found = time.monotonic(), {}
-    for name in asked.core or CORES:
-        found[name] = tried(name, asked, known)
+    for name in asked.core or earlier["cores"] or CORES:
+        found[name] = tried(name, asked, known, earlier["cores"].get(name))
         figures = found[name]
         print(f"{name}: {figures['killed']} of {figures['mutants']} killed, "
               f"{figures['equivalent']} change nothing, {len(figures['survivors'])} survive "
               f"({time.monotonic() - begin:.0f} s)", flush=True)  # fmt: skip
     if asked.json:
         asked.json.parent.mkdir(parents=True, exist_ok=True)
-        header = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "seed": asked.seed}
-        asked.json.write_text(json.dumps({**header, "cores": found}, indent=1) + "\n")
+        asked.json.write_text(json.dumps({**header(), "cores": found}, indent=1) + "\n")
+    if asked.keep:
+        keep(found)
     return 0
 
 
@@ -91,36 +101,76 @@ def parsed():
     parser.add_argument("--count", type=int, default=60, help="faults for each core")
     parser.add_argument("--seconds", type=int, default=10**6, help="for each core, at most")
     parser.add_argument("--at", help="only faults at this file:line")
+    parser.add_argument("--again", type=Path, help="only what survived by this file's figures")
     parser.add_argument("--json", type=Path, help="a file for the figures")
-    return parser.parse_args()
+    parser.add_argument("--keep", action="store_true", help="put them into docs/report/kept")
+    asked = parser.parse_args()
+    if asked.keep and asked.at:
+        parser.error("what is kept are figures of a sample: leave one of --keep and --at out")
+    return asked
 
 
-def tried(name, asked, known):
-    """The figures of one core."""
+def tried(name, asked, known, earlier=None):
+    """The figures of one core. earlier: those of which only the survivors are tried again."""
     from mutants import mutants_of
 
     files, tests = CORES[name]
     made = [(file, m) for file in files for m in mutants_of((ROOT / file).read_text())]
     sample = random.Random(asked.seed).sample(made, min(asked.count, len(made)))
+    ends, survivors = Counter(), []
+    if earlier is not None:
+        survived = {tuple(each["fault"]) for each in earlier["survivors"]}
+        sample = [(file, m) for file, m in made if fault_of(file, m) in survived]
+        ends.update({end: earlier[end] for end in ("killed", "equivalent")})
     if asked.at:
         sample = [(file, m) for file, m in made if f"{file}:{m.line}" == asked.at]
     prepare(tests)
-    end, ends, survivors = time.monotonic() + asked.seconds, Counter(), []
+    end = time.monotonic() + asked.seconds
     for file, mutant in sample:
         if time.monotonic() > end:
             break
-        fault = file, mutant.function, mutant.text, mutant.what
-        alive = not in_a_copy(lambda f=file, m=mutant: (put_in(f, m), run(tests))[1])
-        ends["equivalent" if fault in known else "survivors" if alive else "killed"] += 1
-        if alive and fault not in known:
+        fault = fault_of(file, mutant)
+        if earlier is not None and fault in known:  # has survived, and was looked at since
+            ends["equivalent"] += 1
+            continue
+        killed = in_a_copy(lambda f=file, m=mutant: (put_in(f, m), run(tests))[1])
+        ends["killed" if killed else "equivalent" if fault in known else "survivors"] += 1
+        if not killed and fault not in known:
             survivors.append({"fault": list(fault), "line": mutant.line})
             print(f"    {file}:{mutant.line} {mutant.what}: {mutant.text}", flush=True)
     return {
         "of": len(made),
+        "seed": asked.seed if earlier is None else earlier["seed"],
         "mutants": ends.total(),
         "killed": ends["killed"],
         "equivalent": ends["equivalent"],
         "survivors": survivors,
+    }
+
+
+def fault_of(file, mutant):
+    """What tells a fault from others, wherever its line may come to stand."""
+    return file, mutant.function, mutant.text, mutant.what
+
+
+def keep(found):
+    """Put figures of cores in the place of those that the report has."""
+    kept = json.loads(KEPT.read_text())
+    for name, figures in found.items():
+        survivors = [
+            f"{file}:{each['line']} {what}"
+            for each in figures["survivors"]
+            for file, _, _, what in [each["fault"]]
+        ]
+        kept["cores"][name] = {**figures, "survivors": survivors}
+    KEPT.write_text(json.dumps({**kept, **header()}, indent=1) + "\n")
+
+
+def header():
+    """When, and by which Python."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "python": platform.python_version(),
     }
 
 
@@ -141,20 +191,15 @@ def run(tests):
     import pytest
 
     # what is compiled takes longest, and concerns other modules
-    options = (
-        "-x",
-        "-k",
-        "not compiled",
-        "-q",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        "--no-header",
-        "-W",
-        "ignore",
-    )
-    return pytest.main([*options, *map(str, tests)])
+    options = ["-x", "-q", "-k", "not compiled", "-n", "0", "-p", "no:cacheprovider"]
+    return pytest.main([*options, "--no-header", "-W", "ignore", *tests], plugins=[Limited()])
+
+
+class Limited:
+    """Has a test that runs on end the process."""
+
+    def pytest_runtest_logstart(self):
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
 
 
 def in_a_copy(action):
@@ -164,7 +209,8 @@ def in_a_copy(action):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-        signal.alarm(LIMIT)
+        signal.alarm(WAIT)
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
         code = 1
         try:
             code = int(action())

@@ -87,3 +87,4 @@ def test_a_uniform_point_gives_its_leading_half_to_the_real_part():
     values = Complex.spread(units)
     assert np.allclose(logistic(values.real), units, atol=2.0**-26)
     assert distance(values.imag, logistic) < 0.003
+    assert abs(np.median(values.imag)) < 0.01
