@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typeguard
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
@@ -112,6 +113,9 @@ if os.environ.get("CHECK_ANNOTATIONS"):
 settings.register_profile("same", deadline=None, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("explore" if os.environ.get("EXPLORE") else "same")
+if not os.environ.get("EXPLORE"):
+    # it would draw constants of the modules that happen to be loaded, too
+    providers._get_local_constants = lambda: providers._local_constants
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
 

@@ -195,10 +195,14 @@ class Entry:
     # ---- checks ----
 
     def finite(self, body: Body) -> None:
-        """Refuse answers that are infinite or NaN."""
+        """Refuse answers, and known inputs, that are infinite or NaN."""
         plan = self.plan
-        solved = {v: statement_of(step) for step in plan.steps for v in solved_by(step)}
-        for axis in plan.unknown:
+        solved: dict[Variable, Statement | None] = {
+            v: statement_of(step) for step in plan.steps for v in solved_by(step)
+        }
+        known = [axis for axis in plan.known if axis not in plan.program.results]
+        solved |= {v: None for v in map(plan.operand, known) if isinstance(v, Variable)}
+        for axis in (*known, *plan.unknown):
             operand = plan.operand(axis)
             domain = FINITE.get(element_of(operand.kind)) and domain_of(operand.kind)
             if isinstance(operand, Variable) and domain is not None and operand in solved:

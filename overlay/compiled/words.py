@@ -131,7 +131,11 @@ def _is_known() -> bool:
     if _changes(iter(names)) or not _changes(iter(anything)):
         return False
     mapping["second"] = cell.cell_contents = None
-    if not (_changes(iter(names)) and _changes(iter(content))) or _changes(iter(missing)):
+    if not (_changes(iter(names)) and _changes(iter(content))):
+        return False
+    # a traced interpreter gives keys no number: then every change of the dict tells
+    stamped = missing[0] != anything[0]
+    if stamped and _changes(iter(missing)):
         return False
     mapping["third"] = None
     return _changes(iter(missing))

@@ -56,6 +56,20 @@ def test_arrays_of_several_layouts_and_lengths_go_together():
         one.batch(VALUES)
 
 
+@pytest.mark.parametrize("given", [math.inf, -math.inf, math.nan])
+def test_known_inputs_that_are_not_finite_are_refused_by_all(given):
+    one = choose(lambda x, y: x + math.atan(y), float, float, known=("return", "y"))
+    for refusing in (
+        one,
+        one.compile(),
+        lambda *values: one.batch(*map(np.array, ([v] for v in values))),
+    ):
+        with pytest.raises(NoSolution):
+            refusing(1.0, given)
+    (found,) = one.batch(np.ones(2), np.array([given, 0.0]), on_error="nan")
+    np.testing.assert_array_equal(found, [math.nan, 1.0])
+
+
 def test_arrays_that_compiled_code_takes_are_handed_to_it(monkeypatch):
     one = choose(total, known=("return", "x"))
     monkeypatch.delattr(rows, "kind_columns")  # by which others are looked at

@@ -1,6 +1,8 @@
 """What compiled code compares tells of every name that is bound anew."""
 
 import ctypes
+import subprocess
+import sys
 import types
 
 from hypothesis import given
@@ -36,6 +38,29 @@ def change(namespace, what, name):
 
 def test_the_layout_of_this_interpreter_is_known():
     assert words.LAYOUT_KNOWN
+
+
+def test_changes_are_seen_where_a_debugger_traces_the_program_from_its_start():
+    program = """
+import sys
+sys.settrace(lambda frame, event, arg: None)
+from overlay import Context
+
+def f(x):
+    return abs(helper(x))
+
+def helper(x):
+    return x + 1.0
+
+hot = Context().jit(f)
+assert hot(1.0) == 2.0
+helper = lambda x: x + 20.0
+assert hot(1.0) == 21.0
+abs = lambda x: -x
+assert hot(1.0) == -21.0
+"""
+    done = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @given(changes, st.sets(st.sampled_from(NAMES), min_size=1), changes, st.booleans())

@@ -215,11 +215,12 @@ def traced(call):
         return trace
 
     def program():
+        before = sys.gettrace()  # of what measures coverage, or a debugger
         sys.settrace(trace)
         try:
             call()
         finally:
-            sys.settrace(None)
+            sys.settrace(before)
 
     untraced = program.__code__
     return program, events
