@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Final
 
-from numba.core import errors, sigutils, types
+from numba.core import errors, pythonapi, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
@@ -180,7 +180,11 @@ class EntryDispatcher(CPUDispatcher):
             further = ways, return_type
             self.keeping.compile(self, world, inner, local, further, sig)
         self.functions_compiled += functions_made() - before
-        return inner.overloads[local]
+        made = inner.overloads[local]
+        result = made.signature.return_type
+        if not self.called_by_numba and pythonapi._boxers.lookup(type(result)) is None:
+            raise errors.UnsupportedError(f"cannot return {result} to Python")
+        return made
 
     def typeof_pyval(self, val: Any) -> Type:
         return types.pyobject if is_interpreted(val) else super().typeof_pyval(val)

@@ -145,6 +145,18 @@ def test_numbas_own_refusals_name_the_function():
     assert "no_such_attribute" in str(error)
 
 
+def test_what_python_cannot_have_is_refused_as_a_result_and_no_sooner():
+    def library(x):
+        return math
+
+    def program(x):
+        return library(x).sqrt(x)
+
+    assert Context().jit(program)(4.0) == 2.0
+    with pytest.raises(NotCompilable, match=r"cannot return Module[\s\S]*run it interpreted"):
+        Context().jit(library)(4.0)
+
+
 def test_a_method_that_returns_an_iterator_is_told_what_to_return():
     iterators = MethodTable("iterators")
 
