@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 import typeguard
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
@@ -121,6 +122,18 @@ if not os.environ.get("EXPLORE"):
 
 if os.environ.get("SHOW_FRAMES"):
     importlib.import_module("overlay.python.unseen")._is_profiled = lambda: True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """A test that sets a trace function of its own does not end what measures coverage."""
+    tracer = sys.gettrace()
+    try:
+        return (yield)
+    finally:
+        if sys.gettrace() is not tracer:
+            sys.settrace(tracer)
+
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
 
