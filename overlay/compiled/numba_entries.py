@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Final
 
-from numba.core import errors, pythonapi, sigutils, types
+from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
@@ -182,7 +182,7 @@ class EntryDispatcher(CPUDispatcher):
         self.functions_compiled += functions_made() - before
         made = inner.overloads[local]
         result = made.signature.return_type
-        if not self.called_by_numba and pythonapi._boxers.lookup(type(result)) is None:
+        if isinstance(result, types.Module) and not self.called_by_numba:
             raise errors.UnsupportedError(f"cannot return {result} to Python")
         return made
 
