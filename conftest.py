@@ -124,15 +124,14 @@ if os.environ.get("SHOW_FRAMES"):
     importlib.import_module("overlay.python.unseen")._is_profiled = lambda: True
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call():
-    """A test that sets a trace function of its own does not end what measures coverage."""
-    tracer = sys.gettrace()
-    try:
-        return (yield)
-    finally:
-        if sys.gettrace() is not tracer:
-            sys.settrace(tracer)
+_TRACER = sys.gettrace()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    """A test that has set a trace function of its own does not end what measures coverage."""
+    if sys.gettrace() is not _TRACER:
+        sys.settrace(_TRACER)
 
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
