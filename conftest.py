@@ -1,4 +1,4 @@
-"""What every test run has: checked annotations, hypothesis profiles, and documents as tests."""
+"""What every test run has: checked annotations, hypothesis profiles, documents as tests."""
 
 import importlib
 import importlib.metadata
@@ -118,11 +118,10 @@ if not os.environ.get("EXPLORE"):
     # it would draw constants of the modules that happen to be loaded, too
     providers._get_local_constants = lambda: providers._local_constants
 
-# ---- what measures coverage sees no function that leaves no frame, unless a profiler runs ---
+# ---- what measures coverage: it sees frames that are hidden, and goes on after each test -----
 
 if os.environ.get("SHOW_FRAMES"):
     importlib.import_module("overlay.python.unseen")._is_profiled = lambda: True
-
 
 _TRACER = sys.gettrace()
 

@@ -4,15 +4,14 @@ python scripts/fresh_clone.py "make demo" --keep docs/report/kept/fresh_clone.js
 """
 
 import argparse
-import json
-import platform
 import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
+
+from kept_figures import keep
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,9 +23,7 @@ def main():
     asked = parser.parse_args()
     found = {command: timed(command) for command in asked.commands}
     if asked.keep:
-        date = datetime.now(UTC).strftime("%Y-%m-%d")
-        header = {"date": date, "python": platform.python_version()}
-        asked.keep.write_text(json.dumps({**header, "commands": found}, indent=1) + "\n")
+        keep(asked.keep, commands=found)
     return int(any(each["status"] for each in found.values()))
 
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import math
 import statistics
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,7 @@ if importlib.util.find_spec("numba_cuda") is None:
     sys.exit(0)
 
 from gpu_programs import PROGRAMS, THREADS, Program, each, slopes, slopes_by_hand, unreached
+from kept_figures import keep
 from numba import config, cuda
 
 ROUNDS = 31
@@ -110,13 +109,6 @@ def measure(size: int) -> dict[str, dict[str, Any]]:
     return kernels
 
 
-def keep(path: Path, gpu: str, kernels: dict[str, dict[str, Any]]) -> None:
-    """Write the figures, with their day and the GPU."""
-    date = datetime.now(UTC).strftime("%Y-%m-%d")
-    named = {name: {**each, "gpu": gpu} for name, each in kernels.items()}
-    path.write_text(json.dumps({"date": date, "kernels": named}, indent=1) + "\n")
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--keep", type=Path, help="a file for the figures")
@@ -132,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     good = compare(16, compiled=True)
     kernels = measure(1 << 24)
     if asked.keep:
-        keep(asked.keep, gpu, kernels)
+        keep(asked.keep, kernels={name: {**each, "gpu": gpu} for name, each in kernels.items()})
     return 0 if good else 1
 
 

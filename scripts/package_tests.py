@@ -7,16 +7,15 @@ without ``pytest --overlay``, under a table that nothing reaches. Exits with 1 w
 """
 
 import argparse
-import json
 import os
-import platform
 import subprocess
 import sys
 import tarfile
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
+
+from kept_figures import keep
 
 CONTEXT = """
 import math
@@ -36,9 +35,7 @@ def main():
     asked = parser.parse_args()
     found = {package: compared(package) for package in asked.packages}
     if asked.keep:
-        date = datetime.now(UTC).strftime("%Y-%m-%d")
-        header = {"date": date, "python": platform.python_version()}
-        asked.keep.write_text(json.dumps({**header, "packages": found}, indent=1) + "\n")
+        keep(asked.keep, packages=found)
     return int(any(each["differ"] for each in found.values()))
 
 
@@ -61,7 +58,7 @@ def compared(package):
     return {
         "tests": len(natively),
         "passed natively": passed,
-        "differ": differ or [] if natively else ["no tests"],
+        "differ": differ if natively else ["no tests"],
     }
 
 

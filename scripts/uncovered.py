@@ -6,9 +6,10 @@ python scripts/uncovered.py build/proof/coverage.json --keep docs/report/kept/co
 
 import argparse
 import json
-import platform
 from collections import Counter, defaultdict
 from pathlib import Path
+
+from kept_figures import keep
 
 KINDS = ("covered_lines", "num_statements", "covered_branches", "num_branches")
 
@@ -27,8 +28,7 @@ def main():
             print(f"    {path}: {words(each)}; lines {ranges(each['missing'])}")
     if asked.keep:
         kept = {name: shares(figures["total"]) for name, figures in each_package.items()}
-        header = {"date": found["meta"]["timestamp"][:10], "python": platform.python_version()}
-        asked.keep.write_text(json.dumps({**header, "packages": kept}, indent=1) + "\n")
+        keep(asked.keep, date=found["meta"]["timestamp"][:10], packages=kept)
 
 
 def packages(files):
