@@ -97,14 +97,15 @@ NOT_CHECKED = (
     "primitives.word_conversion",
     "primitives.words",
 )
-if os.environ.get("CHECK_ANNOTATIONS"):
+if os.environ.get("CHECK_ANNOTATIONS"):  # before anything of ours is imported
     typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
     # names imported under TYPE_CHECKING cannot be looked up at run time
     typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE
     # The calls of locals() in a function of ours that leaves no frame would read the program's
     # variables, at which CPython 3.13.0 crashes where a comprehension's variable is also a cell.
-    importlib.import_module("overlay.python.engine")
-    importlib.import_module("overlay.python.implicit")
+    if sys.version_info[:2] in importlib.import_module("overlay.code.versions").REWRITABLE:
+        importlib.import_module("overlay.python.engine")
+        importlib.import_module("overlay.python.implicit")
     for name in [name for name in sys.modules if name.startswith("overlay.python.")]:
         vars(sys.modules[name])["locals"] = dict
 
@@ -131,6 +132,38 @@ def pytest_runtest_setup():
     """A test that has set a trace function of its own does not end what measures coverage."""
     if sys.gettrace() is not _TRACER:
         sys.settrace(_TRACER)
+
+
+# ---- what needs ctx(f) is skipped, and counted, where this Python has no engine for it --------
+
+
+def _needs_engine(error):
+    """Whether a test came to the refusal of ``ctx(f)``, by itself or as the cause of what it saw."""
+    while error is not None:
+        if type(error).__name__ == "UnsupportedPython" and "ctx(f)" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+if sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE:
+    _REASON = "needs ctx(f), which is not there on Python {}.{}".format(*sys.version_info)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(item, call):
+        report = yield
+        if report.failed and _needs_engine(call.excinfo.value):
+            report.outcome = "skipped"
+            report.longrepr = str(item.path), 0, _REASON
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(collector):
+        report = yield
+        if report.failed and _needs_engine(report.call.excinfo.value):
+            report.outcome = "skipped"
+            report.longrepr = str(collector.path), 0, _REASON
+        return report
 
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------

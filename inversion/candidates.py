@@ -26,7 +26,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-def fairly(
+def fairly[T, S](
     outer: Iterator[T | None], inner: Callable[[T], Iterator[S | None]]
 ) -> Iterator[S | None]:
     """What ``inner`` finds for each of ``outer``, of which each may be endless, in turns.

@@ -46,7 +46,7 @@ class _Missing:
 MISSING: Any = _Missing()
 
 
-def generic(declaration: Callable[P, R], /) -> GenericFunction[P, R]:
+def generic[**P, R](declaration: Callable[P, R], /) -> GenericFunction[P, R]:
     """Decorator: declare a generic function.
 
     A call takes the method of the tables in force that fits its arguments, innermost table

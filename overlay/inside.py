@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import typing
 from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
@@ -80,7 +79,7 @@ def _only_inside_a_method() -> NoReturn:
     )
 
 
-def recurse(context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Run f's own body under a context, even where f itself is overlaid in it.
 
     Calls of f further down are dispatched, like any other.
@@ -97,7 +96,7 @@ def recurse(context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.k
             stack.python.leave()
 
 
-class nonoverlay(typing.Generic[P, R]):  # noqa: N801 (reads as the function that it stands for)
+class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)
     """``nonoverlay(f)(*args)``: f and all below it, with no overlay.
 
     >>> import math

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from overlay.plugin import identity
 from overlay.table import LOCK
@@ -18,7 +18,7 @@ PLAIN: Final = (type(None), bool, int, float, complex, str, bytes)
 _PLAIN: Final = {id(kind) for kind in PLAIN}  # a metaclass may have an ``__eq__`` of its own
 
 
-class Kept(Generic[V]):
+class Kept[V]:
     """Holds what was used last under a key, ``limit`` of them at most."""
 
     def __init__(self, limit: int) -> None:

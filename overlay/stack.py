@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.versions import require_rewritable
 from overlay.plugin import Plugin, composed
 from overlay.report import Hits
 from overlay.table import LOCK, MethodTable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.context import Context
     from overlay.generics import Generic
-    from overlay.python import PythonEngine
+    from overlay.python.engine import PythonEngine
     from overlay.python.entering import Entering
     from overlay.report import Record
 
@@ -103,8 +104,10 @@ class Stack:
 
     @cached_property
     def python(self) -> PythonEngine:
-        """The Python engine for these tables."""
-        from overlay.python import PythonEngine
+        """The Python engine for these tables. Raises UnsupportedPython on a version that it
+        does not know."""
+        require_rewritable()
+        from overlay.python.engine import PythonEngine
 
         engine = PythonEngine(self)
         weakref.finalize(self, engine.release).atexit = False

@@ -19,9 +19,9 @@ from overlay.analysis.body import (
 from overlay.analysis.handling import caught
 from overlay.analysis.instructions import Instructions
 from overlay.analysis.statements import NULL, SLOT
-from overlay.python.assembly import Listing, Region
-from overlay.python.emit.decoding import Instruction, decoded
-from overlay.python.emit.effects import FINAL, jumped
+from overlay.code.decoding import Instruction, decoded
+from overlay.code.effects import FINAL, jumped
+from overlay.code.listing import Listing, Region
 
 __all__ = ["Reader"]
 

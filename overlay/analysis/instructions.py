@@ -16,7 +16,7 @@ from overlay.analysis.body import Copy, Make, Name
 from overlay.analysis.constants import global_constant
 from overlay.analysis.marks import Pattern
 from overlay.analysis.statements import NULL, Statements
-from overlay.python.emit.decoding import Instruction, operator_of, take_call
+from overlay.code.decoding import Instruction, operator_of, take_call
 
 __all__ = ["Instructions"]
 
@@ -280,7 +280,6 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "PUSH_NULL": Instructions._null,
     "SWAP": Instructions._swap,
     "COPY": Instructions._copy,
-    "PRECALL": Instructions._stay,
     "TO_BOOL": Instructions._stay,
     "LOAD_GLOBAL": Instructions._load_global,
     "LOAD_NAME": Instructions._load_global,
@@ -290,7 +289,6 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "IMPORT_NAME": Instructions._import,
     "IMPORT_FROM": Instructions._import_from,
     "LOAD_ATTR": Instructions._load_attribute,
-    "LOAD_METHOD": Instructions._load_attribute,
     "STORE_ATTR": Instructions._store_attribute,
     "LOAD_SUPER_ATTR": Instructions._load_of_super,
     "MAKE_FUNCTION": Instructions._make_function,

@@ -9,9 +9,9 @@ from typing import Any
 
 from overlay.analysis.blocks import Reader
 from overlay.analysis.body import Body
+from overlay.code.versions import require_readable
 from overlay.errors import NotCompilable
 from overlay.location import location_of, name_of
-from overlay.python.supported import require_supported
 
 __all__ = ["Default", "body_of", "signature_of_code"]
 
@@ -40,7 +40,7 @@ def body_of(function: Callable[..., Any]) -> Body:
             where=location_of(plain),
             help="analyse a function that is written in Python",
         )
-    require_supported()
+    require_readable()
     code = plain.__code__
     kind = "generator" if code.co_flags & inspect.CO_GENERATOR else "function"
     kind = "coroutine" if code.co_flags & _AWAITED else kind

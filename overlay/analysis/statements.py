@@ -13,9 +13,9 @@ from typing import Any
 
 from overlay.analysis.body import Apply, Constant, Copy, Statement
 from overlay.analysis.constants import captured_by, nested, stored_in
+from overlay.code.decoding import Instruction, call_slots
+from overlay.code.effects import follow
 from overlay.location import shown
-from overlay.python.emit.decoding import Instruction, call_slots
-from overlay.python.emit.effects import follow
 
 __all__ = ["NULL", "SLOT", "Statements"]
 

@@ -220,7 +220,7 @@ def replaced_by_position() -> NotCompilable:
     return NotCompilable(
         "compiled code cannot tell what of the context is replaced",
         help="give it by name: replace(metadata=...); where numba loses names, in a try block on "
-        "Python 3.11 and 3.12, make the context before the block",
+        "Python 3.12, make the context before the block",
     )
 
 

@@ -3,7 +3,7 @@
 CPython keeps the value of a global in the entries of a dict, the code of a function in the
 function, the content of a closure's variable in a cell. Compiled code cannot be told that one of
 these is bound anew, but it can compare a word of memory with the one that was there before. The
-layout is that of CPython 3.11 to 3.13; ``LAYOUT_KNOWN`` says whether the running interpreter has
+layout is that of CPython 3.12 and 3.13; ``LAYOUT_KNOWN`` says whether the running interpreter has
 it, which is tried out when this module is imported.
 """
 
@@ -118,7 +118,7 @@ def _changes(words: Iterator[Word]) -> bool:
 
 
 def _is_known() -> bool:
-    if sys.implementation.name != "cpython" or not (3, 11) <= sys.version_info[:2] <= (3, 13):
+    if sys.implementation.name != "cpython" or not (3, 12) <= sys.version_info[:2] <= (3, 13):
         return False
     if len(_OFFSETS) != 3 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
         return False

@@ -16,12 +16,12 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.context import Context, call_next, nonoverlay
 from overlay.location import is_ours
 from overlay.plugin import put_around
 from overlay.python.entering import is_asked_about
 from overlay.python.frameless import may_lose_frame
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.twins import copied
 from overlay.python.unseen import unseen
 from overlay.target import BUILTINS, type_attribute

@@ -2,19 +2,19 @@
 
 Only what changes is touched: stretches between changes are copied byte for byte, jumps are
 measured anew, and the tables of exception regions and source positions are moved along. The
-formats are those of CPython 3.11 to 3.13; which instructions there are is the emitters' matter.
+formats are those of CPython 3.12 and 3.13; which instructions there are is the emitters' matter.
 """
 
 from __future__ import annotations
 
 import dis
 import itertools
-import opcode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.listing import CACHES, EXTENDED_ARG, Listing
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = [
     "Edits",
@@ -22,23 +22,12 @@ __all__ = [
     "Hole",
     "Item",
     "Label",
-    "Listing",
     "Pattern",
     "Protected",
-    "Region",
     "assemble",
     "narrowed",
 ]
 
-EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
-_COUNTS: Any = getattr(opcode, "_inline_cache_entries")  # noqa: B009 (a list, or by name)
-CACHES: list[int] = (
-    list(_COUNTS)
-    if isinstance(_COUNTS, list)
-    else [_COUNTS.get(name, 0) for name in opcode.opname[:256]]
-)
-JUMPS = frozenset(op for op in (*dis.hasjrel, *dis.hasjabs) if op < 256)
-BACKWARD = frozenset(op for op in JUMPS if "BACKWARD" in opcode.opname[op])
 # instructions that name a slot among locals, cells and free variables
 SLOTS = frozenset(op for op in (*dis.haslocal, *dis.hasfree) if op < 256)
 FREE = frozenset(op for op in dis.hasfree if op < 256)
@@ -64,16 +53,6 @@ class Protected(NamedTuple):
     arg: int
     handler: Label
     depth: int
-
-
-class Region(NamedTuple):
-    """An exception region: instructions ``start`` to ``end``, and its handler, by index."""
-
-    start: int
-    end: int
-    target: int
-    depth: int
-    lasti: bool
 
 
 class Hole(int):
@@ -130,52 +109,6 @@ class Pattern:
         self.holes = layout.holes
         # those that number cells and free variables
         self.free = {which for at, which in self.holes if self.code[at - 1] in FREE}
-
-
-class Listing:
-    """The instructions of a code object: parallel lists, and where each one starts, in units
-    of two bytes (one more than there are instructions).
-
-    targets: of each jump, by index, the index that it goes to.
-    """
-
-    def __init__(self, code: CodeType) -> None:
-        self.code = code
-        self.ops: list[int] = []
-        self.args: list[int] = []
-        self.starts: list[int] = []
-        self._read(code.co_code)
-        self.index = {start: k for k, start in enumerate(self.starts)}
-        self.targets = {
-            k: self.index[self._target(k)] for k, op in enumerate(self.ops) if op in JUMPS
-        }
-        self.regions = [
-            Region(self.index[a], self.index[b], self.index[target], depth, lasti)
-            for a, b, target, depth, lasti in _read_regions(code.co_exceptiontable)
-        ]
-
-    def _read(self, raw: bytes) -> None:
-        ops, args, starts = self.ops, self.args, self.starts
-        at = start = high = 0
-        end = len(raw)
-        while at < end:
-            op = raw[at]
-            arg = raw[at + 1] | high
-            if op == EXTENDED_ARG:
-                high = arg << 8
-                at += 2
-                continue
-            ops.append(op)
-            args.append(arg)
-            starts.append(start)
-            at += 2 + 2 * CACHES[op]
-            start = at >> 1
-            high = 0
-        starts.append(end >> 1)
-
-    def _target(self, k: int) -> int:
-        distance = self.args[k]
-        return self.starts[k + 1] + (-distance if self.ops[k] in BACKWARD else distance)
 
 
 class Edits:
@@ -463,18 +396,6 @@ def _encode(out: bytearray, op: int, arg: int, wide: int) -> None:
 
 
 # ---- exception regions --------------------------------------------------------------------
-
-
-def _read_regions(table: bytes) -> list[tuple[int, int, int, int, bool]]:
-    numbers = list[int]()
-    value = 0
-    for byte in table:
-        value = value << 6 | byte & 63
-        if not byte & 64:
-            numbers.append(value)
-            value = 0
-    rows = (numbers[i : i + 4] for i in range(0, len(numbers), 4))
-    return [(a, a + size, target, d >> 1, bool(d & 1)) for a, size, target, d in rows]
 
 
 def _write_region(

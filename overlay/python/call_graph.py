@@ -16,11 +16,11 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.versions import require_readable
 from overlay.context import Context, call_next
 from overlay.python import results
 from overlay.python.base_calls import BaseCalls
 from overlay.python.callees import DESCRIPTORS
-from overlay.python.emit import emitter
 from overlay.python.entries import Args, Entries, Entry, Key, Link
 from overlay.python.events import Call, Event, Implicit, Operation
 from overlay.python.outcome import Outcome, with_first
@@ -66,7 +66,7 @@ class CallGraph:
     """Reads the call graphs of functions in one context."""
 
     def __init__(self, context: Context) -> None:
-        emitter()  # refuses a Python version that is not known
+        require_readable()
         self.tables = tuple(reversed(context.tables))
         self.implicit = bool(getattr(context, "implicit", False))
         self.overlaid = {key_of_target(t) for table in self.tables for t in table.targets()}

@@ -27,6 +27,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.context import Context, call_next, current_context, current_stack, recurse, wrapped_in
 from overlay.jitted import is_dispatcher, is_kernel
 from overlay.location import is_ours
@@ -36,7 +37,6 @@ from overlay.python.construction import TYPE_CALL, constructor
 from overlay.python.entering import asking, entering, is_asked_about
 from overlay.python.forms import forms_of, with_forms
 from overlay.python.kept import limited
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.site import Keep
 from overlay.python.twins import Family, copied
 from overlay.python.unseen import unobserved, unseen

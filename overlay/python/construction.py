@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType, WrapperDescriptorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.forms import with_forms
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unobserved, unseen
 from overlay.target import type_attribute
 

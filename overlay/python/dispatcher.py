@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.dispatch import Call, by_values, reachable, resolve
 from overlay.python.forms import with_forms
 from overlay.python.kept import WeakObjects, limited
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.site import NOWHERE
 from overlay.python.unseen import unobserved, unseen
 from overlay.signature import key_of

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.errors import OverlayError
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
@@ -28,7 +29,6 @@ from overlay.python.entering import entering
 from overlay.python.implicit import Implicit
 from overlay.python.kept import WeakObjects, limited
 from overlay.python.leaving import Watch
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.rewrite import Rewriter
 from overlay.python.site import Site
 from overlay.python.twins import Family, copied

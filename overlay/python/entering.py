@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.errors import NotCompilable
 from overlay.interpreted_values import OnlyInterpreted
 from overlay.location import location_of, name_of
@@ -27,7 +28,6 @@ from overlay.plugin import (
     stages_of,
 )
 from overlay.python.kept import limited
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unobserved, unseen
 from overlay.signature import array_type, key_of
 from overlay.stack import Stack, key_in_force, stack_in_force

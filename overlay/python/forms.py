@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Forms", "forms_of", "with_forms"]
 

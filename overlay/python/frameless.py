@@ -10,24 +10,20 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
-import sys
 from types import CodeType
 from typing import Any
 
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["may_lose_frame", "with_frame", "without_frame"]
 
-_OLD = sys.version_info[:2] == (3, 11)
 _NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
-_FORWARD, _BACKWARD = dis.opmap.get("JUMP_FORWARD", 0), dis.opmap.get("JUMP_BACKWARD", 0)
 _SUSPENDS = (
     inspect.CO_GENERATOR
     | inspect.CO_COROUTINE
     | inspect.CO_ASYNC_GENERATOR
     | inspect.CO_ITERABLE_COROUTINE
 )
-_UNITS = 255  # as far as a jump goes without a prefix
 _originals: dict[CodeType, CodeType] = {}
 
 
@@ -47,8 +43,6 @@ def _hidden(code: CodeType) -> CodeType:
     units = bytearray(code.co_code)
     resume = next(i.offset for i in dis.get_instructions(code) if i.opcode == _RESUME)
     units[resume : resume + 2] = bytes((_NOP, 0))
-    if _OLD:
-        _keep_warming(units, resume)
     inner = (without_frame(c) if may_lose_frame(c) else c for c in code.co_consts)
     hidden = code.replace(co_code=bytes(units), co_consts=tuple(inner))
     _originals[hidden] = code
@@ -61,13 +55,3 @@ def may_lose_frame(constant: Any) -> bool:
     if type(constant) is not CodeType or not constant.co_flags & inspect.CO_OPTIMIZED:
         return False
     return not constant.co_flags & _SUSPENDS and "__class__" not in constant.co_freevars
-
-
-def _keep_warming(units: bytearray, resume: int) -> None:
-    """Until 3.12, RESUME counts the calls after which code is specialised, and so do jumps
-    backwards: one comes in its place, behind the end."""
-    after = resume + 2
-    forward, back = (len(units) - after) // 2, (len(units) - after) // 2 + 1
-    if back <= _UNITS:
-        units[resume:after] = bytes((_FORWARD, forward))
-        units += bytes((_BACKWARD, back))

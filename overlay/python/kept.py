@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["WeakObjects", "limited"]
 
@@ -25,7 +25,7 @@ def limited(kept: dict[Any, Any]) -> dict[Any, Any]:
     return kept
 
 
-class WeakObjects(Generic[T]):
+class WeakObjects[T]:
     """Objects, told apart by identity, each until it is gone. No function written in Python runs
     when one goes: it would be seen by whoever watches the program."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from overlay.python.assembly import Listing, Region
-from overlay.python.emit.decoding import Instruction, decoded
-from overlay.python.emit.effects import FINAL, jumped
+from overlay.code.decoding import Instruction, decoded
+from overlay.code.effects import FINAL, jumped
+from overlay.code.listing import Listing, Region
 from overlay.python.values import UNKNOWN, Value, join
 
 __all__ = ["Paths", "State"]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import narrowed
 from overlay.python.emit.writer import OP
 from overlay.python.forms import with_forms
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.unseen import unseen
 from overlay.stack import current_stack
 from overlay.target import generic_state, type_attribute

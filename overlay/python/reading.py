@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.python.assembly import Listing
-from overlay.python.emit.decoding import Instruction, call_slots, operator_of, take_call
-from overlay.python.emit.effects import follow
+from overlay.code.decoding import Instruction, call_slots, operator_of, take_call
+from overlay.code.effects import follow
+from overlay.code.listing import Listing
 from overlay.python.events import Call, Event, Implicit, Operation
 from overlay.python.paths import Paths, State
 from overlay.python.values import (
@@ -280,21 +280,18 @@ _STEPS: dict[str, Callable[[Reading, int, Instruction, State], None]] = {
     "PUSH_NULL": Reading._null,
     "SWAP": Reading._swap,
     "COPY": Reading._copy,
-    "PRECALL": Reading._stay,
     "RETURN_CONST": Reading._return_constant,
     "RETURN_VALUE": Reading._return_value,
     "LOAD_GLOBAL": Reading._load_global,
     "LOAD_NAME": Reading._load_name,
     "STORE_NAME": Reading._store_name,
     "LOAD_FROM_DICT_OR_GLOBALS": Reading._load_name_of_scope,
-    "LOAD_CLASSDEREF": Reading._load_free,
     "LOAD_FROM_DICT_OR_DEREF": Reading._load_free_of_scope,
     "LOAD_DEREF": Reading._load_cell,
     "STORE_DEREF": Reading._store_cell,
     "IMPORT_NAME": Reading._import,
     "IMPORT_FROM": Reading._import_from,
     "LOAD_ATTR": Reading._load_attribute,
-    "LOAD_METHOD": Reading._load_attribute,
     "LOAD_SUPER_ATTR": Reading._load_of_super,
     "MAKE_FUNCTION": Reading._make_function,
     "SET_FUNCTION_ATTRIBUTE": Reading._set_function_attribute,

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from overlay.python.assembly import Listing, assemble
+from overlay.code.listing import Listing
+from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.python.assembly import assemble
 from overlay.python.emit import Emitter
 from overlay.python.emit.implicit import DEEPER, rewrite_implicit
 from overlay.python.emit.writer import COMPREHENSIONS, OPTIMIZED, Writer
 from overlay.python.local_functions import local_functions
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Rewriter", "runs_in_place"]
 

@@ -13,8 +13,8 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.construction import is_simple, may_make_itself
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.python.twins import Family
 from overlay.python.unseen import unobserved, unseen
 from overlay.table import LOCK

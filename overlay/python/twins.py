@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Family", "copied"]
 

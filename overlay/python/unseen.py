@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.frameless import may_lose_frame, with_frame, without_frame
 from overlay.python.kept import WeakObjects
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.table import LOCK
 
 __all__ = ["all_unseen", "follow_profiler", "unobserved", "unseen"]
@@ -18,7 +18,7 @@ __all__ = ["all_unseen", "follow_profiler", "unobserved", "unseen"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def unseen(function: F) -> F:
+def unseen[F: Callable[..., Any]](function: F) -> F:
     """``function`` itself, without a frame. Not for generators and coroutines."""
     assert type(function) is FunctionType
     with LOCK:
@@ -28,7 +28,7 @@ def unseen(function: F) -> F:
     return function
 
 
-def unobserved(function: F) -> F:
+def unobserved[F: Callable[..., Any]](function: F) -> F:
     """The same, where all that ``function`` calls is ours: a debugger that steps through the
     program does not come here, if it is written in Python, and at the recursion limit there are
     some frames more, since natively there would be no call."""

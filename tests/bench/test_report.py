@@ -31,7 +31,7 @@ RUN = {
     "processor": "A processor",
     "cores": 4,
     "system": "A system 1.0",
-    "python": "CPython 3.11.0",
+    "python": "CPython 3.13.0",
     "versions": {"numba": "0.1", "absent": "-"},
     "date": "2000-01-02",
     "quick": False,

@@ -21,9 +21,7 @@ from typing import Any
 
 from overlay import MethodTable, call_next
 
-_CALLS = {
-    dis.opmap[n] for n in ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "PRECALL") if n in dis.opmap
-}
+_CALLS = {dis.opmap[n] for n in ("CALL", "CALL_FUNCTION_EX", "CALL_KW") if n in dis.opmap}
 # what takes the next item of an iterator, which C code may make by calling a function
 _NEXT = {
     dis.opmap[name]

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, call_next, generic, nonoverlay
-from overlay.python.assembly import Listing
-from overlay.python.emit.decoding import decoded
+from overlay.code.decoding import decoded
+from overlay.code.listing import Listing
 from overlay.python.events import Call
 from overlay.python.reading import Reading
 from overlay.python.values import UNKNOWN, Known, type_of

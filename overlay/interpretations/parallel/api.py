@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from overlay import Context, MethodTable, OverlayError, current_context, nonoverlay
 from overlay.interpretations.parallel.loops import Helper, LoopReport, Options, default_workers
@@ -19,7 +19,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def parallel(
+def parallel[**P, R](
     f: Callable[P, R], *, workers: int | None = None, least: float = 0.02
 ) -> Parallel[P, R]:
     """The same function, whose loops and those of the functions that it calls make independent
@@ -52,7 +52,7 @@ def parallel(
     return Parallel(f, Options(workers or default_workers(), least))
 
 
-class Parallel(Generic[P, R]):
+class Parallel[**P, R]:
     """A function whose loops make calls ahead: see ``parallel``."""
 
     def __init__(self, f: Callable[P, R], options: Options) -> None:

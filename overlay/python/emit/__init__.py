@@ -5,21 +5,17 @@ from __future__ import annotations
 import functools
 import sys
 
+from overlay.code.versions import require_rewritable
 from overlay.python.emit.common import Emitter
-from overlay.python.supported import SUPPORTED, require_supported
 
-__all__ = ["SUPPORTED", "Emitter", "emitter"]
+__all__ = ["Emitter", "emitter"]
 
 
 @functools.cache
 def emitter(version: tuple[int, int] = sys.version_info[:2]) -> Emitter:
     """The emitter for a Python version, the same each time; UnsupportedPython where there is
     none."""
-    require_supported(version)
-    if version == (3, 11):
-        from overlay.python.emit.py311 import Emitter311
-
-        return Emitter311()
+    require_rewritable(version)
     if version == (3, 12):
         from overlay.python.emit.py312 import Emitter312
 

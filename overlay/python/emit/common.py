@@ -6,12 +6,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.construction import is_simple
 from overlay.python.emit.operators import Operators
 from overlay.python.emit.sequences import Kinds, Place, kinds_of
 from overlay.python.emit.walk import READS, Walk
 from overlay.python.emit.writer import OP, Tag, Writer, getattr_static, lookup
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 from overlay.target import type_attribute
 
 __all__ = ["Emitter"]

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import Emitter
-from overlay.python.emit.operators import BINARY, COMPARE, UNARY
 from overlay.python.emit.writer import OP, Writer
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["DEEPER", "rewrite_implicit"]
 
@@ -57,8 +57,6 @@ class _Implicit:
             **self._operators(),
             **self._statements(),
             **{n: self._jump for n in OP if n.startswith("POP_JUMP_") and "NONE" not in n},
-            "JUMP_IF_TRUE_OR_POP": self._jump_or_pop,
-            "JUMP_IF_FALSE_OR_POP": self._jump_or_pop,
             "TO_BOOL": self._operand(tested),
         }
         return {OP[name]: edit for name, edit in edits.items() if name in OP}
@@ -117,7 +115,6 @@ class _Implicit:
             "RAISE_VARARGS": self._raise,
             "LOAD_BUILD_CLASS": self._class,
             "LOAD_ATTR": self._load,
-            "LOAD_METHOD": self._load,
             "LOAD_SUPER_ATTR": self._load_super,
             "STORE_ATTR": self._store,
             "DELETE_ATTR": self._delete,
@@ -226,13 +223,6 @@ class _Implicit:
         known = k not in self.joins and self.w.listing.ops[k - 1] in _GIVE_BOOL
         if not _HAS_TO_BOOL and not known:
             self._before(k, self._call(1, self.implicit.numbers.tested))
-
-    def _jump_or_pop(self, k: int, arg: int) -> None:
-        on_true = self.w.listing.ops[k] == OP["JUMP_IF_TRUE_OR_POP"]
-        name = f"POP_JUMP_FORWARD_IF_{'TRUE' if on_true else 'FALSE'}"
-        jump: Item = (OP[name], self.w.edits.label(self.w.listing.targets[k]))
-        tested = self.emitter.call_on_copies(1, self.implicit.numbers.tested, self.w)
-        self.w.edits.replaced[k] = [*tested, jump, _POP]
 
     # ---- calls and blocks ----
 

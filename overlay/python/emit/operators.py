@@ -7,34 +7,13 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item
 from overlay.python.emit.sequences import Sequences
 from overlay.python.emit.writer import OP, Writer
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["BINARY", "COMPARE", "UNARY", "Operators"]
-
-BINARY: list[Callable[..., Any]] = [
-    *(operator.add, operator.and_, operator.floordiv, operator.lshift, operator.matmul),
-    *(operator.mul, operator.mod, operator.or_, operator.pow, operator.rshift),
-    *(operator.sub, operator.truediv, operator.xor),
-    *(operator.iadd, operator.iand, operator.ifloordiv, operator.ilshift, operator.imatmul),
-    *(operator.imul, operator.imod, operator.ior, operator.ipow, operator.irshift),
-    *(operator.isub, operator.itruediv, operator.ixor),
-]
-COMPARE: dict[str, Callable[..., Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-UNARY: dict[str, Callable[..., Any]] = {
-    "UNARY_NEGATIVE": operator.neg,
-    "UNARY_POSITIVE": operator.pos,
-    "UNARY_INVERT": operator.invert,
-}
+__all__ = ["Operators"]
 
 
 class Operators(Sequences):

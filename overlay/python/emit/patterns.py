@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Protocol
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Filled, Hole, Item, Pattern
 from overlay.python.emit.writer import OP, Writer
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["SLOTS", "Arguments", "Patterns"]
 

@@ -7,12 +7,12 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item, Label, Protected
 from overlay.python.emit.common import Emitter
 from overlay.python.emit.patterns import Arguments
 from overlay.python.emit.sequences import Guard, Kinds, shuffled
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
 # How a callable and NULL come under so many arguments: depths of swaps, and 0 for pushing NULL.
@@ -20,7 +20,7 @@ _UNDER = (0, 2), (0, 3), (0, 4, 2, 3), (3, 0, 5, 3)
 
 
 class Emitter312(Emitter):
-    """CPython 3.12. 3.11 has the same layout under other names and builds on this."""
+    """CPython 3.12."""
 
     CALLS = frozenset(OP[name] for name in ("CALL", "CALL_FUNCTION_EX"))
     LOAD_CHECKED = OP.get("LOAD_FAST_CHECK", 0)

@@ -7,12 +7,12 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import Emitter
 from overlay.python.emit.patterns import Arguments
 from overlay.python.emit.sequences import Guard, Kinds, shuffled
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 _UNARY_POSITIVE = 5  # intrinsic function
 # How a callable and NULL come under so many arguments: depths of swaps, and 0 for pushing NULL.

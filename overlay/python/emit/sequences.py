@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, ClassVar
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.patterns import Arguments, Patterns
 from overlay.python.emit.writer import OP
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Kinds", "Place", "Sequences", "kinds_of", "shuffled"]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any, ClassVar
 
-from overlay.python.assembly import Region
-from overlay.python.emit.effects import FINAL, follow, jumped
+from overlay.code.effects import FINAL, follow, jumped
+from overlay.code.listing import Region
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.emit.sequences import Sequences
 from overlay.python.emit.writer import COMPREHENSIONS, OP, Stack, Writer, getattr_static, lookup
-from overlay.python.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["READS", "Walk"]
 
@@ -43,7 +43,6 @@ class Walk(Sequences):
             "BEFORE_ASYNC_WITH": _before_with,
             "LOAD_BUILD_CLASS": lambda k, op, arg, stack, w: stack.append(("build", k, None)),
             "LOAD_ATTR": self._load_attr,
-            "LOAD_METHOD": self._load_attr,
             "LOAD_SUPER_ATTR": self._load_super,
             "LOAD_FROM_DICT_OR_GLOBALS": _load_from_dict,
             "LOAD_FROM_DICT_OR_DEREF": _load_from_dict,

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from overlay.python.assembly import Edits, Item, Listing
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.listing import Listing
+from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.python.assembly import Edits, Item
 
 __all__ = [
     "COMPREHENSIONS",

@@ -30,7 +30,6 @@ _BUILD: Any = builtins.__build_class__
 _NEW: Any = type.__new__
 _DELETES: Any = type.__dict__["__delattr__"]
 _name_of: Any = type.__dict__["__name__"].__get__
-_NOTES = sys.version_info >= (3, 12)  # what fails in __set_name__ gets a note
 _FIRST = ".made"
 
 
@@ -145,8 +144,6 @@ class Classes:
                 invoke(self.callees, found, value, cls, key)
             except BaseException as error:
                 where = f"'{shown_type(value)}' instance {key!r} in '{_name_of(cls)}'"
-                if not _NOTES:
-                    raise RuntimeError(f"Error calling __set_name__ on {where}") from error
                 error.add_note(f"Error calling __set_name__ on {where}")
                 raise
 

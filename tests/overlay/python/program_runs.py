@@ -63,9 +63,6 @@ def raised(error):
         for f in traceback.extract_tb(error.__traceback__)
         if f.filename == FILE
     ]
-    if type(error) is UnboundLocalError and sys.version_info < (3, 12):
-        # code that has run several times gives the place of the instruction before
-        frames[-1:] = [frame[:2] for frame in frames[-1:]]
     inner = tuple(map(raised, getattr(error, "exceptions", ())))
     chain = raised(error.__cause__), raised(error.__context__)
     return type(error).__name__, str(error), frames, inner, *chain

@@ -9,7 +9,7 @@ import pytest
 
 from overlay import Context, MethodTable, UnsupportedPython, call_next
 from overlay.context import Stack
-from overlay.python.emit import SUPPORTED, emitter
+from overlay.python.emit import emitter
 from overlay.python.rewrite import Rewriter
 from overlay.python.verify import BadCode, verify
 
@@ -184,7 +184,7 @@ def test_the_verifier_finds_a_stack_that_is_too_small():
 
 
 def test_an_unknown_python_is_refused():
-    assert all(emitter(version) for version in SUPPORTED if version == SUPPORTED[0])
+    assert emitter()
     with pytest.raises(UnsupportedPython, match=r"not supported on Python 3\.99") as caught:
         emitter((3, 99))
-    assert "supported: CPython 3.11, 3.12, 3.13" in str(caught.value)
+    assert "supported: CPython 3.12, 3.13" in str(caught.value)

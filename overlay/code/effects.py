@@ -6,7 +6,7 @@ from __future__ import annotations
 import dis
 from typing import Any
 
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["FINAL", "follow", "jumped"]
 
@@ -14,7 +14,7 @@ _OP = dis.opmap
 
 # Instructions that leave the stack as it is.
 _STILL = {
-    *("NOP", "RESUME", "PRECALL", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
+    *("NOP", "RESUME", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "SETUP_ANNOTATIONS"),
     *("DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "DELETE_DEREF"),
 }
 # Instructions that pop and push nothing, so that no other slot changes.
@@ -23,7 +23,7 @@ _POPS = {
     *("LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE"),
     *("DICT_MERGE", "DELETE_ATTR", "DELETE_SUBSCR", "STORE_SUBSCR", "STORE_ATTR", "STORE_SLICE"),
     *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR"),
-    *(name for name in _OP if name.startswith(("POP_JUMP_", "JUMP_IF_"))),
+    *(name for name in _OP if name.startswith("POP_JUMP_")),
 }
 _FINAL = {
     *("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"),

@@ -11,8 +11,8 @@ from dis import Positions
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
-from overlay.python.emit.operators import BINARY, COMPARE, UNARY
-from overlay.python.own_builtins import __builtins__  # noqa: F401
+from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Instruction", "call_slots", "decoded", "operator_of", "take_call"]
 
@@ -20,11 +20,7 @@ T = TypeVar("T")
 
 _NULL_FIRST = sys.version_info < (3, 13)
 # loads of which the lowest bit of the argument says that they push two slots for a call
-_FLAGGED = {
-    "LOAD_GLOBAL",
-    "LOAD_SUPER_ATTR",
-    *(["LOAD_ATTR"] if sys.version_info >= (3, 12) else []),
-}
+_FLAGGED = {"LOAD_GLOBAL", "LOAD_SUPER_ATTR", "LOAD_ATTR"}
 _CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 
 
@@ -55,19 +51,19 @@ def decoded(code: CodeType) -> Iterator[Instruction]:
             value, keywords = keywords, ()
         elif name.startswith("CALL_INTRINSIC_"):
             value = ins.argrepr
-        for_call = name == "LOAD_METHOD" or (name in _FLAGGED and bool(arg & 1))
+        for_call = name in _FLAGGED and bool(arg & 1)
         yield Instruction(name, arg, value, for_call, ins.positions or Positions())
 
 
 # ---- calls --------------------------------------------------------------------------------
 
 
-def call_slots(callee: T, null: T) -> list[T]:
+def call_slots[T](callee: T, null: T) -> list[T]:
     """What a load that is for a call pushes where there is no receiver."""
     return [null, callee] if _NULL_FIRST else [callee, null]
 
 
-def take_call(ins: Instruction, stack: list[T]) -> tuple[T, T, list[T] | None, T | None]:
+def take_call[T](ins: Instruction, stack: list[T]) -> tuple[T, T, list[T] | None, T | None]:
     """Pop what a call takes: its two slots, the lower one first; the arguments, None where they
     are unpacked; and the slot with the names of their keywords, where there is one."""
     names = stack.pop() if ins.name == "CALL_KW" else None

@@ -1,5 +1,6 @@
 """What is said where the engine cannot run code."""
 
+import math
 import subprocess
 import sys
 import textwrap
@@ -7,7 +8,7 @@ import textwrap
 import pytest
 
 from overlay import Context, MethodTable, OverlayError, UnsupportedPython
-from overlay.python.supported import SUPPORTED, require_supported
+from overlay.code.versions import READABLE, REWRITABLE, require_readable, require_rewritable
 
 # A Python that no emitter knows: another version, and no instruction by a name that is known.
 UNKNOWN = """
@@ -33,16 +34,19 @@ def on_unknown_python(body):
     return ran.stdout.split()
 
 
-def test_the_versions_that_are_tested_are_supported():
-    assert sys.version_info[:2] in SUPPORTED
-    for version in SUPPORTED:
-        require_supported(version)
+def test_the_versions_that_are_tested_can_be_read():
+    assert sys.version_info[:2] in READABLE
+    for version in READABLE:
+        require_readable(version)
+    for version in REWRITABLE:
+        require_rewritable(version)
 
 
-@pytest.mark.parametrize("version", [(3, 10), (3, 99)])
-def test_another_version_is_refused_by_name(version):
-    with pytest.raises(UnsupportedPython, match=rf"{version[0]}\.{version[1]}[\s\S]*3\.11"):
-        require_supported(version)
+@pytest.mark.parametrize("require", [require_readable, require_rewritable])
+@pytest.mark.parametrize("version", [(3, 11), (3, 99)])
+def test_another_version_is_refused_by_name(require, version):
+    with pytest.raises(UnsupportedPython, match=rf"{version[0]}\.{version[1]}[\s\S]*3\.12"):
+        require(version)
 
 
 def test_on_an_unknown_python_only_the_engine_is_refused():
@@ -76,11 +80,28 @@ def test_on_an_unknown_python_inverses_run():
     """) == ["2.0"]
 
 
+@pytest.mark.skipif(sys.version_info[:2] not in REWRITABLE, reason="ctx(f) is refused here")
 def test_code_that_cannot_be_rewritten_is_named():
     def function():
         return len("x")
 
     code = function.__code__
     function.__code__ = code.replace(co_code=code.co_code[:4] + b"\xc8\0" * 2)
-    with pytest.raises(OverlayError, match=r"function cannot be rewritten[\s\S]*test_supported"):
+    with pytest.raises(OverlayError, match=r"function cannot be rewritten[\s\S]*test_versions"):
         Context(MethodTable("table"))(function)
+
+
+@pytest.mark.skipif(sys.version_info[:2] in REWRITABLE, reason="ctx(f) runs here")
+def test_where_code_cannot_be_rewritten_the_error_names_what_works():
+    table = MethodTable("table")
+
+    @table.overlay(math.sin)
+    def sin(x: float) -> float:
+        return x
+
+    def f(x):
+        return 2.0 * math.sin(x)
+
+    with pytest.raises(UnsupportedPython, match=r"ctx\(f\)[\s\S]*ctx\.jit"):
+        Context(table)(f, 0.5)
+    assert Context(table).jit(f)(0.5) == 1.0

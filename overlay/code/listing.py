@@ -1,0 +1,93 @@
+"""The instructions, jumps and exception regions of a code object, by index.
+
+The formats are those of CPython 3.12 to 3.15.
+"""
+
+from __future__ import annotations
+
+import dis
+import opcode
+from types import CodeType
+from typing import Any, NamedTuple
+
+from overlay.code.own_builtins import __builtins__  # noqa: F401
+
+__all__ = ["CACHES", "EXTENDED_ARG", "JUMPS", "Listing", "Region"]
+
+EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
+_COUNTS: Any = getattr(opcode, "_inline_cache_entries")  # noqa: B009 (a list, or by name)
+CACHES: list[int] = (
+    list(_COUNTS)
+    if isinstance(_COUNTS, list)
+    else [_COUNTS.get(name, 0) for name in opcode.opname[:256]]
+)
+JUMPS = frozenset(op for op in (*dis.hasjrel, *dis.hasjabs) if op < 256)
+BACKWARD = frozenset(op for op in JUMPS if "BACKWARD" in opcode.opname[op])
+
+
+class Region(NamedTuple):
+    """An exception region: instructions ``start`` to ``end``, and its handler, by index."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+class Listing:
+    """The instructions of a code object: parallel lists, and where each one starts, in units
+    of two bytes (one more than there are instructions).
+
+    targets: of each jump, by index, the index that it goes to.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.ops: list[int] = []
+        self.args: list[int] = []
+        self.starts: list[int] = []
+        self._read(code.co_code)
+        self.index = {start: k for k, start in enumerate(self.starts)}
+        self.targets = {
+            k: self.index[self._target(k)] for k, op in enumerate(self.ops) if op in JUMPS
+        }
+        self.regions = [
+            Region(self.index[a], self.index[b], self.index[target], depth, lasti)
+            for a, b, target, depth, lasti in _read_regions(code.co_exceptiontable)
+        ]
+
+    def _read(self, raw: bytes) -> None:
+        ops, args, starts = self.ops, self.args, self.starts
+        at = start = high = 0
+        end = len(raw)
+        while at < end:
+            op = raw[at]
+            arg = raw[at + 1] | high
+            if op == EXTENDED_ARG:
+                high = arg << 8
+                at += 2
+                continue
+            ops.append(op)
+            args.append(arg)
+            starts.append(start)
+            at += 2 + 2 * CACHES[op]
+            start = at >> 1
+            high = 0
+        starts.append(end >> 1)
+
+    def _target(self, k: int) -> int:
+        distance = self.args[k]
+        return self.starts[k + 1] + (-distance if self.ops[k] in BACKWARD else distance)
+
+
+def _read_regions(table: bytes) -> list[tuple[int, int, int, int, bool]]:
+    numbers = list[int]()
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 63
+        if not byte & 64:
+            numbers.append(value)
+            value = 0
+    rows = (numbers[i : i + 4] for i in range(0, len(numbers), 4))
+    return [(a, a + size, target, d >> 1, bool(d & 1)) for a, size, target, d in rows]

@@ -1,0 +1,51 @@
+"""The Python versions whose bytecode is known. This module runs on any."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+
+from overlay.errors import UnsupportedPython
+
+__all__ = ["READABLE", "REWRITABLE", "require_readable", "require_rewritable"]
+
+# Versions whose instructions can be read, for analyses, derivatives and ``explain``.
+READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
+# Versions that have an emitter, which ``ctx(f)`` needs.
+REWRITABLE = ((3, 12), (3, 13))
+
+
+def require_readable(version: tuple[int, int] = sys.version_info[:2]) -> None:
+    """Raise UnsupportedPython for a version whose instructions are not known."""
+    _require(
+        "reading the code of functions is",
+        READABLE,
+        version,
+        "run on a supported version, or declare functions generic",
+    )
+
+
+def require_rewritable(version: tuple[int, int] = sys.version_info[:2]) -> None:
+    """Raise UnsupportedPython for a version on which ``ctx(f)`` cannot run ordinary code."""
+    _require(
+        "overlays in ordinary code, ctx(f), are",
+        REWRITABLE,
+        version,
+        "compile with ctx.jit, declare functions generic, or run on a supported version",
+    )
+
+
+def _require(
+    what: str, known: tuple[tuple[int, int], ...], version: tuple[int, int], remedy: str
+) -> None:
+    cpython = sys.implementation.name == "cpython"
+    threads = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    if version in known and cpython and not threads:
+        return
+    name = "Python" if cpython else sys.implementation.name
+    build = ", free-threaded build" if threads else ""
+    raise UnsupportedPython(
+        f"{what} not supported on {name} {version[0]}.{version[1]}{build}",
+        notes=[("supported", "CPython " + ", ".join(f"{a}.{b}" for a, b in known))],
+        help=remedy,
+    )
