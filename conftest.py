@@ -138,7 +138,7 @@ def pytest_runtest_setup():
 
 
 def _needs_engine(error):
-    """Whether a test came to the refusal of ``ctx(f)``, by itself or as the cause of what it saw."""
+    """Whether a test met the refusal of ``ctx(f)``, by itself or as the cause of its error."""
     while error is not None:
         if type(error).__name__ == "UnsupportedPython" and "ctx(f)" in str(error):
             return True
