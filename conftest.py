@@ -137,33 +137,24 @@ def pytest_runtest_setup():
 # ---- what needs ctx(f) is skipped, and counted, where this Python has no engine for it --------
 
 
-def _needs_engine(error):
-    """Whether a test met the refusal of ``ctx(f)``, by itself or as the cause of its error."""
-    while error is not None:
-        if type(error).__name__ == "UnsupportedPython" and "ctx(f)" in str(error):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
 if sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE:
-    _REASON = "needs ctx(f), which is not there on Python {}.{}".format(*sys.version_info)
+    _REFUSAL = "overlays in ordinary code, ctx(f), are not supported on "
+    _REASON = "needs ctx(f), which is refused on Python {}.{}".format(*sys.version_info)
+
+    def _skipped_for_want_of_engine(report, path):
+        """The report of a test, or of its file, that met the refusal, also in another process."""
+        if report.failed and _REFUSAL in report.longreprtext:
+            report.outcome = "skipped"
+            report.longrepr = str(path), 0, _REASON
+        return report
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(item, call):
-        report = yield
-        if report.failed and _needs_engine(call.excinfo.value):
-            report.outcome = "skipped"
-            report.longrepr = str(item.path), 0, _REASON
-        return report
+        return _skipped_for_want_of_engine((yield), item.path)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(collector):
-        report = yield
-        if report.failed and _needs_engine(report.call.excinfo.value):
-            report.outcome = "skipped"
-            report.longrepr = str(collector.path), 0, _REASON
-        return report
+        return _skipped_for_want_of_engine((yield), collector.path)
 
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
