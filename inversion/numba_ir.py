@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import re
 import reprlib
 import types
 from collections import Counter
@@ -247,10 +248,10 @@ def code_of(function: types.FunctionType) -> Code:
     try:
         func_ir = run_frontend(function)
     except (errors.NumbaError, errors.UnsupportedBytecodeError) as error:
-        loc = getattr(error, "loc", None)
+        what, line = _unread(error)
         raise NotInvertible(
-            f"cannot read {function.__qualname__}: {str(error).strip().splitlines()[0]}",
-            where=first if loc is None else shown(code.co_filename, loc.line),
+            f"cannot read {function.__qualname__}: {what}",
+            where=first if line is None else shown(code.co_filename, line),
             help="write it with assignments, operators, branches and calls only",
         ) from error
     lifetime: Any = func_ir.variable_lifetime
@@ -264,6 +265,30 @@ def code_of(function: types.FunctionType) -> Code:
     ways = _Ways(blocks)
     loops = {header: ways.cycle(header, labels) for header, labels in cycles.items()}
     return Code(min(func_ir.blocks), blocks, loops, ways.returning)
+
+
+# What stands in a program for an instruction that numba does not read.
+_UNREAD: Final = {
+    **{"FORMAT_WITH_SPEC": "a format spec in an f-string", "CONVERT_VALUE": "!r in an f-string"},
+    **{"LOAD_BUILD_CLASS": "a class statement", "IMPORT_NAME": "an import"},
+    **dict.fromkeys(("STORE_GLOBAL", "DELETE_GLOBAL"), "assignment to a global"),
+    **dict.fromkeys(("MATCH_MAPPING", "MATCH_KEYS"), "a pattern of a mapping"),
+    **{"MATCH_SEQUENCE": "a pattern of a sequence", "MATCH_CLASS": "a pattern of a class"},
+    "UNPACK_EX": "unpacking with a star",
+}
+
+
+def _unread(error: Exception) -> tuple[str, int | None]:
+    """What numba could not read, in words of Python, and its line where that is known."""
+    text = str(error).strip().splitlines()[0]
+    raised = re.search(r"\s*Raised from .* \((\d+)\)$", text)
+    loc = getattr(error, "loc", None)
+    line = int(raised[1]) if raised else None if loc is None else loc.line
+    text = text if raised is None else text[: raised.start()]
+    named = re.fullmatch(r"Use of unsupported opcode \((\w+)\) found\.?", text)
+    if named is not None:
+        text = f"{_UNREAD.get(named[1], named[1])} is not supported"
+    return text.rstrip("."), line
 
 
 class _Ways:

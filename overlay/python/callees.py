@@ -481,10 +481,20 @@ class Callees:
     def _instance(self, instance: Any) -> Any:
         kind: Any = type(instance)
         call = type_attribute(kind, "__call__")
-        if type(call) is not FunctionType:
+        receiver: Any = instance
+        if call is None:  # no callable
+            return instance
+        if type(call) in (staticmethod, classmethod) and type(call.__func__) is FunctionType:
+            receiver = kind if type(call) is classmethod else None
+            call = call.__func__
+        elif type(call) is MethodType or type_attribute(type(call), "__get__") is None:
+            receiver = None  # it is called as it is
+        elif type(call) is not FunctionType:
             return instance
         mapped = self[call]
-        return instance if mapped is call else MethodType(mapped, instance)
+        if mapped is call:
+            return instance
+        return mapped if receiver is None else MethodType(mapped, receiver)
 
 
 def _keep_if(lasting: bool) -> Keep:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import cache_files
+import callable_kinds
 import command_lines
 import inverse_programs
 import method_tables
@@ -32,6 +33,7 @@ class Kind:
 
 KINDS = {
     "python programs": Kind(python_programs.draw, python_programs.check, 300),
+    "callables": Kind(callable_kinds.draw, callable_kinds.check, 300),
     "numeric programs": Kind(number_programs.draw, number_programs.check, 40),
     "inverses": Kind(inverse_programs.draw, inverse_programs.check, 300),
     "tables": Kind(method_tables.draw, method_tables.check, 2000),

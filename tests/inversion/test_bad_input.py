@@ -57,6 +57,36 @@ def read_by_variable(x, i):
     return x[i]
 
 
+def with_class(x):
+    class Inner:
+        pass
+
+    return x
+
+
+def with_import(x):
+    import cmath
+
+    return cmath.phase(x)
+
+
+def with_global(x):
+    global assigned
+    assigned = x
+    return x
+
+
+def with_pattern(x):
+    match (x, x):
+        case (_, y):
+            return y
+
+
+def starred(x):
+    a, *_ = x, x, x
+    return a
+
+
 STATEMENTS = {
     "try": (catching, (F,), "try, an exception that is caught"),
     "with": (managed, (F,), "with"),
@@ -68,6 +98,11 @@ STATEMENTS = {
     "a set": (lambda x: {x}, (F,), "a set"),
     "a string": (lambda x: str(x).title(), (F,), r"str\.title\(str\)"),
     "a format": (lambda x: f"{x:.2f}", (F,), "format spec"),
+    "a class statement": (with_class, (F,), "a class statement"),
+    "an import": (with_import, (F,), "an import"),
+    "a global": (with_global, (F,), "assignment to a global"),
+    "a pattern": (with_pattern, (F,), "a pattern of a sequence"),
+    "a star": (starred, (F,), "unpacking with a star"),
     "a name that is not defined": (undefined, (F,), "unknown_function, which is not defined"),
     "output": (lambda x: print(x), (F,), r"print\(float\)"),
     "what is in a tuple": (lambda x: x in (1.0, 2.0), (F,), r"contains\(tuple, float\)"),
@@ -77,6 +112,15 @@ STATEMENTS = {
     "a function without relation": (lambda x: np.linalg.eigvals(x), (Z((2, 2)),), "eigvals"),
     "shapes that do not fit": (lambda x, y: x + y, (Z(3), Z(2)), "broadcast|shape"),
 }
+
+
+@pytest.mark.parametrize("function", [with_class, with_import, with_global, starred])
+def test_a_statement_that_is_not_read_is_named_with_its_own_line_and_no_instruction(function):
+    with pytest.raises(NotInvertible, match="is not supported") as caught:
+        invert(function, F)
+    line = function.__code__.co_firstlineno
+    assert int(caught.value.where.rpartition(":")[2]) > line
+    assert "opcode" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", STATEMENTS)

@@ -58,13 +58,16 @@ class Emitter312(Emitter):
     def _pushed_or_deep(
         self, at: int, stack: Stack, depth: int, arity: int | None, w: Writer, null: bool = False
     ) -> None:
-        """Map the callee where it is pushed if that is known, else where the call begins."""
+        """Map the callee where it is pushed if that is known, else where the call begins.
+
+        null: whether the slot under it holds NULL, and may hold a receiver instead."""
         tag = stack[-depth]
         if tag is None or tag[0] not in ("value", "static", "global"):
             w.edits.before[at] = [self.filled(w, w.new_site(arity), self.guard_deep, (), depth)]
         elif w.edits.once(tag[1]):
-            place = self.above_null if null else self.as_value
-            self.map_value(tag, arity, w, self.two_slots_anew if tag[0] == "global" else place)
+            pushed = self.above_null if null else self.as_value
+            anew = self.two_slots_anew if null else self.after_null
+            self.map_value(tag, arity, w, anew if tag[0] == "global" else pushed)
 
     def above_null(self, w: Arguments, guard: Guard) -> list[Item]:
         """The place of a callee whose other slot was pushed before it."""
@@ -79,6 +82,10 @@ class Emitter312(Emitter):
 
     def two_slots_anew(self, w: Arguments, guard: Guard) -> list[Item]:
         return [(OP["PUSH_NULL"], 0), *self.above_null(w, guard)]
+
+    def after_null(self, w: Arguments, guard: Guard) -> list[Item]:
+        """The place of a callee that stays one slot, and that was pushed together with NULL."""
+        return [(OP["PUSH_NULL"], 0), *guard(None)]
 
     def _method(self, tag: Tag, w: Writer) -> None:
         """Map what a method load pushes."""

@@ -159,6 +159,28 @@ def test_values_that_stay_are_asked_for_once(function, args):
     assert slow_paths(ctx, function, *args) < TURNS / 2
 
 
+bound = Caller(1).method
+instance = Caller(2)
+of_class = Caller.of_class
+
+
+def unpacked(args, names):
+    return [
+        *(bound(*args), instance(*args), of_class(*args)),
+        *(bound(**names), instance(**names), of_class(**names)),
+        *(bound(*args, **{}), instance(*args, **{}), of_class(*args, **{})),
+    ]
+
+
+def test_methods_and_objects_in_globals_are_called_with_unpacked_arguments():
+    table = MethodTable("t")
+    ctx, native = Context(table), unpacked((3,), {"x": 3})
+    assert [ctx(unpacked, (3,), {"x": 3}) for _ in range(5)] == [native] * 5
+    table.overlay(Caller.method)(lambda self, x: "overlaid")
+    native[::3] = ["overlaid"] * 3
+    assert [ctx(unpacked, (3,), {"x": 3}) for _ in range(5)] == [native] * 5
+
+
 def changed_halfway(call, change):
     """What a call gives before and after a change, each after many calls at one site."""
     given = {}

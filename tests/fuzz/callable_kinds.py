@@ -1,0 +1,44 @@
+"""Random sites of calls: callables of every kind take turns in every holder and form of call."""
+
+import random
+from collections import Counter
+
+import program_runs as runs
+from callable_programs import (
+    CALLEES,
+    FORMS,
+    HOLDERS,
+    MODES,
+    SURROUNDINGS,
+    TARGETS,
+    same_as_natively,
+)
+
+
+def draw(seed):
+    """Sites, the callees of each in their order, how often each is called, and the table."""
+    rng = random.Random(seed)
+    tables = (HOLDERS, FORMS, SURROUNDINGS)
+    sites = [[rng.choice(list(table)) for table in tables] for _ in range(rng.randint(1, 6))]
+    rows = [_row(rng) for _ in sites]
+    mode = rng.choice(MODES)
+    targets = [name for name in TARGETS if rng.random() < 0.5] if mode != "never reached" else []
+    turns = rng.choice((1, 2, 5, 20, 70))
+    return {"sites": sites, "rows": rows, "turns": turns, "mode": mode, "targets": targets}
+
+
+def _row(rng):
+    """Few callees that come back, or many."""
+    some = rng.sample(list(CALLEES), rng.choice((1, 2, 3, len(CALLEES))))
+    return [rng.choice(some) for _ in range(rng.randint(1, 12))]
+
+
+def check(case):
+    """Raises AssertionError where a call gives anything else than natively, or than where what is
+    a target was replaced by its method."""
+    sites = [tuple(site) for site in case["sites"]]
+    with runs.deep_stack():
+        calls = same_as_natively(
+            sites, case["rows"], case["turns"], case["mode"], case["targets"], times=2
+        )
+    return Counter({case["mode"]: 1, "calls": calls})
