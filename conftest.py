@@ -18,6 +18,8 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
+ROOT = Path(__file__).parent
+
 # ---- our own annotations are checked in the run of the documents --------------------------
 
 # Checked, Python code runs four to nine times as long: too long for all tests.
@@ -159,8 +161,17 @@ if sys.version_info[:2] not in importlib.import_module("overlay.code.versions").
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
 
-if importlib.util.find_spec("numba_cuda") is None:
-    collect_ignore = ["docs/kernels.md"]  # numba-cuda compiles what it shows
+# pages whose examples need what cannot be installed everywhere
+NEEDS = {"docs/kernels.md": "numba_cuda", "docs/scaling.md": "distributed"}
+
+
+def pytest_collection_modifyitems(items):
+    """Skip the examples of pages that need what is not installed, by name."""
+    missing = {ROOT / page: m for page, m in NEEDS.items() if importlib.util.find_spec(m) is None}
+    for item in items:
+        if item.path in missing:
+            item.add_marker(pytest.mark.skip(reason=f"{missing[item.path]} is not installed"))
+
 
 _documents = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md")
 _docstrings = Sybil(parsers=[DocTestParser()], pattern="*.py")

@@ -11,6 +11,7 @@ import pytest
 
 from overlay import Context, MethodTable, call_next
 
+pytest.importorskip("effectful", reason="effectful is not installed")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # its own dependencies warn when they are imported
     from effectful.ops.semantics import fwd, handler
