@@ -20,6 +20,7 @@ __all__ = ["made", "rewritten", "translated"]
 
 _OP = dis.opmap
 _COMMON: Sequence[Any] = getattr(opcode, "_common_constants", ())
+_SYMBOLS = [symbol for _, symbol in getattr(opcode, "_nb_ops", ())]
 _SUBSCRIPT = "[]"  # as an operator of BINARY_OP
 _SPECIAL = {1: "BEFORE_WITH", 3: "BEFORE_ASYNC_WITH"}  # by which __exit__ is loaded
 
@@ -59,10 +60,7 @@ def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]
         return op, name, value
     if name == "LOAD_COMMON_CONSTANT":
         value = _COMMON[arg]
-    return _OP[word], word, value
-
-
-_SYMBOLS = [symbol for _, symbol in getattr(opcode, "_nb_ops")]  # noqa: B009
+    return _OP.get(word, op), word, value
 
 
 def rewritten(rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
