@@ -93,8 +93,9 @@ class Reader:
         region = self._regions[start]
         if region is None:
             return None
-        pushed = [SLOT] * (1 + region.lasti)
-        self._reach(region.target, [*stack[: region.depth], *pushed])
+        kept = stack[: region.depth]
+        pushed = region.depth - len(kept) + 1 + region.lasti
+        self._reach(region.target, [*kept, *[SLOT] * pushed])
         deepest = self.listing.code.co_stacksize + 1
         return Handler(region.target, frozenset(f"{SLOT}{i}" for i in range(region.depth, deepest)))
 
