@@ -1,6 +1,9 @@
 # Every target makes the environment that it needs first: Python is all that must be there.
-PYTHON ?= python3
-VERSIONS := 3.11 3.12 3.13
+# What the environment is made with, if not the first that scripts/choose_python.sh finds.
+PYTHON ?=
+VERSIONS := 3.12 3.13 3.14 3.15
+PREFERRED := 3.13 $(filter-out 3.13,$(VERSIONS))
+INTERPRETED := 3.12 3.13
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -8,9 +11,23 @@ CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
+# Some of each package, for versions that do not get all tests: three minutes on two cores.
+SHORT := SHORTLIST
+
+# What builds C extensions. Asked for at each command, since the environment may bring it.
+ifneq ($(filter default undefined,$(origin CC)),)
+CC = $(shell VENV=$(abspath $(VENV)) CC= sh scripts/compiler.sh)
+endif
+export CC
+
+# $(call on_each,VERSIONS,COMMAND): a command of the shell on each Python that is there.
+on_each = status=0; for version in $(1); do \
+	python=$$(PYTHON= sh scripts/choose_python.sh $$version 2>/dev/null) \
+		|| { echo "skipped: no CPython $$version that fits is here"; continue; }; \
+	echo "Python $$version: $$python"; $(2) || status=1; done
 
 .DEFAULT_GOAL := help
-.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format peers report
+.PHONY: FORCE help venv cuda demo notebooks test test-all test-oldest conformance check format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
 help:  ## this list
@@ -18,14 +35,12 @@ help:  ## this list
 
 venv: $(READY)  ## the environment, in .venv
 
-$(READY): pyproject.toml $(CONSTRAINTS)
-	@echo "preparing $(VENV) (about a minute the first time)"
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit(1)' \
-		|| { echo "needs Python 3.11 or later: make PYTHON=/path/to/python"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		-c $(CONSTRAINTS) -e '.[dev,demo,bench]'
-	@touch $@
+# Looked at each time: the environment may have been made by a Python that is gone by now.
+$(READY): FORCE
+	@PYTHON='$(PYTHON)' VENV='$(VENV)' CONSTRAINTS='$(CONSTRAINTS)' \
+		sh scripts/prepare.sh $(PREFERRED)
+
+FORCE:
 
 demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
@@ -46,29 +61,32 @@ cuda: $(READY)  # what compiles kernels, with no GPU; the tests do without where
 	} || echo "left out: the tests of kernels, since the extra 'cuda' cannot be installed" \
 		"($(VENV)/cuda.log)"
 
+test-short: $(READY) cuda  # some of each package, for a Python that does not get all tests
+	@$(BIN)/python -m pytest $(PYTEST_FLAGS) $(SHORT)
+
 test-all:  ## the tests on each Python in VERSIONS that is there
-	@status=0; for version in $(VERSIONS); do \
-		python=$$(sh scripts/find_python.sh $$version) \
-			|| { echo "skipped: no Python $$version here"; continue; }; \
-		echo "Python $$version"; \
-		$(MAKE) --no-print-directory test VENV=.venv-$$version PYTHON=$$python || status=1; \
-	done; exit $$status
+	@$(call on_each,$(VERSIONS),$(MAKE) --no-print-directory test \
+		VENV=.venv-$$version PYTHON=$$python); exit $$status
+
+test-others: $(READY)  ## a short part of the tests on each other Python in VERSIONS that is there
+	@$(call on_each,$(filter-out $(shell $(BIN)/python -c \
+		'import sys; print("%d.%d" % sys.version_info[:2])'),$(VERSIONS)),$(MAKE) \
+		--no-print-directory test-short VENV=.venv-$$version PYTHON=$$python); exit $$status
 
 test-oldest: build/constraints-oldest.txt  ## the tests with the oldest numba that is claimed
-	@$(MAKE) --no-print-directory test VENV=.venv-oldest CONSTRAINTS=$<
+	@python=$$(PYTHON='$(PYTHON)' sh scripts/choose_python.sh 3.13 3.12) || exit 1; \
+		$(MAKE) --no-print-directory test VENV=.venv-oldest CONSTRAINTS=$< PYTHON=$$python
 
 build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
 	@mkdir -p $(@D)
 	@awk -F== 'NR == FNR { oldest[$$1] } NR == FNR || !($$1 in oldest)' $^ > $@
 
-conformance:  ## CPython's own tests in a context, on each Python in VERSIONS that is there
-	@status=0; for version in $(VERSIONS); do \
-		python=$$(sh scripts/find_python.sh $$version) \
-			|| { echo "skipped: no Python $$version here"; continue; }; \
+conformance:  ## CPython's own tests in a context, on each Python that interprets and is there
+	@$(call on_each,$(INTERPRETED),{ \
 		venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac; \
 		$(MAKE) --no-print-directory venv VENV=$$venv PYTHON=$$python || exit 1; \
-		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS) || status=1; \
-	done; $$last tests/conformance/run.py --totals \
+		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS); }); \
+	test -z "$$last" || $$last tests/conformance/run.py --totals \
 		--keep docs/report/kept/conformance.json; exit $$status
 
 fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ_FLAGS="--seconds 60"
@@ -93,11 +111,12 @@ coverage: $(READY) cuda  ## the tests with what they run, by line and branch (ha
 soak: $(READY)  ## contexts made and dropped, calls from 64 threads, redefinitions; SOAK_FLAGS="--scale 0.1"
 	@$(BIN)/python tests/soak/soak.py --json build/proof/soak.json $(SOAK_FLAGS)
 
-check: $(READY)  ## format, lint, types, and the imports between the packages
+check: $(READY)  ## format, lint, types, the imports between the packages, and the workflow of CI
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 format: $(READY)  ## rewrite the files as "check" wants them
 	@$(BIN)/ruff format

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+from overlay.code.decoding import decoded
 from overlay.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.location import caller, location_of
 from overlay.plum_loading import plum as load_plum
@@ -349,11 +350,9 @@ def _lookup(names: Sequence[str]) -> list[str]:
 
 def _is_empty(function: FunctionType) -> bool:
     """Whether a function's body is ``...``, or a docstring alone."""
-    import dis
-
-    instructions = list(dis.get_instructions(function))
-    constants = [i.argval for i in instructions if i.opname in ("LOAD_CONST", "RETURN_CONST")]
-    return {i.opname for i in instructions} <= _NOTHING_DONE and constants == [None]
+    instructions = decoded(function.__code__)
+    constants = [i.value for i in instructions if i.name in ("LOAD_CONST", "RETURN_CONST")]
+    return {i.name for i in instructions} <= _NOTHING_DONE and constants == [None]
 
 
 def _plum_function(declaration: FunctionType) -> Function:

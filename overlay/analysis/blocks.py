@@ -34,7 +34,7 @@ class Reader:
 
     def __init__(self, function: FunctionType) -> None:
         self.listing = Listing(function.__code__)
-        self.code = list(decoded(function.__code__))
+        self.code = decoded(function.__code__)
         self.steps = Instructions(function)
         self.blocks: dict[int, Block] = {}
         self._regions: list[Region | None] = [None] * len(self.code)
@@ -56,9 +56,9 @@ class Reader:
         return caught(self.blocks, self.steps.matches)
 
     def _find_starts(self) -> frozenset[int]:
-        ops, targets = self.listing.ops, self.listing.targets
+        targets = self.listing.targets
         found = {0, *targets.values(), *(k + 1 for k in targets)}
-        found |= {k + 1 for k, op in enumerate(ops) if op in FINAL}
+        found |= {k + 1 for k, ins in enumerate(self.code) if ins.op in FINAL}
         for region in self.listing.regions:
             found |= {region.start, region.end, region.target}
         return frozenset(found)
@@ -72,6 +72,7 @@ class Reader:
 
     def _block(self, start: int, stack: list[str]) -> None:
         steps = self.steps
+        before = list(stack)
         steps.begin(stack, is_first=start == 0)
         k = start
         while True:
@@ -85,13 +86,16 @@ class Reader:
                 self._reach(k, steps.stack)
                 end = Branch(None, k, k)
                 break
-        self.blocks[start] = Block(tuple(steps.statements), end, self._handler(start))
+        self.blocks[start] = Block(tuple(steps.statements), end, self._handler(start, before))
 
-    def _handler(self, start: int) -> Handler | None:
+    def _handler(self, start: int, stack: Sequence[str]) -> Handler | None:
+        """Where an exception goes in a block that begins with this stack."""
         region = self._regions[start]
         if region is None:
             return None
-        self._reach(region.target, [SLOT] * (region.depth + 1 + region.lasti))
+        kept = stack[: region.depth]
+        pushed = region.depth - len(kept) + 1 + region.lasti
+        self._reach(region.target, [*kept, *[SLOT] * pushed])
         deepest = self.listing.code.co_stacksize + 1
         return Handler(region.target, frozenset(f"{SLOT}{i}" for i in range(region.depth, deepest)))
 
@@ -105,11 +109,11 @@ class Reader:
             return Return(steps.constant(ins.value))
         if k in self.listing.targets:
             return self._jump(k, ins)
-        return Return(None) if self.listing.ops[k] in FINAL else None
+        return Return(None) if ins.op in FINAL else None
 
     def _jump(self, k: int, ins: Instruction) -> Branch:
         target, stack = self.listing.targets[k], self.steps.stack
-        if self.listing.ops[k] in FINAL:
+        if ins.op in FINAL:
             self._pass(stack, self.steps.statements)
             self._reach(target, stack)
             return Branch(None, target, target)
@@ -126,13 +130,9 @@ class Reader:
         if ins.name == "FOR_ITER":
             held = list(steps.stack)
             found = steps.next_item()
-            depth = len(jumped(self.listing.ops[k], ins.arg, [*held]))
+            depth = len(jumped(ins.op, ins.arg, [*held]))
             return found, False, [*held, *(steps.fresh() for _ in held)][:depth]
         condition = steps.stack[-1] if steps.stack else steps.fresh()
-        if ins.name.endswith("_OR_POP"):
-            taken = list(steps.stack)
-            steps.stack.pop()
-            return condition, "IF_TRUE" in ins.name, taken
         if ins.name.startswith("POP_JUMP"):
             steps.stack.pop()
             if ins.name.endswith(_NAMED_TESTS):
@@ -140,7 +140,7 @@ class Reader:
                 condition = steps.apply(operator.is_, condition, none)
             jumps_if = ins.name.endswith(("IF_TRUE", "IF_NONE"))
             return condition, jumps_if, list(steps.stack)
-        taken = jumped(self.listing.ops[k], ins.arg, steps.stack, "$?")
+        taken = jumped(ins.op, ins.arg, steps.stack, "$?")
         steps.step(ins)
         return steps.fresh(), True, [steps.fresh() if name == "$?" else name for name in taken]
 

@@ -16,15 +16,17 @@ from overlay.analysis.body import Copy, Make, Name
 from overlay.analysis.constants import global_constant
 from overlay.analysis.marks import Pattern
 from overlay.analysis.statements import NULL, Statements
-from overlay.code.decoding import Instruction, operator_of, take_call
+from overlay.code.decoding import (
+    MADE,
+    Instruction,
+    iterator_place,
+    iterator_slots,
+    operator_of,
+    take_call,
+)
 
 __all__ = ["Instructions"]
 
-
-_MADE = {
-    **{"BUILD_LIST": list, "BUILD_SET": set, "BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict},
-    **{"BUILD_STRING": str, "FORMAT_VALUE": str, "FORMAT_SIMPLE": str, "FORMAT_WITH_SPEC": str},
-}
 _SLICES = ("BINARY_SLICE", "STORE_SLICE")
 
 
@@ -37,12 +39,12 @@ class Instructions(Statements):
         step = _STEPS.get(ins.name)
         if step is not None:
             step(self, ins)
-        elif ins.name in _MADE:
+        elif ins.name in MADE:
             items = (
                 tuple(self.stack[len(self.stack) - ins.arg :]) if ins.name == "BUILD_LIST" else None
             )
             self.follow(ins)
-            self.stack[-1] = self.apply(marks.new, self.constant(_MADE[ins.name]), native=items)
+            self.stack[-1] = self.apply(marks.new, self.constant(MADE[ins.name]), native=items)
         elif not self._operate(ins):
             self.follow(ins)
 
@@ -52,13 +54,15 @@ class Instructions(Statements):
         pass
 
     def _constant(self, ins: Instruction) -> None:
-        self.stack.append(self.constant(ins.value))
+        if type(ins.value) is slice:  # as where it is made when the program runs
+            given = ins.value.start, ins.value.stop, ins.value.step
+            count = 2 if ins.value.step is None else 3
+            self.stack.append(self.apply(slice, *map(self.constant, given[:count])))
+        else:
+            self.stack.append(self.constant(ins.value))
 
     def _build_class(self, ins: Instruction) -> None:
         self.stack.append(self.constant(builtins.__build_class__))
-
-    def _assertion_error(self, ins: Instruction) -> None:
-        self.stack.append(self.constant(AssertionError))
 
     def _null(self, ins: Instruction) -> None:
         self.stack.append(NULL)
@@ -182,13 +186,12 @@ class Instructions(Statements):
         return name
 
     def _call(self, ins: Instruction) -> None:
-        spread = self.stack[-1 - (ins.arg & 1) :]
-        first, second, args, named = take_call(ins, self.stack)
+        first, second, args, named, star = take_call(ins, self.stack, NULL)
         callee = second if first == NULL else first
         receiver = [] if NULL in (first, second) else [second]
         names = ins.value or () if named is None else self.constants.get(named)
-        if args is None and len(spread) == 1 and None not in self._items(spread[0]):
-            args = [name for name in self._items(spread[0]) if name is not None]
+        if star is not None and None not in self._items(star):
+            args = [name for name in self._items(star) if name is not None]
         if args is None or names is None:
             self.stack.append(self.apply(None, callee))
             return
@@ -228,12 +231,12 @@ class Instructions(Statements):
     # ---- iteration and unpacking ----
 
     def _get_iterator(self, ins: Instruction) -> None:
-        self.stack.append(self.apply(iter, self.stack.pop()))
+        self.stack += iterator_slots(self.apply(iter, self.stack.pop()), NULL)
 
     def next_item(self) -> str:
         """Push the next item of the iterator on the stack; the step that says whether there was
         one."""
-        advanced = self.apply(marks.advance, self.stack[-1])
+        advanced = self.apply(marks.advance, self.stack[-1 - iterator_place()])
         self.stack.append(self.apply(marks.first, advanced))
         return self.apply(marks.succeeds, advanced)
 
@@ -276,7 +279,6 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "LOAD_FAST_AND_CLEAR": Instructions._load_and_clear,
     "LOAD_CONST": Instructions._constant,
     "LOAD_BUILD_CLASS": Instructions._build_class,
-    "LOAD_ASSERTION_ERROR": Instructions._assertion_error,
     "PUSH_NULL": Instructions._null,
     "SWAP": Instructions._swap,
     "COPY": Instructions._copy,

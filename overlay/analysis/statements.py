@@ -6,7 +6,6 @@ The slots of the stack hold names: those of the program's variables, and names t
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
@@ -106,8 +105,7 @@ class Statements:
 
     def follow(self, ins: Instruction) -> None:
         """Do what an instruction does to the stack, with nothing known of what it pushes."""
-        op = dis.opmap[ins.name]
-        follow(op, ins.arg, self.stack, _UNKNOWN)
+        follow(ins.op, ins.arg, self.stack, _UNKNOWN)
         self.stack = [self.fresh() if each == _UNKNOWN else each for each in self.stack]
 
     def take(self, count: int) -> tuple[str, ...]:

@@ -6,30 +6,57 @@ from __future__ import annotations
 import dis
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dis import Positions
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
+from overlay.code import py314
 from overlay.code.operators import BINARY, COMPARE, UNARY
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["Instruction", "call_slots", "decoded", "operator_of", "take_call"]
+__all__ = [
+    "MADE",
+    "Instruction",
+    "TakenCall",
+    "call_slots",
+    "decoded",
+    "iterator_place",
+    "iterator_slots",
+    "operator_of",
+    "take_call",
+]
 
 T = TypeVar("T")
 
 _NULL_FIRST = sys.version_info < (3, 13)
+# CALL_FUNCTION_EX always takes a slot for keywords: a mapping or NULL.
+_KEYWORDS_SLOT = sys.version_info >= (3, 14)
+# Above an iterator lies a slot: where GET_ITER has left a list or a tuple as it is, the index of
+# its next item.
+_INDEX_SLOT = sys.version_info >= (3, 15)
+
 # loads of which the lowest bit of the argument says that they push two slots for a call
 _FLAGGED = {"LOAD_GLOBAL", "LOAD_SUPER_ATTR", "LOAD_ATTR"}
 _CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 
+# The types of what instructions make.
+MADE: dict[str, type] = {
+    **{"BUILD_LIST": list, "BUILD_TUPLE": tuple, "BUILD_SET": set, "BUILD_SLICE": slice},
+    **{"BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict, "BUILD_STRING": str},
+    **{"FORMAT_VALUE": str, "FORMAT_SIMPLE": str, "FORMAT_WITH_SPEC": str, "CONVERT_VALUE": str},
+    **py314.made(),
+}
+
 
 class Instruction(NamedTuple):
-    """One instruction. arg: as it is encoded. value: what that stands for: a constant, a name,
-    the names of two variables, that of an intrinsic function; for a call, the names of its
-    keywords as far as an instruction before it tells them. for_call: whether it pushes two
-    slots: a callable, and a receiver or NULL. at: its place in the source."""
+    """One instruction. op: what does to the stack as it does; of its own where no other is named.
+    arg: as it is encoded. value: what that stands for: a constant, a name, the names of two
+    variables, that of an intrinsic function; for a call, the names of its keywords as far as an
+    instruction before it tells them. for_call: whether it pushes two slots: a callable, and a
+    receiver or NULL. at: its place in the source."""
 
+    op: int
     name: str
     arg: int
     value: Any
@@ -37,12 +64,13 @@ class Instruction(NamedTuple):
     at: Positions
 
 
-def decoded(code: CodeType) -> Iterator[Instruction]:
-    """The instructions of a code object, as a ``Listing`` counts them: without prefixes and
-    caches."""
+def decoded(code: CodeType) -> list[Instruction]:
+    """The instructions of a code object, by the index that they have in a ``Listing``: without
+    prefixes and caches."""
+    found: list[Instruction] = []
     keywords: tuple[str, ...] = ()
     for ins in dis.get_instructions(code):
-        name, arg, value = ins.opname, ins.arg or 0, ins.argval
+        op, name, arg, value = ins.opcode, ins.opname, ins.arg or 0, ins.argval
         if name == "EXTENDED_ARG":
             continue
         if name == "KW_NAMES":
@@ -51,11 +79,30 @@ def decoded(code: CodeType) -> Iterator[Instruction]:
             value, keywords = keywords, ()
         elif name.startswith("CALL_INTRINSIC_"):
             value = ins.argrepr
+        elif name == "LOAD_ASSERTION_ERROR":
+            name, value = "LOAD_CONST", AssertionError
+        else:
+            op, name, value = py314.translated(op, name, arg, value)
         for_call = name in _FLAGGED and bool(arg & 1)
-        yield Instruction(name, arg, value, for_call, ins.positions or Positions())
+        found.append(Instruction(op, name, arg, value, for_call, ins.positions or Positions()))
+    for at, op, name in py314.rewritten([(ins.name, ins.arg, ins.value) for ins in found]):
+        found[at] = found[at]._replace(op=op, name=name)
+    return found
 
 
 # ---- calls --------------------------------------------------------------------------------
+
+
+class TakenCall[T](NamedTuple):
+    """What a call takes from the stack: its two slots, the lower one ``first``. args: the
+    arguments, None where they are unpacked. names: the slot with the names of keywords, where
+    there is one. star: of arguments that are unpacked, the tuple, where no mapping is."""
+
+    first: T
+    second: T
+    args: list[T] | None
+    names: T | None = None
+    star: T | None = None
 
 
 def call_slots[T](callee: T, null: T) -> list[T]:
@@ -63,15 +110,31 @@ def call_slots[T](callee: T, null: T) -> list[T]:
     return [null, callee] if _NULL_FIRST else [callee, null]
 
 
-def take_call[T](ins: Instruction, stack: list[T]) -> tuple[T, T, list[T] | None, T | None]:
-    """Pop what a call takes: its two slots, the lower one first; the arguments, None where they
-    are unpacked; and the slot with the names of their keywords, where there is one."""
-    names = stack.pop() if ins.name == "CALL_KW" else None
-    count = 1 + (ins.arg & 1) if ins.name == "CALL_FUNCTION_EX" else ins.arg
-    args = stack[len(stack) - count :]
-    del stack[len(stack) - count :]
-    second, first = stack.pop(), stack.pop()
-    return first, second, None if ins.name == "CALL_FUNCTION_EX" else args, names
+def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
+    """Pop what a call takes. null: what the stack holds for NULL."""
+    if ins.name != "CALL_FUNCTION_EX":
+        names = stack.pop() if ins.name == "CALL_KW" else None
+        count = len(stack) - ins.arg
+        args = stack[count:]
+        del stack[count:]
+        second, first = stack.pop(), stack.pop()
+        return TakenCall(first, second, args, names)
+    mapping = stack.pop() if _KEYWORDS_SLOT or ins.arg & 1 else null
+    star, second, first = stack.pop(), stack.pop(), stack.pop()
+    return TakenCall(first, second, None, None, star if mapping is null else None)
+
+
+# ---- iterators ----------------------------------------------------------------------------
+
+
+def iterator_slots[T](iterator: T, null: T) -> list[T]:
+    """What GET_ITER pushes."""
+    return [iterator, null] if _INDEX_SLOT else [iterator]
+
+
+def iterator_place() -> int:
+    """How far from the top of the stack FOR_ITER has its iterator."""
+    return 1 if _INDEX_SLOT else 0
 
 
 # ---- operators ----------------------------------------------------------------------------

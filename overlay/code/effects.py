@@ -22,7 +22,7 @@ _POPS = {
     *("POP_TOP", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE"),
     *("LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE"),
     *("DICT_MERGE", "DELETE_ATTR", "DELETE_SUBSCR", "STORE_SUBSCR", "STORE_ATTR", "STORE_SLICE"),
-    *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR"),
+    *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR", "POP_ITER"),
     *(name for name in _OP if name.startswith("POP_JUMP_")),
 }
 _FINAL = {
@@ -31,14 +31,19 @@ _FINAL = {
 }
 FINAL = frozenset(_OP[name] for name in _FINAL if name in _OP)
 _KEEPING = frozenset(_OP[name] for name in (*_POPS, *_STILL) if name in _OP)
-_UNPACKING = frozenset((_OP["UNPACK_SEQUENCE"], _OP["UNPACK_EX"]))
+# Instructions that replace what is on top of the stack by several slots, or by one.
+_REPLACED = {
+    *("UNPACK_SEQUENCE", "UNPACK_EX", "LOAD_ATTR", "GET_ITER", "PUSH_EXC_INFO"),
+    *("BEFORE_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL"),
+}
+_REPLACING = frozenset(_OP[name] for name in _REPLACED if name in _OP)
 
 
 def follow(op: int, arg: int, stack: list[Any], unknown: Any = None) -> None:
     """Do to ``stack`` what an instruction does where it does not jump, with nothing known of
     what it pushes."""
     effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
-    if op in _UNPACKING:
+    if op in _REPLACING:
         stack[-1:] = [unknown] * (effect + 1)
     elif effect < 0 and op in _KEEPING:
         del stack[effect:]

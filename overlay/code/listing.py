@@ -21,7 +21,12 @@ CACHES: list[int] = (
     if isinstance(_COUNTS, list)
     else [_COUNTS.get(name, 0) for name in opcode.opname[:256]]
 )
-JUMPS = frozenset(op for op in (*dis.hasjrel, *dis.hasjabs) if op < 256)
+# END_ASYNC_FOR names the end of its loop, for events of branches, and does not go there.
+JUMPS = frozenset(
+    op
+    for op in (*dis.hasjrel, *dis.hasjabs)
+    if op < 256 and not opcode.opname[op].endswith("END_ASYNC_FOR")
+)
 BACKWARD = frozenset(op for op in JUMPS if "BACKWARD" in opcode.opname[op])
 
 

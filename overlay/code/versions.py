@@ -7,12 +7,17 @@ import sysconfig
 
 from overlay.errors import UnsupportedPython
 
-__all__ = ["READABLE", "REWRITABLE", "require_readable", "require_rewritable"]
+__all__ = ["READABLE", "REWRITABLE", "is_readable", "require_readable", "require_rewritable"]
 
 # Versions whose instructions can be read, for analyses, derivatives and ``explain``.
 READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
 # Versions that have an emitter, which ``ctx(f)`` needs.
 REWRITABLE = ((3, 12), (3, 13))
+
+
+def is_readable(version: tuple[int, int] = sys.version_info[:2]) -> bool:
+    """Whether this is an interpreter whose code and objects are known, of such a version."""
+    return version in READABLE and _is_cpython() and not _has_free_threads()
 
 
 def require_readable(version: tuple[int, int] = sys.version_info[:2]) -> None:
@@ -38,14 +43,21 @@ def require_rewritable(version: tuple[int, int] = sys.version_info[:2]) -> None:
 def _require(
     what: str, known: tuple[tuple[int, int], ...], version: tuple[int, int], remedy: str
 ) -> None:
-    cpython = sys.implementation.name == "cpython"
-    threads = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-    if version in known and cpython and not threads:
+    threads = _has_free_threads()
+    if version in known and _is_cpython() and not threads:
         return
-    name = "Python" if cpython else sys.implementation.name
+    name = "Python" if _is_cpython() else sys.implementation.name
     build = ", free-threaded build" if threads else ""
     raise UnsupportedPython(
         f"{what} not supported on {name} {version[0]}.{version[1]}{build}",
         notes=[("supported", "CPython " + ", ".join(f"{a}.{b}" for a, b in known))],
         help=remedy,
     )
+
+
+def _is_cpython() -> bool:
+    return sys.implementation.name == "cpython"
+
+
+def _has_free_threads() -> bool:
+    return bool(sysconfig.get_config_var("Py_GIL_DISABLED"))

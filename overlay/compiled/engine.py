@@ -20,7 +20,7 @@ from overlay.compiled.numba_state import Box
 from overlay.compiled.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.targets import Target
 from overlay.compiled.watching import Watch
-from overlay.compiled.words import LAYOUT_KNOWN, Word
+from overlay.compiled.words import ALWAYS, LAYOUT_KNOWN, Word
 from overlay.compiled.world import World
 from overlay.context import Context
 from overlay.errors import NotCompilable, OverlayError
@@ -303,7 +303,7 @@ class CompiledContext:
         """Words of memory that differ where something of the program that is compiled here has
         been bound anew; each is there to be read while those before it are as they were."""
         if not LAYOUT_KNOWN:
-            return []
+            return [ALWAYS]
         return list(dict.fromkeys(word for watch in self._watches() for word in watch.words()))
 
     def rebound(self) -> bool:

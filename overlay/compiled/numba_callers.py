@@ -11,6 +11,7 @@ from numba.core import event
 from overlay.compiled.numba_guard import Guard
 from overlay.compiled.numba_types import is_dispatcher, numba_typing
 from overlay.compiled.traces import Place, explain
+from overlay.compiled.words import ALWAYS
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
@@ -114,12 +115,15 @@ class _Watched:
     def _words(self) -> list[Any]:
         return list(dict.fromkeys(word for engine in self.engines for word in engine.words()))
 
-    def stale(self, *args: Any, **kwargs: Any) -> Any:
+    def stale(self, called: Guard, *args: Any, **kwargs: Any) -> Any:
         with LOCK:
-            for engine in self.engines:
-                if engine.rebound():
-                    engine.begin_anew()
-            self.guard.renew(self._words())
+            rebound = [engine for engine in self.engines if engine.rebound()]
+            for engine in rebound:
+                engine.begin_anew()
+            words = self._words()
+            self.guard.renew(words)
+        if ALWAYS in words and not rebound:
+            return called.unchecked.function(*args, **kwargs)
         return self.caller()(*args, **kwargs)
 
     def renew(self) -> None:

@@ -24,6 +24,7 @@ from overlay.compiled.numba_parameters import (
 from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
+from overlay.compiled.words import ALWAYS
 from overlay.interpreted_values import OnlyInterpreted, is_interpreted
 from overlay.kept import Kept
 from overlay.sent import content_of
@@ -137,16 +138,19 @@ class EntryDispatcher(CPUDispatcher):
         """What Python calls in front of compiled code."""
         return Guard(code.entry_point, self.engine.words(), self._stale, self._failed)
 
-    def _stale(self, *args: Any) -> Any:
+    def _stale(self, called: Guard, *args: Any) -> Any:
         """A call that found a name of the program bound anew, or nearly so."""
         given, named = self.parameters.as_called(args)
         with LOCK:
             words = self.engine.words()  # first: what changes after that, the guards see
-            if self.engine.rebound():
+            rebound = self.engine.rebound()
+            if rebound:
                 self.engine.begin_anew()
             else:
                 for guard in self._guards.values():
                     guard.renew(words)
+        if ALWAYS in words and not rebound:
+            return called.unchecked.function(*args)
         return self(*given, **named)
 
     def renew(self) -> None:

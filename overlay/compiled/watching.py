@@ -101,12 +101,10 @@ class Watch:
         spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for reading in readings:
             yield from words.of_function(reading.function)
-            namespace, values = reading.globals
-            spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
+            for namespace, values in (reading.globals, *reading.modules.values()):
+                spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
         for namespace, names in spaces.values():
             yield from words.of_names(namespace, names)
-        for module in {key: m[0] for r in readings for key, m in r.modules.items()}.values():
-            yield from words.of_dict(module)
         for cell in {id(c): c for r in readings for c, _ in r.cells}.values():
             yield from words.of_cell(cell)
 

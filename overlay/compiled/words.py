@@ -3,8 +3,9 @@
 CPython keeps the value of a global in the entries of a dict, the code of a function in the
 function, the content of a closure's variable in a cell. Compiled code cannot be told that one of
 these is bound anew, but it can compare a word of memory with the one that was there before. The
-layout is that of CPython 3.12 and 3.13; ``LAYOUT_KNOWN`` says whether the running interpreter has
-it, which is tried out when this module is imported.
+layout is that of CPython 3.12 to 3.15; ``LAYOUT_KNOWN`` says whether the running interpreter has
+it, which is tried out when this module is imported. Where the memory does not tell, ``ALWAYS``
+stands in: a word that is never as it was, so that Python is asked before every call.
 """
 
 from __future__ import annotations
@@ -15,22 +16,24 @@ from collections.abc import Iterable, Iterator
 from types import CellType, FunctionType
 from typing import Any, Final
 
-__all__ = ["LAYOUT_KNOWN", "Word", "of_cell", "of_dict", "of_function", "of_names"]
+from overlay.code.versions import is_readable
+
+__all__ = ["ALWAYS", "LAYOUT_KNOWN", "Word", "of_cell", "of_dict", "of_function", "of_names"]
 
 # an address, and what stood there
 Word = tuple[int, int]
 
 SIZE: Final = 8
-# of a dict object: the number that changes with the dict, the keys, the values of a split table
-VERSION, KEYS, VALUES = 24, 32, 40
-# of a dict's keys: log2 of their size, of the indices' size in bytes, the kind (and in the same
-# word the number that the interpreter gave them), the entries used
-LOG2_SIZE, LOG2_INDEX_BYTES, KIND, ENTRIES_USED, INDICES = 8, 9, 10, 24, 32
+# of a dict object: the keys, the values of a split table
+KEYS, VALUES = 32, 40
+# of a dict's keys: log2 of the indices' size in bytes, the kind, how many entries may still be
+# added (which each new one lowers, and nothing raises), the entries used
+LOG2_INDEX_BYTES, KIND, USABLE, ENTRIES_USED, INDICES = 9, 10, 16, 24, 32
 GENERAL: Final = 0  # entries are hash, key and value; otherwise key and value
 CONTENT: Final = 16  # of a cell object
-_LOADS_A_BUILTIN: Final = (lambda: Ellipsis).__code__
-_WARM: Final = 100  # calls after which code is specialised
 
+_ZERO: Final = ctypes.c_uint64(0)
+ALWAYS: Final[Word] = (ctypes.addressof(_ZERO), 1)
 
 def _at(address: int) -> int:
     return ctypes.c_uint64.from_address(address).value
@@ -41,36 +44,30 @@ def _word(address: int) -> Word:
 
 
 def of_dict(mapping: dict[Any, Any]) -> Iterator[Word]:
-    """Changes with every change of a dict."""
-    yield _word(id(mapping) + VERSION)
+    """Changes when a key is bound anew in a dict, is added or goes."""
+    return _of_keys(mapping, list(mapping), grows=True)
 
 
 def of_names(mapping: dict[Any, Any], names: Iterable[str]) -> Iterator[Word]:
-    """Changes when one of these names is bound anew in a dict; where they cannot be found in its
-    memory, with every change of it."""
+    """Changes when one of these names is bound anew in a dict."""
+    wanted = list(names)
+    there = [name for name in wanted if name in mapping]
+    # where one is missing, a builtin may come to be hidden
+    return _of_keys(mapping, there, grows=len(there) < len(wanted))
+
+
+def _of_keys(mapping: dict[Any, Any], wanted: list[Any], *, grows: bool) -> Iterator[Word]:
     keys = _at(id(mapping) + KEYS)
-    if _at(id(mapping) + VALUES):
-        yield from of_dict(mapping)
-        return
-    found = _slots(keys)
-    slots = [found.get(id(name)) for name in map(sys.intern, names) if name in mapping]
-    missing = any(name not in mapping for name in names)  # a builtin may come to be hidden
-    if None in slots or (missing and not _stamped(mapping, keys)):
-        yield from of_dict(mapping)
+    found = {} if _at(id(mapping) + VALUES) else _slots(keys)
+    own = {key: id(key) for key in mapping if type(key) is str}
+    slots = [found.get(own.get(key, 0)) for key in wanted]
+    if None in slots:
+        yield ALWAYS
         return
     yield id(mapping) + KEYS, keys  # first: the others are read where it has not changed
     yield from (_word(slot) for slot in slots if slot is not None)
-    if missing:
-        yield _word(keys + LOG2_SIZE)
-
-
-def _stamped(mapping: dict[Any, Any], keys: int) -> bool:
-    """Whether a dict's keys have a number of their own, which the next key that comes or goes
-    takes away: the interpreter gives one where globals are loaded again and again."""
-    load = FunctionType(_LOADS_A_BUILTIN, mapping)
-    for _ in range(_WARM):
-        load()
-    return _at(keys + LOG2_SIZE) >> 32 != 0
+    if grows:
+        yield _word(keys + USABLE)
 
 
 def _slots(keys: int) -> dict[int, int]:
@@ -113,32 +110,29 @@ def _offsets() -> tuple[int, ...]:
     return tuple(SIZE * (words.index(w) + 2) for w in wanted if w in words)
 
 
-def _changes(words: Iterator[Word]) -> bool:
+def _changes(words: Iterable[Word]) -> bool:
     return any(_at(address) != before for address, before in words)
 
 
 def _is_known() -> bool:
-    if sys.implementation.name != "cpython" or not (3, 12) <= sys.version_info[:2] <= (3, 13):
-        return False
-    if len(_OFFSETS) != 3 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
+    if not is_readable() or len(_OFFSETS) != 3 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
         return False
     value: Any = object()
     mapping: dict[Any, Any] = {"first": value, "second": value}
     cell = CellType(value)
     names, anything = list(of_names(mapping, ["second"])), list(of_dict(mapping))
     missing, content = list(of_names(mapping, ["third"])), list(of_cell(cell))
+    if _changes([*names, *anything, *missing, *content]):
+        return False
     mapping["first"] = None
-    if _changes(iter(names)) or not _changes(iter(anything)):
+    if _changes([*names, *missing]) or not _changes(anything):
         return False
     mapping["second"] = cell.cell_contents = None
-    if not (_changes(iter(names)) and _changes(iter(content))):
+    if _changes(missing) or not (_changes(names) and _changes(content)):
         return False
-    # a traced interpreter gives keys no number: then every change of the dict tells
-    stamped = missing[0] != anything[0]
-    if stamped and _changes(iter(missing)):
-        return False
+    anything = list(of_dict(mapping))
     mapping["third"] = None
-    return _changes(iter(missing))
+    return _changes(missing) and _changes(anything)
 
 
 _OFFSETS: Final = _offsets() if sys.implementation.name == "cpython" else ()

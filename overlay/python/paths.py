@@ -34,7 +34,7 @@ class Paths:
 
     def __init__(self, listing: Listing, step: Callable[[int, Instruction, State], None]) -> None:
         self.listing = listing
-        self.instructions = list(decoded(listing.code))
+        self.instructions = decoded(listing.code)
         self.step = step
         self._regions = _by_instruction(listing)
         self._joins = {*listing.targets.values(), *(r.target for r in listing.regions)}
@@ -50,9 +50,9 @@ class Paths:
 
     def _walk(self, start: int, state: State) -> None:
         """From an instruction to where paths join or the path ends."""
-        ops, targets = self.listing.ops, self.listing.targets
+        targets = self.listing.targets
         region: Region | None = None
-        for k in range(start, len(ops)):
+        for k in range(start, len(self.instructions)):
             if k in self._joins and k != start:
                 self._reach(k, state)
                 return
@@ -61,9 +61,9 @@ class Paths:
                 self._reach_handler(region, state)
             ins = self.instructions[k]
             if k in targets:
-                self._reach(targets[k], State(_taken(ops[k], ins, state), state.variables))
+                self._reach(targets[k], State(jumped(ins.op, ins.arg, state.stack, UNKNOWN), state.variables))
             self.step(k, ins, state)
-            if ops[k] in FINAL:
+            if ins.op in FINAL:
                 return
             if ins.name.startswith(("STORE_FAST", "STORE_NAME")):
                 self._reach_handler(region, state)
@@ -90,13 +90,6 @@ def _by_instruction(listing: Listing) -> list[Region | None]:
     for region in listing.regions:
         found[region.start : region.end] = [region] * (region.end - region.start)
     return found
-
-
-def _taken(op: int, ins: Instruction, state: State) -> list[Value]:
-    """The stack where an instruction jumps to."""
-    if ins.name.endswith("_OR_POP"):  # what was tested stays
-        return state.stack
-    return jumped(op, ins.arg, state.stack, UNKNOWN)
 
 
 def _joined(old: State, new: State) -> State | None:

@@ -12,7 +12,15 @@ from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.code.decoding import Instruction, call_slots, operator_of, take_call
+from overlay.code.decoding import (
+    MADE,
+    Instruction,
+    call_slots,
+    iterator_place,
+    iterator_slots,
+    operator_of,
+    take_call,
+)
 from overlay.code.effects import follow
 from overlay.code.listing import Listing
 from overlay.python.events import Call, Event, Implicit, Operation
@@ -35,11 +43,10 @@ from overlay.target import type_attribute
 
 __all__ = ["Reading"]
 
-# The types of what instructions make.
-_MADE = {
-    **{"BUILD_LIST": list, "BUILD_TUPLE": tuple, "BUILD_SET": set, "BUILD_SLICE": slice},
-    **{"BUILD_MAP": dict, "BUILD_CONST_KEY_MAP": dict, "BUILD_STRING": str},
-    **{"FORMAT_VALUE": str, "FORMAT_SIMPLE": str, "FORMAT_WITH_SPEC": str, "CONVERT_VALUE": str},
+# By the instruction that enters a block: the special methods that enter and leave it.
+_BLOCKS = {
+    "BEFORE_WITH": ("__enter__", "__exit__"),
+    "BEFORE_ASYNC_WITH": ("__aenter__", "__aexit__"),
 }
 
 
@@ -66,21 +73,20 @@ class Reading:
         self._receiver = (
             arguments.get(code.co_varnames[0], UNKNOWN) if code.co_argcount else UNKNOWN
         )
-        self._opcodes = Listing(code)
-        Paths(self._opcodes, self._step).run(arguments)
+        Paths(Listing(code), self._step).run(arguments)
 
     def _step(self, k: int, ins: Instruction, state: State) -> None:
         step = _STEPS.get(ins.name)
         if step is not None:
             step(self, k, ins, state)
         elif not self._operate(k, ins, state):
-            self._follow(k, state)
-            if ins.name in _MADE:
-                state.stack[-1] = OfType(_MADE[ins.name])
+            self._follow(ins, state)
+            if ins.name in MADE:
+                state.stack[-1] = OfType(MADE[ins.name])
 
-    def _follow(self, k: int, state: State) -> None:
+    def _follow(self, ins: Instruction, state: State) -> None:
         """Do what an instruction does to the stack, with nothing known of what it pushes."""
-        follow(self._opcodes.ops[k], self._opcodes.args[k], state.stack, UNKNOWN)
+        follow(ins.op, ins.arg, state.stack, UNKNOWN)
 
     def _event(self, k: int, event: Event, part: int = 0) -> Value:
         self.events[k, part] = event
@@ -193,7 +199,7 @@ class Reading:
 
     def _make_function(self, k: int, ins: Instruction, state: State) -> None:
         code = state.stack[-1]
-        self._follow(k, state)
+        self._follow(ins, state)
         if isinstance(code, Known) and type(code.object) is CodeType:
             state.stack[-1] = Made(code.object, self.cells, self.namespace)
 
@@ -202,12 +208,12 @@ class Reading:
 
     def _call_intrinsic(self, k: int, ins: Instruction, state: State) -> None:
         function = state.stack[-2]
-        self._follow(k, state)
+        self._follow(ins, state)
         if ins.value == "INTRINSIC_SET_FUNCTION_TYPE_PARAMS":
             state.stack[-1] = function
 
     def _call(self, k: int, ins: Instruction, state: State) -> None:
-        first, second, args, given = take_call(ins, state.stack)
+        first, second, args, given, _ = take_call(ins, state.stack, NULL)
         names = given.object if isinstance(given, Known) else ins.value or ()
         callee = second if first is NULL else first
         receiver = [] if first is NULL or second is NULL else [second]
@@ -235,7 +241,7 @@ class Reading:
         args = tuple(state.stack[-1 - place] for place in order)
         if ins.name.endswith("_SLICE"):  # the slice is made of two operands
             args = args[0], OfType(slice), *args[3:]
-        self._follow(k, state)
+        self._follow(ins, state)
         result = self._event(k, Operation(ins.at, function, args))
         if not ins.name.startswith(("STORE", "DELETE")):
             state.stack[-1] = result
@@ -250,17 +256,20 @@ class Reading:
         return self._event(k, Implicit(ins.at, found, (owner,)), part)
 
     def _get_iterator(self, k: int, ins: Instruction, state: State) -> None:
-        self._special(k, ins, state.stack[-1], "__iter__")
+        iterable = state.stack.pop()
+        self._special(k, ins, iterable, "__iter__")
+        state.stack += iterator_slots(iterable, NULL)
 
     def _next(self, k: int, ins: Instruction, state: State) -> None:
-        iterator = state.stack[-1]
+        iterator = state.stack[-1 - iterator_place()]
         item = self._special(k, ins, iterator, "__next__")
         state.stack.append(OfType(int) if type_of(iterator) is range else item)
 
     def _enter_block(self, k: int, ins: Instruction, state: State) -> None:
         manager = state.stack.pop()
-        entered = self._special(k, ins, manager, "__enter__")
-        self._special(k, ins, manager, "__exit__", 1)
+        enter, leave = _BLOCKS[ins.name]
+        entered = self._special(k, ins, manager, enter)
+        self._special(k, ins, manager, leave, 1)
         state.stack += [EXIT, entered]
 
 
@@ -301,5 +310,5 @@ _STEPS: dict[str, Callable[[Reading, int, Instruction, State], None]] = {
     "CALL_INTRINSIC_2": Reading._call_intrinsic,
     "GET_ITER": Reading._get_iterator,
     "FOR_ITER": Reading._next,
-    "BEFORE_WITH": Reading._enter_block,
+    **dict.fromkeys(_BLOCKS, Reading._enter_block),
 }

@@ -21,7 +21,7 @@ _PLAIN: set[Any] = {
 _TOWER: list[Any] = [bool, int, float, complex]
 
 _INT = "ceil comb factorial floor gcd isqrt lcm perm trunc"
-_BOOL = "isclose isfinite isinf isnan"
+_BOOL = "isclose isfinite isinf isnan isnormal issubnormal signbit"
 _OTHER = "frexp modf prod fsum sumprod"
 
 

@@ -16,7 +16,7 @@ UNKNOWN = """
     import inversion, numba, plum  # they have needs of their own
     version = sys.version_info
     sys.version_info = (3, 99, 0, "final", 0)
-    dis.opmap.clear()
+    dis.opmap = {}
     ours = ("overlay", "inversion", "primitives")
     for name in [name for name in sys.modules if name.split(".")[0] in ours]:
         del sys.modules[name]

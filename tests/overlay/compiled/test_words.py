@@ -5,10 +5,12 @@ import subprocess
 import sys
 import types
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.compiled import words
+from overlay import Context
+from overlay.compiled import engine, words
 from overlay.compiled.watching import Watch
 
 NAMES = ["a", "b", "c", "d", "name"]
@@ -74,6 +76,33 @@ def test_words_of_names_differ_whenever_one_is_bound_anew(before, watched, after
         change(namespace, *each)
     bound_anew = any(namespace.get(n, MISSING) is not v for n, v in values.items())
     assert differs(found) or not bound_anew
+
+
+class Text(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("space", [{}, {Text("helper"): 0}], ids=["plain", "names of a class"])
+@pytest.mark.parametrize("layout", [True, False])
+def test_a_function_that_is_bound_anew_is_called(monkeypatch, space, layout):
+    """Also where memory does not tell, and Python is asked before every call."""
+    monkeypatch.setattr(engine, "LAYOUT_KNOWN", layout)
+    space = dict(space)
+    exec("def helper(x):\n    return x + 1\ndef function(x):\n    return 2 * helper(x)", space)
+    hot = Context().jit(space["function"])
+    assert [hot(1), hot(2)] == [4, 6]
+    exec("def helper(x):\n    return x + 10", space)
+    assert [hot(1), hot(2.5)] == [22, 25.0]
+    with pytest.raises(TypeError):
+        hot()
+
+
+def test_a_key_that_comes_in_the_place_of_the_last_is_seen():
+    namespace = dict.fromkeys(NAMES)
+    found = list(words.of_names(namespace, ["a", "later"]))
+    namespace.popitem()
+    namespace["later"] = 1
+    assert differs(found)
 
 
 def test_another_name_that_is_bound_anew_makes_no_difference():

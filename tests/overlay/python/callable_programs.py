@@ -7,7 +7,7 @@ callees is compared: natively and in contexts.
 
 import warnings
 
-from program_runs import NAME, compiled
+from program_runs import FILE, NAME, compiled
 
 from overlay import Context, MethodTable, call_next
 
@@ -168,6 +168,8 @@ CALLEES = {
     "no callable": "None",
 }
 
+_EXPRESSIONS = {name: compile(text, FILE, "eval") for name, text in CALLEES.items()}
+
 # Arguments, beside p = (3,), k = {"y": 4}, n = ().
 FORMS = (
     *("", "3", "3, 4", "x=3", "3, y=4", "x=3, y=4", "3, 4, 5"),
@@ -279,6 +281,8 @@ TARGETS = {
     "Object.leaf": ("self, x=1, y=2", "Object.leaf = method"),
     "Object.static": ("x=1, y=2", "Object.static = staticmethod(method)"),
     "Object.__call__": ("self, x=1, y=2", "Object.__call__ = method"),
+    "Static.__call__": ("x=1, y=2", "Static.__call__ = staticmethod(method)"),
+    "OfClass.__call__": ("cls, x=1, y=2", "OfClass.__call__ = classmethod(method)"),
     "Plain": ("x=1, y=2", "Plain = Standing(method)"),
     "Bare": ("", "Bare = Standing(method)"),
     "ONE": ("x=1, y=2", "ONE = Standing(method)"),
@@ -316,7 +320,7 @@ def _names(code, targets=()):
 
 def _found(names, i, row, turns, enter):
     """What one site gives for the callees of a row: pairs of a name and what came of a call."""
-    made = {name: eval(CALLEES[name], names) for name in dict.fromkeys(row)}
+    made = {name: eval(_EXPRESSIONS[name], names) for name in dict.fromkeys(row)}
     hold, call = names[f"site{i}"]()
     return enter(names["drive"], call, hold, [made[name] for name in row], turns)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
@@ -10,6 +9,7 @@ from typing import Any
 
 from overlay import OverlayError
 from overlay.analysis.body import Apply, Block, Body, Return
+from overlay.code.decoding import decoded
 
 __all__ = ["Choice", "Exits", "Leave", "Repeat", "Result", "Tree", "Unreadable", "tree_of"]
 
@@ -91,10 +91,9 @@ def tree_of(function: Any) -> Tree:
 
 def _refuse_effects(code: CodeType) -> None:
     free = set(code.co_freevars)
-    for ins in dis.get_instructions(code):
-        if ins.opname in _REFUSED or (ins.opname == "STORE_DEREF" and ins.argval in free):
-            line = getattr(getattr(ins, "positions", None), "lineno", None)
-            raise Unreadable(f"{ins.opname} in line {line or code.co_firstlineno}")
+    for ins in decoded(code):
+        if ins.name in _REFUSED or (ins.name == "STORE_DEREF" and ins.value in free):
+            raise Unreadable(f"{ins.name} in line {ins.at.lineno or code.co_firstlineno}")
 
 
 @dataclass

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from overlay.code.decoding import decoded, operator_of
 
 __all__ = ["Interval", "Rule", "rule", "takes_result", "used_by"]
 
@@ -49,15 +50,10 @@ def takes_result(partials: Callable[..., Any]) -> bool:
     return list(inspect.signature(partials).parameters)[-1:] == ["ret"]
 
 
-_SYMBOLS: dict[str, Any] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "**": operator.pow,
-    "%": operator.mod,
-}
+_OPERATORS = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+    *(operator.pow, operator.mod),
+)
 
 
 @functools.cache
@@ -76,9 +72,8 @@ def _collect(function: Any, found: list[Any], seen: set[int]) -> None:
     if not inspect.isfunction(function):
         found.append(function)
         return
-    for ins in dis.get_instructions(function):
-        if ins.opname == "BINARY_OP" and ins.argrepr in _SYMBOLS:
-            found.append(_SYMBOLS[ins.argrepr])
+    applied = map(operator_of, decoded(function.__code__))
+    found += [each[0] for each in applied if each is not None and each[0] in _OPERATORS]
     named = inspect.getclosurevars(function)
     held = [*named.nonlocals.values(), *named.globals.values(), *named.builtins.values()]
     modules = [each for each in held if inspect.ismodule(each)]

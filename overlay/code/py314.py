@@ -1,0 +1,106 @@
+"""The instructions of CPython 3.14 and 3.15 in words of 3.12 and 3.13.
+
+They are told by their names, so that where there are none of them nothing is changed. A word
+stands for an instruction or for a sequence of them only where it means the same: where the values
+that it leaves on the stack, and those that the handlers of its region find there, are the same but
+for slots that hold NULL.
+"""
+
+from __future__ import annotations
+
+import dis
+import importlib
+import opcode
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from overlay.code.own_builtins import __builtins__  # noqa: F401
+
+__all__ = ["made", "rewritten", "translated"]
+
+_OP = dis.opmap
+_COMMON: Sequence[Any] = getattr(opcode, "_common_constants", ())
+_SYMBOLS = [symbol for _, symbol in getattr(opcode, "_nb_ops", ())]
+_SUBSCRIPT = "[]"  # as an operator of BINARY_OP
+_SPECIAL = {1: "BEFORE_WITH", 3: "BEFORE_ASYNC_WITH"}  # by which __exit__ is loaded
+
+# Words that mean the same, with the same effect on the stack. A borrowed reference differs from
+# another in how it is counted; NOT_TAKEN is there for events of branches.
+_WORDS = {
+    "LOAD_FAST_BORROW": "LOAD_FAST",
+    "LOAD_FAST_BORROW_LOAD_FAST_BORROW": "LOAD_FAST_LOAD_FAST",
+    "LOAD_SMALL_INT": "LOAD_CONST",
+    "LOAD_COMMON_CONSTANT": "LOAD_CONST",
+    "NOT_TAKEN": "NOP",
+}
+# GET_ITER's argument where it is that of ``yield from`` (3.15)
+_YIELDS_FROM = 3
+
+# Of an instruction before it is translated: its name, argument, and what that stands for.
+Row = tuple[str, int, Any]
+
+
+def made() -> dict[str, type]:
+    """The types of what the instructions of template strings make."""
+    if "BUILD_TEMPLATE" not in _OP:
+        return {}
+    types = importlib.import_module("string.templatelib")
+    return {"BUILD_TEMPLATE": types.Template, "BUILD_INTERPOLATION": types.Interpolation}
+
+
+def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]:
+    """An instruction that has one word: the opcode with its effect, the word, and the value."""
+    if name == "BINARY_OP":
+        is_subscript = arg < len(_SYMBOLS) and _SYMBOLS[arg] == _SUBSCRIPT
+        return op, "BINARY_SUBSCR" if is_subscript else name, value
+    if name == "GET_ITER" and arg == _YIELDS_FROM:
+        return op, "GET_YIELD_FROM_ITER", value
+    word = _WORDS.get(name)
+    if word is None:
+        return op, name, value
+    if name == "LOAD_COMMON_CONSTANT":
+        value = _COMMON[arg]
+    return _OP.get(word, op), word, value
+
+
+def rewritten(rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
+    """Sequences that have words: at which place, the opcode with its effect, and the word."""
+    for at, (name, arg, _) in enumerate(rows):
+        if name == "LOAD_SPECIAL" and arg in _SPECIAL:
+            yield from _with_statement(at, rows)
+        elif name == "IS_OP" and _is_guard(at, rows):
+            yield from _never_inlined(at)
+
+
+def _with_statement(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
+    """The beginning of a ``with`` statement: ``manager`` becomes ``exit, receiver, entered`` in
+    six instructions. In words it becomes ``NULL, exit, entered``."""
+    names = [name for name, _, _ in rows[at - 1 : at + 5]]
+    if names != ["COPY", "LOAD_SPECIAL", "SWAP", "SWAP", "LOAD_SPECIAL", "CALL"]:
+        return
+    yield at - 1, _OP["PUSH_NULL"], "PUSH_NULL"
+    # [manager, NULL] -> [NULL, manager]
+    yield at, _OP["NOP"], "NOP"
+    yield at + 1, _OP["SWAP"], "SWAP"
+    yield at + 2, _OP["NOP"], "NOP"
+    yield at + 3, _OP["NOP"], "NOP"
+    yield at + 4, _OP["LOAD_SPECIAL"], _SPECIAL[rows[at][1]]
+
+
+def _is_guard(at: int, rows: Sequence[Row]) -> bool:
+    """Whether it is asked here if a name still holds a builtin, of which a loop stands for the
+    call: ``all``, ``any``, ``tuple``, ``list`` or ``set``, of a generator expression."""
+    names = [name for name, _, _ in rows[at - 2 : at + 2]]
+    return (
+        names == ["COPY", "LOAD_CONST", "IS_OP", "POP_JUMP_IF_FALSE"]
+        and rows[at - 2][1] == 1
+        and any(rows[at - 1][2] is builtin for builtin in (all, any, tuple, list, set))
+    )
+
+
+def _never_inlined(at: int) -> Iterator[tuple[int, int, str]]:
+    """As if the name held another function: the call, which does what the loop does, and which
+    is what the program says."""
+    for place in (at - 2, at - 1, at):
+        yield place, _OP["NOP"], "NOP"
+    yield at + 1, _OP["JUMP_FORWARD"], "JUMP_FORWARD"

@@ -1,0 +1,27 @@
+"""Says in three lines what scripts/choose_python.sh asks of the Python that runs this.
+
+The path of its executable, its implementation with the version, and what it lacks (or nothing).
+"""
+
+import os
+import platform
+import sys
+import sysconfig
+
+lacks = []
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    lacks.append("a lock (it is free-threaded)")
+try:
+    import ensurepip
+    import venv  # noqa: F401
+
+    ensurepip.version()  # Debian's python3 without python3-venv fails by here
+except Exception:
+    lacks.append("venv or ensurepip")
+if not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h")):
+    lacks.append("Python.h")
+
+# of an environment, what it was made by, since the environment may be removed
+print(getattr(sys, "_base_executable", None) or sys.executable)
+print(platform.python_implementation(), platform.python_version())
+print(" and ".join(lacks))

@@ -1,0 +1,200 @@
+"""Decoded instructions say the same on every version, and leave the stack as the real ones do."""
+
+from __future__ import annotations
+
+import dis
+import importlib
+import importlib.util
+import pkgutil
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overlay.analysis import blocks, instructions
+from overlay.code import decoding, py314
+from overlay.code.decoding import (
+    Instruction,
+    decoded,
+    iterator_slots,
+    operator_of,
+    take_call,
+)
+from overlay.code.effects import FINAL, follow, jumped
+from overlay.code.listing import JUMPS, Listing
+from overlay.python import reading
+
+MODULES = """
+    abc asyncio.runners asyncio.streams asyncio.taskgroups asyncio.tasks base64 bisect calendar
+    cmd code codecs configparser contextlib copy csv dataclasses difflib dis enum filecmp fileinput
+    fractions functools gettext glob gzip heapq html.parser http.client json.decoder json.encoder
+    linecache locale multiprocessing.pool numbers opcode os platform plistlib posixpath pprint queue
+    random re._compiler reprlib sched selectors shlex shutil statistics string subprocess tempfile
+    textwrap threading tokenize traceback unittest.case urllib.parse uuid weakref
+""".split()
+
+
+def code_of(name):
+    spec: Any = importlib.util.find_spec(name)
+    code = spec.loader.get_code(name) if hasattr(spec.loader, "get_code") else None
+    pending = [] if code is None else [code]
+    while pending:
+        each = pending.pop()
+        yield each
+        pending += [const for const in each.co_consts if isinstance(const, types.CodeType)]
+
+
+def numpy_modules():
+    found = [each.name for each in pkgutil.walk_packages(np.__path__, "numpy.", lambda _: None)]
+    unwanted = ("tests", "conftest", "f2py", "distutils", "__main__", "typing", "_pyinstaller")
+    return [name for name in found if not any(part in name for part in unwanted)]
+
+
+# ---- which instructions are known ---------------------------------------------------------
+
+# Of these the readers know the effect on the stack alone: what they push may be anything.
+LEFT = {
+    *("POP_TOP", "POP_ITER", "END_FOR", "END_SEND", "NOP", "RESUME", "MAKE_CELL"),
+    *("COPY_FREE_VARS", "RETURN_GENERATOR", "SETUP_ANNOTATIONS", "LOAD_LOCALS"),
+    # effects on what is not followed: attributes, items, globals, closures
+    *("STORE_GLOBAL", "STORE_NAME", "DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL"),
+    *("DELETE_DEREF", "STORE_ATTR", "DELETE_ATTR", "LIST_APPEND", "LIST_EXTEND", "SET_ADD"),
+    *("SET_UPDATE", "MAP_ADD", "DICT_UPDATE", "DICT_MERGE", "LOAD_CLOSURE"),
+    *("LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS"),
+    # exceptions, coroutines, patterns
+    *("PUSH_EXC_INFO", "POP_EXCEPT", "CHECK_EG_MATCH", "CHECK_EXC_MATCH", "WITH_EXCEPT_START"),
+    *("GET_AITER", "GET_ANEXT", "GET_AWAITABLE", "GET_YIELD_FROM_ITER", "END_ASYNC_FOR"),
+    *("CLEANUP_THROW", "YIELD_VALUE", "MATCH_CLASS", "MATCH_KEYS", "MATCH_MAPPING"),
+    *("MATCH_SEQUENCE", "GET_LEN", "UNPACK_EX", "UNPACK_SEQUENCE", "CALL_INTRINSIC_1"),
+    *("CALL_INTRINSIC_2", "TO_BOOL"),
+}
+# Never in the code of a function, as it is read: prefixes, caches, what specialises or traces it.
+INTERNAL = {
+    *("CACHE", "RESERVED", "EXTENDED_ARG", "KW_NAMES", "INTERPRETER_EXIT", "ENTER_EXECUTOR"),
+    *("EXIT_INIT_CHECK", "TRACE_RECORD"),
+}
+
+
+def test_every_instruction_of_this_version_is_known_by_name():
+    names = {name for name, op in dis.opmap.items() if op < 256}
+    names = {name for name in names if not name.startswith("INSTRUMENTED_")}
+    jumps = {dis.opname[op] for op in (*JUMPS, *FINAL)}
+    steps = instructions._STEPS.keys() & reading._STEPS.keys()
+    operators = {"BINARY_OP", "COMPARE_OP", "IS_OP", *decoding._OPERATORS}
+    one = {*instructions._STEPS, *reading._STEPS} & LEFT  # by one reader
+    words = {*py314._WORDS, "LOAD_SPECIAL", "LOAD_ASSERTION_ERROR"}
+    in_one = {"LOAD_FAST_AND_CLEAR", "SET_FUNCTION_ATTRIBUTE"}
+    known = {*jumps, *steps, *operators, *one, *words, *in_one, *decoding.MADE, *LEFT, *INTERNAL}
+    assert sorted(names - known) == []
+
+
+# ---- the stack ----------------------------------------------------------------------------
+
+
+class Depths:
+    """The depth of the stack before each instruction that can be reached."""
+
+    def __init__(self, listing: Listing, instructions: list[Instruction]) -> None:
+        self.listing = listing
+        self.instructions = instructions
+        self._regions = [
+            [r for r in listing.regions if r.start <= k < r.end] if listing.regions else ()
+            for k in range(len(listing.ops))
+        ]
+        self.found: dict[int, int] = {}
+        self._pending = [(0, 0)]
+        while self._pending:
+            k, depth = self._pending.pop()
+            self._reach(k, depth)
+
+    def _reach(self, k: int, depth: int) -> None:
+        if k in self.found:
+            assert self.found[k] == depth, (self.listing.code.co_qualname, k)
+            return
+        self.found[k] = depth
+        for region in self._regions[k]:
+            self._pending.append((region.target, region.depth + 1 + region.lasti))
+        self._pending += self.after(k, depth)
+
+    def after(self, k: int, depth: int) -> list[tuple[int, int]]:
+        raise NotImplementedError
+
+
+class Decoded(Depths):
+    """As decoded instructions leave it."""
+
+    def after(self, k, depth):
+        ins, stack = self.instructions[k], [object() for _ in range(depth)]
+        ways = []
+        if k in self.listing.targets:
+            ways.append((self.listing.targets[k], len(jumped(ins.op, ins.arg, stack))))
+        self.step(ins, stack)
+        return ways if ins.op in FINAL or is_last(ins) else [*ways, (k + 1, len(stack))]
+
+    def step(self, ins: Instruction, stack: list[Any]) -> None:
+        if ins.name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX"):
+            take_call(ins, stack, None)
+            stack.append(None)
+        elif ins.name == "GET_ITER":
+            stack += iterator_slots(stack.pop(), None)
+        else:
+            found = operator_of(ins)
+            assert found is None or len(stack) > max(found[1])
+            follow(ins.op, ins.arg, stack)
+
+
+class Real(Depths):
+    """As CPython says."""
+
+    def after(self, k, depth):
+        op, arg = self.listing.ops[k], self.listing.args[k]
+        ways = []
+        if k in self.listing.targets:
+            effect = dis.stack_effect(op, arg, jump=True)
+            ways.append((self.listing.targets[k], depth + effect))
+        effect = dis.stack_effect(op, arg if op >= dis.HAVE_ARGUMENT else None, jump=False)
+        started = dis.opname[op] == "RETURN_GENERATOR" and sys.version_info < (3, 13)
+        assert depth + effect >= 0
+        last = op in FINAL or dis.opname[op] == "RETURN_VALUE"
+        return ways if last else [*ways, (k + 1, depth + effect + started)]
+
+
+def is_last(ins):
+    return ins.name in ("RETURN_VALUE", "RETURN_CONST")
+
+
+def follow_all(name):
+    for code in code_of(name):
+        listing, instructions = Listing(code), decoded(code)
+        assert len(instructions) == len(listing.ops)
+        found, real = Decoded(listing, instructions), Real(listing, instructions)
+        joins = {*found.listing.targets.values(), *(r.target for r in found.listing.regions)}
+        for k in joins & found.found.keys():
+            assert found.found[k] == real.found[k], (code.co_qualname, k)
+        for ins in found.instructions:
+            assert ins.name != "LOAD_SPECIAL", code.co_qualname
+            assert ins.name not in py314._WORDS
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_stack_is_as_deep_as_it_really_is(name):
+    follow_all(name)
+
+
+def test_the_stack_is_as_deep_as_it_really_is_in_numpy():
+    names = numpy_modules()[::4]
+    assert len(names) > 20
+    for name in names:
+        follow_all(name)
+
+
+@pytest.mark.parametrize("name", ["asyncio.streams", "dataclasses", "statistics"])
+def test_both_readers_read_all_functions(name):
+    """Whatever they come to know: they reach every end without an error."""
+    for code in code_of(name):
+        held = tuple(types.CellType() for _ in code.co_freevars)
+        namespace = vars(importlib.import_module(name))
+        assert blocks.Reader(types.FunctionType(code, namespace, closure=held)).read()
+        reading.Reading(code, namespace, {}, {}, lambda event: reading.UNKNOWN)
