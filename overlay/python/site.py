@@ -51,6 +51,8 @@ class Site(dict[Any, Any]):
     pair: a callee, and what to call in place of it. The code compares its own callee with the
     former by identity and takes the latter if it is the same. A thread reads both at once, so
     none ever sees half of a change.
+    method: the same for the function of a bound method that comes as a value. It is called with
+    one argument more than ``arity`` says, so that another form may stand for it.
     The site itself maps functions, C methods and classes of no other metaclass, which no program
     can give a hash of its own, to what to call; ``site.other[callee]`` does so for callables of
     any other kind.
@@ -78,6 +80,7 @@ class Site(dict[Any, Any]):
         "instance",
         "known",
         "lasting",
+        "method",
         "missed",
         "of_class",
         "other",
@@ -115,6 +118,7 @@ class Site(dict[Any, Any]):
         """Know nothing."""
         self.family = _NO_FAMILY  # that functions which come anew belong to; first, see __missing__
         self.pair = _NOTHING
+        self.method = _NOTHING
         self.lasting = False
         self.missed = 0  # id of the last that was not kept
         self.inline = NOWHERE
@@ -139,7 +143,7 @@ class Site(dict[Any, Any]):
 
     def forget(self, callee: Any) -> None:
         """Look ``callee`` up again at the next call."""
-        if self.pair[0] is callee:
+        if self.pair[0] is callee or self.method[0] is callee:
             self.reset()
 
     @unobserved
@@ -248,6 +252,20 @@ class Site(dict[Any, Any]):
                 self.clear()
             self[callee] = to
 
+    def key_of_method(self, function: Any) -> Any:
+        """What the site maps for a bound method. With no arity one form stands for the function
+        however it is called."""
+        return function if self.arity is None else (function,)
+
+    def learn_method(self, function: Any, to: Any, lasting: bool) -> None:
+        """Keep the function of a bound method."""
+        if self.arity is None:
+            self.learn(function, to, lasting)
+        elif len(self) >= _MOST:
+            self.clear()
+        self[self.key_of_method(function)] = to
+        self.method = function, to
+
     def keep(self, callee: Any, found: Found) -> Any:
         """Learn a callee, unless it may be gone soon; what to call in place of it."""
         to = found.form(self.arity)
@@ -287,7 +305,7 @@ class Other:
     def __getitem__(self, callee: Any) -> Any:
         site, kind = self.site, type(callee)
         if kind is MethodType:
-            known, to = site.pair
+            known, to = site.method
             if callee.__func__ is known:
                 return MethodType(to, callee.__self__)
             return self._method(callee)
@@ -339,7 +357,7 @@ class Other:
         site, function = self.site, method.__func__
         if type(function) is not FunctionType:
             return site.callees[method]
-        to = dict.get(site, function)
+        to = dict.get(site, site.key_of_method(function))
         if to is None:
             found = site.callees.find(function)
             to = found.form(None)
@@ -351,7 +369,7 @@ class Other:
     def _learn_method(self, method: MethodType, found: Found, to: Any) -> None:
         site, lasting = self.site, found.keep is Keep.YES
         if lasting or (found.keep is Keep.RUN and site.passes()):
-            site.learn(method.__func__, to, lasting)
+            site.learn_method(method.__func__, to, lasting)
             if not site.value:
                 self._load_as_method(method.__self__, method.__func__)
 

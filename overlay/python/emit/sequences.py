@@ -123,9 +123,10 @@ class Sequences(Patterns, ABC):
             end,
         ]
 
-    def known(self, w: Arguments, site: Any) -> list[Item]:
-        """Pushes what the site takes for the callee that it knows, and that callee."""
-        return [w.const(site), self.load_attr("pair", w), (OP["UNPACK_SEQUENCE"], 2)]
+    def known(self, w: Arguments, site: Any, pair: str = "pair") -> list[Item]:
+        """Pushes what the site takes for the callee that it knows, and that callee. pair: the
+        attribute of the site, "method" for functions of bound methods."""
+        return [w.const(site), self.load_attr(pair, w), (OP["UNPACK_SEQUENCE"], 2)]
 
     def ask(
         self,
@@ -205,7 +206,7 @@ class Sequences(Patterns, ABC):
             (OP["IS_OP"], 0),
             (self.JUMP_IF_FALSE, other),
             (OP["POP_TOP"], 0),
-            *self.known(w, site),  # [bound method, function', known function]
+            *self.known(w, site, "method"),  # [bound method, function', known function]
             (OP["COPY"], 3),
             self.load_attr("__func__", w),
             (OP["IS_OP"], 0),

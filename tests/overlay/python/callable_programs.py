@@ -291,7 +291,8 @@ TARGETS = {
     "str.format": (
         "self, *args, **names",
         "format_of = Standing(method)\n"
-        "def formats(text): return functools.partial(format_of, text)",
+        "def formats(text): return functools.partial(format_of, text)\n"
+        "Built.__call__ = staticmethod(formats('built {} {x}'))",
     ),
 }
 MODES = ("never reached", "replaced", "passed on")
@@ -332,7 +333,9 @@ def _alike(found, expected, mode):
         return True
     if type(found) is not tuple or type(expected) is not tuple:
         return False
-    text = mode == "never reached" and not expected[1].startswith("descriptor ")
+    text = mode == "never reached" and not any(
+        each[1].startswith(("descriptor ", "unbound method ")) for each in (found, expected)
+    )
     return not text and expected[0] == "TypeError" and found[0] in ("TypeError", "MethodNotFound")
 
 
