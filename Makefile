@@ -12,7 +12,7 @@ WORKERS ?= auto
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 # Some of each package, for versions that do not get all tests: three minutes on two cores.
-SHORT := SHORTLIST
+SHORT := tests/primitives tests/overlay/test_dispatch.py tests/inversion/test_invert.py
 
 # What builds C extensions. Asked for at each command, since the environment may bring it.
 ifneq ($(filter default undefined,$(origin CC)),)
