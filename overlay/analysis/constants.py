@@ -59,7 +59,8 @@ def attribute(owner: Any, name: str) -> tuple[Any] | None:
         namespace = vars(owner)
         if name not in namespace or name in _rebound_in(namespace):
             return None
-        return (namespace[name],)
+        found = attribute_of(Known(owner), name)
+        return (found.object,) if isinstance(found, Known) else None
     if not issubclass(type(owner), type):
         return None
     found = attribute_of(Known(owner), name)

@@ -35,6 +35,7 @@ CONTENT: Final = 16  # of a cell object
 _ZERO: Final = ctypes.c_uint64(0)
 ALWAYS: Final[Word] = (ctypes.addressof(_ZERO), 1)
 
+
 def _at(address: int) -> int:
     return ctypes.c_uint64.from_address(address).value
 

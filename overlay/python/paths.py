@@ -61,7 +61,10 @@ class Paths:
                 self._reach_handler(region, state)
             ins = self.instructions[k]
             if k in targets:
-                self._reach(targets[k], State(jumped(ins.op, ins.arg, state.stack, UNKNOWN), state.variables))
+                self._reach(
+                    targets[k],
+                    State(jumped(ins.op, ins.arg, state.stack, UNKNOWN), state.variables),
+                )
             self.step(k, ins, state)
             if ins.op in FINAL:
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -94,6 +95,8 @@ class Super(Value):
     receiver: Value
 
 
+_LAZY: Any = getattr(types, "LazyImportType", None)  # CPython 3.15
+
 UNKNOWN = Value()
 NULL = Value()  # the empty slot beside a callable
 EXIT = Value()  # the __exit__ that a `with` block will call
@@ -144,10 +147,17 @@ def type_of(value: Value) -> Any | None:
 def global_value(namespace: Mapping[str, Any], name: str) -> Value:
     """A global variable or builtin as it is now."""
     if name in namespace:
-        return Known(namespace[name])
+        return _held(namespace, name)
     held: Any = namespace.get("__builtins__", builtins)
     found: Any = held if isinstance(held, dict) else vars(held)
     return Known(found[name]) if name in found else UNKNOWN
+
+
+def _held(namespace: Mapping[str, Any], name: str) -> Value:
+    """What a name of a module holds. A lazy import that has not been used is what it will be:
+    reading code imports nothing."""
+    found = namespace[name]
+    return UNKNOWN if _LAZY is not None and type(found) is _LAZY else Known(found)
 
 
 # ---- attributes ---------------------------------------------------------------------------
@@ -171,7 +181,7 @@ def _of_object(owner: Known, name: str) -> Value:
     if issubclass(kind, ModuleType):
         # the module's own __dict__: a module's __getattr__ is the program's code
         held: dict[str, Any] = object.__getattribute__(owner.object, "__dict__")
-        return Known(held[name]) if name in held else Attribute(name)
+        return _held(held, name) if name in held else Attribute(name)
     if issubclass(kind, type):
         found = type_attribute(owner.object, name)
         if found is not None:
