@@ -137,11 +137,11 @@ class Branch(Structured):
         except NotInvertible as error:
             return self._not_planned(error)
         coordinates = Coordinates(axes)
-        coordinates.add(THEN_FIRST, Bool, self.where)
+        coordinates.add(THEN_FIRST, Bool)
         chosen = tuple(coordinates.of(arm.parameters) for arm in plans)
         return Ranked(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, plans=plans, chosen=chosen, lines=coordinates.lines,
+            self.axes, plans=plans, chosen=chosen, labels=coordinates.labels,
         )  # fmt: skip
 
     def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:

@@ -25,7 +25,7 @@ from inversion.integer_systems import with_integer_systems
 from inversion.inverse import Inverse
 from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
-from inversion.plan import Plan, plan
+from inversion.plan import Plan, plan, renamed
 from inversion.polar import in_polar_coordinates
 from inversion.program import Program
 from inversion.raising import may_hide_errors
@@ -208,7 +208,8 @@ def _planned(
         program, made = gathered, plan(gathered, parts, stated, numeric=numeric)
         if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
             raise  # all would be chosen, and what is known only checked
-    return program, tightened(made, stated), stated
+    axes = {*lifted.axes, *program.axes}
+    return program, renamed(tightened(made, stated), axes), stated
 
 
 def _inputs(

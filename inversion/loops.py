@@ -171,10 +171,10 @@ class Loop(Structured):
         to_the_end = self._to_the_end(forwards, last)
         trips = None
         if to_the_end is None:
-            trips = coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
+            trips = coordinates.add(TRIPS, Integers(0, self.max_trips))
         at_end = coordinates.of(last.parameters)
         begins = {
-            v: coordinates.add(p.name, p.domain, p.line)
+            v: coordinates.add(p.name, p.domain, p.label)
             for v, p in turn.free.items() if v in overwritten and v.name in unknown
         }  # fmt: skip
         each = coordinates.of(
@@ -187,7 +187,7 @@ class Loop(Structured):
             )
         return Backwards(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, lines=coordinates.lines, forwards=tuple(forwards), last=last, turn=turn,
+            self.axes, labels=coordinates.labels, forwards=tuple(forwards), last=last, turn=turn,
             overwritten=overwritten, at_end=at_end, each=each, begins=begins,
             to_the_end=to_the_end, trips=trips,
         )  # fmt: skip
@@ -195,11 +195,11 @@ class Loop(Structured):
     def _counted(self, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
         """The mode for the end of its range."""
         coordinates = Coordinates((*self.outputs, *self.axes))
-        trips = coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
-        beyond = coordinates.add(BEYOND, Integers(0, None), self.where)
+        trips = coordinates.add(TRIPS, Integers(0, self.max_trips))
+        beyond = coordinates.add(BEYOND, Integers(0, None))
         return Counted(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, lines=coordinates.lines, last_resort=True, trips=trips, beyond=beyond,
+            self.axes, labels=coordinates.labels, last_resort=True, trips=trips, beyond=beyond,
         )  # fmt: skip
 
     def _to_the_end(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inversion.branches import absorb
@@ -95,13 +95,12 @@ class Elementwise(Whole):
         coordinates = Coordinates(axes)
         chosen: dict[str, str] = {}
         for parameter in found.parameters:
-            wanted = parameter.name.removesuffix(f"_{'_'.join(order)}")  # added again outside
-            domain = Arrays(parameter.domain, self.shape)
-            chosen[parameter.name] = coordinates.add(wanted, domain, parameter.line)
+            whole = replace(parameter, domain=Arrays(parameter.domain, self.shape))
+            chosen |= coordinates.of([whole])
         domains = coordinates.domains
         return Each(
             order, generated, (*known, *domains), domains, generated, self.axes,
-            lines=coordinates.lines, spare=bool(domains) and found.parameters.optional,
+            labels=coordinates.labels, spare=bool(domains) and found.parameters.optional,
             plan=found, chosen=chosen, common=numbers[0] if numbers else None,
             surplus=bool(numbers),
         )  # fmt: skip
@@ -145,5 +144,5 @@ def elementwise(
         statements[0].where,
         numeric,
     )
-    outer = tuple(Variable(v.name, array_of(v.kind, shape)) for v in results)
+    outer = tuple(Variable(v.name, array_of(v.kind, shape), v.source) for v in results)
     return Statement(rule, outer, tuple(operands[v.name] for v in read), statements[-1].where)

@@ -55,7 +55,8 @@ def each(call: ArrayCall) -> Value:
     for operand in operands:
         if is_array(operand.kind):
             name = operand.name if isinstance(operand, Variable) else lifter.fresh("constant")
-            element = Variable(name, element_of(operand.kind))
+            source = operand.source if isinstance(operand, Variable) else name
+            element = Variable(name, element_of(operand.kind), source)
             stands_for[name] = operand
             elements.append(element)
         else:

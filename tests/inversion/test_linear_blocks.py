@@ -104,7 +104,7 @@ def test_all_solutions_of_a_system_are_a_point_or_a_family():
     assert sum(family.sample(np.random.default_rng(0))) == pytest.approx(2.0)
     quadratic = choose(lambda x, a, b: a * x * x + b * x, F, F, F, known=("return", "a", "b"))
     assert [b.point for b in quadratic.preimage(6.0, 1.0, 1.0)] == [(2.0,), (-3.0,)]
-    assert all(b.parameters.names == ("free_x",) for b in quadratic.preimage(0.0, 0.0, 0.0))
+    assert all(b.parameters.names == ("x",) for b in quadratic.preimage(0.0, 0.0, 0.0))
 
 
 def test_equations_that_are_too_many_are_checked():

@@ -130,7 +130,7 @@ def test_the_number_of_turns_may_be_an_argument():
 
 def test_the_number_of_turns_of_a_while_loop_is_a_parameter():
     inverse = invert(lambda x: left_in_the_middle(x), F)
-    assert inverse.parameters.names == ("trips_x",)
+    assert inverse.parameters.names == ("trips",)
     for trips in range(4):
         (x,) = inverse(0.7, (trips,))
         assert left_in_the_middle(x) == pytest.approx(0.7)
