@@ -177,11 +177,15 @@ def statement_of(step: Step | Root) -> Statement:
 
 
 def plan(
-    program: Program, known: Sequence[str], domains: Mapping[str, Domain], *, numeric: bool = True
+    program: Program,
+    known: Sequence[str],
+    domains: Mapping[str, Domain],
+    *,
+    root_finding: bool = True,
 ) -> Plan:
     """The plan that finds all other axes of a program from the known ones.
 
-    domains: declared for inputs. numeric: whether a loop of shared variables that algebra does
+    domains: declared for inputs. root_finding: whether a loop of shared variables that algebra does
     not close is closed by looking for a root.
     Raises NotInvertible where such a loop cannot be closed, naming what would have to be known
     besides.
@@ -189,9 +193,9 @@ def plan(
     program, order = _closed(program, known)
     if order.core:
         program, order = _gathered(program, known, order)
-    loop = torn(program, order, numeric=numeric) if order.core else None
+    loop = torn(program, order, root_finding=root_finding) if order.core else None
     if order.core and loop is None:
-        raise _not_invertible(program, known, order, numeric=numeric)
+        raise _not_invertible(program, known, order, root_finding=root_finding)
     space = _Space(program, domains)
     free = {v: space.free(v) for v in (*order.free, *(loop.free if loop else ()))}
     items = (*order.first, *(loop.items if loop else ()), *order.last)
@@ -340,15 +344,15 @@ def _spared(solved: Solved) -> bool:
     return len(constants) == len(values) and bool(mode.unless(*constants))
 
 
-BY_SEARCH = ", or allow numeric=True: a search for a root"
+BY_SEARCH = ", or allow root_finding=True: a search for a root"
 
 # ---- refusals -----------------------------------------------------------------------------
 
 
 def _not_invertible(
-    program: Program, known: Sequence[str], order: Order, *, numeric: bool
+    program: Program, known: Sequence[str], order: Order, *, root_finding: bool
 ) -> NotInvertible:
-    by_search = not numeric and torn(program, order) is not None
+    by_search = not root_finding and torn(program, order) is not None
     for statement, variable in order.stuck:
         if len(statement.axes_of(variable)) == 1:
             return _no_mode(program, statement, variable, known, by_search=by_search)

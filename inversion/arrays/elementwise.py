@@ -49,7 +49,7 @@ class Elementwise(Whole):
     arrays: frozenset[str]
     statements: tuple[Statement, ...]
     where: str
-    numeric: bool
+    root_finding: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
 
@@ -89,7 +89,7 @@ class Elementwise(Whole):
         if numbers and len(order) > 1:
             return None
         try:
-            found = plan(self.program, known, {}, numeric=self.numeric)
+            found = plan(self.program, known, {}, root_finding=self.root_finding)
         except NotInvertible as error:
             return self._not_planned(error)
         coordinates = Coordinates(axes)
@@ -114,7 +114,7 @@ class Elementwise(Whole):
             needed(self.statements, {inner[v] for v in wanted}),
             operands,
             [inner[v] for v in wanted],
-            numeric=self.numeric,
+            root_finding=self.root_finding,
         )
 
 
@@ -125,7 +125,7 @@ def elementwise(
     operands: Mapping[str, Operand],
     results: Sequence[Variable],
     *,
-    numeric: bool,
+    root_finding: bool,
 ) -> Statement:
     """The statement that scalar statements hold of each element.
 
@@ -142,7 +142,7 @@ def elementwise(
         frozenset(v.name for v in read if is_array(operands[v.name].kind)),
         tuple(statements),
         statements[0].where,
-        numeric,
+        root_finding,
     )
     outer = tuple(Variable(v.name, array_of(v.kind, shape), v.source) for v in results)
     return Statement(rule, outer, tuple(operands[v.name] for v in read), statements[-1].where)

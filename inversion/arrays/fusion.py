@@ -153,4 +153,6 @@ def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Sta
     first = parts[0].relation
     assert isinstance(first, Elementwise)
     wanted = [by_name[v.name] for v in results]
-    return elementwise(first.name, first.shape, inner, operands, wanted, numeric=first.numeric)
+    return elementwise(
+        first.name, first.shape, inner, operands, wanted, root_finding=first.root_finding
+    )

@@ -76,7 +76,9 @@ def each(call: ArrayCall) -> Value:
     if not isinstance(value, Variable):
         raise call.refused("it gives no number for an element")
     name = lifter.fresh(f"each_{site.where.rpartition(':')[2]}")
-    made = elementwise(name, shape, statements, stands_for, [value], numeric=lifter.numeric)
+    made = elementwise(
+        name, shape, statements, stands_for, [value], root_finding=lifter.root_finding
+    )
     lifter.statements.append(made)
     return made.result
 

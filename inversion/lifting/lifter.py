@@ -79,16 +79,16 @@ def lift(
     inputs: Sequence[tuple[str, Tree]],
     context: Context | None,
     *,
-    numeric: bool = True,
+    root_finding: bool = True,
     max_trips: int = 1000,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, as ``context``
-    sees it. numeric, max_trips: as in ``invert``.
+    sees it. root_finding, max_trips: as in ``invert``.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
-    lifter = Lifter(Resolver(context), numeric=numeric, max_trips=max_trips)
+    lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips)
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
     site = Site("result", where, overlaid=context is not None)
@@ -133,9 +133,9 @@ def lift(
 class Lifter:
     """Makes statements of calls."""
 
-    def __init__(self, resolver: Resolver, *, numeric: bool, max_trips: int) -> None:
+    def __init__(self, resolver: Resolver, *, root_finding: bool, max_trips: int) -> None:
         self.resolver = resolver
-        self.numeric = numeric
+        self.root_finding = root_finding
         self.max_trips = max_trips
         self.statements: list[Statement] = []
         self.holds: list[tuple[Operand, bool]] = []

@@ -152,7 +152,7 @@ class Repeating(ABC):
             self.lifter.fresh(f"{self.word}_{self.line}"), tuple(formals), turn.before.part,
             turn.condition, turn.leaves, turn.after.part, tuple(following), tuple(outside.gives),
             tuple(outside.results), self.bounds if turn.condition is None else None, self.where,
-            self.lifter.numeric, self.most_turns(), counts=self.counts,
+            self.lifter.root_finding, self.most_turns(), counts=self.counts,
         )  # fmt: skip
         arguments = (*given, *rule.free, *(self.limits() if rule.bounds is not None else ()))
         if rule.results:

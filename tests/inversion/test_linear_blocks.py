@@ -36,7 +36,7 @@ def is_one_system(inverse):
 
 
 def test_two_equations_are_one_system_and_need_no_search():
-    inverse = invert(pair, F, F, numeric=False)
+    inverse = invert(pair, F, F, root_finding=False)
     assert is_one_system(inverse)
     assert inverse.parameters.optional  # where it is singular only
     assert inverse((5.0, 1.0)) == pytest.approx((1.0, 2.0))

@@ -159,8 +159,8 @@ def test_what_does_not_change_is_looked_for():
     inverse = choose(owed, F, F, known=("return", "debt"))
     (rate,) = inverse(owed(2000.0, 0.01), 2000.0, (0.02,))
     assert rate == pytest.approx(0.01)
-    with pytest.raises(NotInvertible, match="numeric=True"):
-        choose(owed, F, F, known=("return", "debt"), numeric=False)
+    with pytest.raises(NotInvertible, match="root_finding=True"):
+        choose(owed, F, F, known=("return", "debt"), root_finding=False)
 
 
 def test_a_loop_that_begins_with_something_else_has_no_solution():
