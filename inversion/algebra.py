@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inversion.joins import joins
+from inversion.naming import word_for
 from inversion.passes import fold, prune
 from inversion.program import Constant, Operand, Program, Statement, Variable
 from overlay import Context
@@ -272,7 +273,7 @@ class _Algebra:
         if len(known) == len(operands) and result is None:
             return Constant(found(*known))
         if result is None:
-            result = Variable(next(self.unused), found.returns)
+            result = Variable(next(self.unused), found.returns, word_for(found.name))
         self.new.made.append(Statement(found, (result,), operands, self.where))
         return result
 

@@ -75,7 +75,7 @@ class Branch(Structured):
 
     before: statements that come before the condition, or after it in both arms' place, and that
     nothing else needs. inputs: the variables from outside. results: what both arms give.
-    numeric: whether roots are looked for in the arms.
+    root_finding: whether roots are looked for in the arms.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Branch(Structured):
     arms: tuple[Arm, Arm]
     results: tuple[Variable, ...]
     where: str
-    numeric: bool
+    root_finding: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
 
@@ -137,16 +137,16 @@ class Branch(Structured):
         except NotInvertible as error:
             return self._not_planned(error)
         coordinates = Coordinates(axes)
-        coordinates.add(THEN_FIRST, Bool, self.where)
+        coordinates.add(THEN_FIRST, Bool)
         chosen = tuple(coordinates.of(arm.parameters) for arm in plans)
         return Ranked(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, plans=plans, chosen=chosen, lines=coordinates.lines,
+            self.axes, plans=plans, chosen=chosen, labels=coordinates.labels,
         )  # fmt: skip
 
     def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
         program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, self.program(taken))
-        return plan(absorb(program), known, {}, numeric=self.numeric)
+        return plan(absorb(program), known, {}, root_finding=self.root_finding)
 
     # ---- rewriting ----
 
@@ -163,7 +163,7 @@ class Branch(Structured):
                 return None
             rest = Branch(
                 self.name, self.before, self.condition, (first, second), results, self.where,
-                self.numeric,
+                self.root_finding,
             )  # fmt: skip
             return Narrowed((rest.statement(),), (), {result: Constant(is_true)})
         taken = 0 if first is not None else 1
@@ -180,7 +180,7 @@ class Branch(Structured):
         asked: set[Operand] = {self.condition, *(a for arm in arms for a in arm.variables)}
         rest = Branch(
             self.name, needed(self.before, asked), self.condition, (arms[0], arms[1]),
-            tuple(wanted), self.where, self.numeric,
+            tuple(wanted), self.where, self.root_finding,
         )  # fmt: skip
         actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
         return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
@@ -192,7 +192,7 @@ class Branch(Structured):
         arms = [self._arm_with(arm, after, gives) for arm in self.arms]
         wider = Branch(
             self.name, (*before, *self.before), self.condition, (arms[0], arms[1]), tuple(gives),
-            self.where, self.numeric,
+            self.where, self.root_finding,
         )  # fmt: skip
         return wider.statement()
 
@@ -209,7 +209,7 @@ class Branch(Structured):
         """The branch that computes more itself."""
         return Branch(
             self.name, (*statements, *self.before), self.condition, self.arms, self.results,
-            self.where, self.numeric,
+            self.where, self.root_finding,
         )  # fmt: skip
 
     def statement(self) -> Statement:
@@ -224,10 +224,10 @@ def branch(
     results: tuple[Variable, ...],
     where: str,
     *,
-    numeric: bool,
+    root_finding: bool,
 ) -> Statement:
     """The statement for an ``if``."""
-    return Branch(name, (), condition, arms, results, where, numeric).statement()
+    return Branch(name, (), condition, arms, results, where, root_finding).statement()
 
 
 def absorb(program: Program) -> Program:

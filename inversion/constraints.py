@@ -187,7 +187,7 @@ def _problem(
 ) -> _Problem:
     given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
     inputs, _ = _inputs(f, [kind for _, kind in given])
-    lifted = lift(f, inputs, context, numeric=False)
+    lifted = lift(f, inputs, context, root_finding=False)
     program = functools.reduce(lambda p, rewrite: rewrite(p), PASSES, lifted.program)
     results = dict(_results(f, lifted.axes[RETURN], returns))
     box = first_box(program, {})

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from inversion.naming import subject_of
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from primitives.integer import floordiv_int, mod_int
 from primitives.relation import Relation
@@ -142,7 +143,8 @@ def _steps(
         needs = high < pairs[-1][1] or fields[0] in first
         one, other = (first.get(field) for field in fields)
         if needs and one is None:
-            one = Variable(renumbered(f"{found.whole}_by_{high}", names), kind)
+            source = f"{subject_of(found.whole)}_by_{high}"
+            one = Variable(renumbered(f"{found.whole}_by_{high}", names), kind, source)
             names.add(str(one))
         results = [v for v in (one, other) if isinstance(v, Variable)]
         rule = both if len(results) == 2 else floor if one is not None else remainder

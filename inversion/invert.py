@@ -25,7 +25,7 @@ from inversion.integer_systems import with_integer_systems
 from inversion.inverse import Inverse
 from inversion.lifting import Lifted, lift
 from inversion.passes import SIMPLIFY, prune
-from inversion.plan import Plan, plan
+from inversion.plan import Plan, plan, renamed
 from inversion.polar import in_polar_coordinates
 from inversion.program import Program
 from inversion.raising import may_hide_errors
@@ -70,7 +70,7 @@ def invert(
     *types: Any,
     context: Context | None = None,
     domain: Mapping[str, Domain] | None = None,
-    numeric: bool = True,
+    root_finding: bool = True,
     max_trips: int = 1000,
     rtol: float = 1e-9,
     atol: float = 1e-12,
@@ -81,10 +81,10 @@ def invert(
     types: of the arguments, or examples of them, by default from their annotations; a parameter
     left without one keeps its default. ``Annotated[float, Interval(0, 1)]``, or domain: ``{"name":
     ...}``, declares that answers lie there. context: calls in f are resolved against its tables
-    first, and so are the relations; answers are checked under it. numeric: whether to look for
-    roots where algebra does not close a loop of shared variables: a parameter then says where the
-    search begins; numeric=False refuses such a program. max_trips: how often a ``while`` loop may
-    run; more turns are refused when the inverse is called. rtol, atol: how far from the known
+    first, and so are the relations; answers are checked under it. root_finding: whether to look
+    for roots where algebra does not close a loop of shared variables: a parameter then says where
+    the search begins; root_finding=False refuses such a program. max_trips: how often a ``while``
+    loop may run; more turns are refused when the inverse is called. rtol, atol: how far from the known
     result, relative to it, f of the answer may be. cache: whether compiled code is kept on disk,
     where other processes find it; or the folder.
     Raises NotInvertible, with the line, where a statement cannot be solved.
@@ -101,7 +101,7 @@ def invert(
         known=(RETURN,),
         context=context,
         domain=domain,
-        numeric=numeric,
+        root_finding=root_finding,
         max_trips=max_trips,
         rtol=rtol,
         atol=atol,
@@ -115,7 +115,7 @@ def choose(
     known: Sequence[str],
     context: Context | None = None,
     domain: Mapping[str, Domain] | None = None,
-    numeric: bool = True,
+    root_finding: bool = True,
     max_trips: int = 1000,
     rtol: float = 1e-9,
     atol: float = 1e-12,
@@ -163,19 +163,24 @@ def choose(
             f"known names an axis twice: {known!r}", where=caller(), help="name each axis once"
         )
     try:
-        lifted = lift(f, inputs, context, numeric=numeric, max_trips=max_trips)
-        program, made, stated = _planned(lifted, known, domains, numeric=numeric)
+        lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips)
+        program, made, stated = _planned(lifted, known, domains, root_finding=root_finding)
     except NotInvertible:
         tried = by_trial(f, inputs, known, domains, context)
         if tried is None:
             raise
         lifted = tried
-        program, made, stated = _planned(lifted, known, domains, numeric=numeric)
+        program, made, stated = _planned(lifted, known, domains, root_finding=root_finding)
     axes = Axes(lifted.axes, tuple(known))
     source = emit(made, axes.trees, axes.known, rtol, atol, stated)
     hides = may_hide_errors(program, lifted.program)
     definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program, hides)
-    options = {"known": tuple(known), "context": context, "domain": domain, "numeric": numeric}
+    options = {
+        "known": tuple(known),
+        "context": context,
+        "domain": domain,
+        "root_finding": root_finding,
+    }
     options |= {"max_trips": max_trips, "rtol": rtol, "atol": atol, "cache": cache}
     return Inverse(definition, Request(choose, f, types, options), cache)
 
@@ -185,7 +190,7 @@ def _planned(
     known: Sequence[str],
     domains: Mapping[str, Domain],
     *,
-    numeric: bool,
+    root_finding: bool,
 ) -> tuple[Program, Plan, Mapping[str, Domain]]:
     """The program as it is planned, its plan, and the domains declared for its inputs."""
     # each pass takes a program and gives a program; planning and emitting follow
@@ -200,15 +205,16 @@ def _planned(
     program = absorb(fuse_elementwise(with_systems(program, parts)))
     program = prune(in_polar_coordinates(program, parts))
     try:
-        made = plan(program, parts, stated, numeric=numeric)
+        made = plan(program, parts, stated, root_finding=root_finding)
     except NotInvertible:
         gathered = prune(with_integer_systems(program))
         if gathered == program:
             raise
-        program, made = gathered, plan(gathered, parts, stated, numeric=numeric)
+        program, made = gathered, plan(gathered, parts, stated, root_finding=root_finding)
         if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
             raise  # all would be chosen, and what is known only checked
-    return program, tightened(made, stated), stated
+    axes = {*lifted.axes, *program.axes}
+    return program, renamed(tightened(made, stated), axes), stated
 
 
 def _inputs(

@@ -30,8 +30,8 @@ class Loop(Structured):
     state: what changes from turn to turn, as it is before a turn. before: what a turn does up to
     the point where the loop may be left, after: what it does from there on. condition: whether it
     is left (``leaves``) or goes on; None where it counts through ``bounds``. following: the state
-    after a turn. gives: what results are made of, where the loop is left. numeric: whether roots
-    are looked for in a turn. max_trips: how often it may run, where it does not count; where it
+    after a turn. gives: what results are made of, where the loop is left. root_finding: whether
+    roots are looked for in a turn. max_trips: how often it may run, where it does not count; where it
     does, for how many turns there are choices at most. ends: conditions that hold where it is
     left. counts: its range, where that is not the only thing that ends it.
     """
@@ -47,7 +47,7 @@ class Loop(Structured):
     results: tuple[Variable, ...]
     bounds: Bounds | None
     where: str
-    numeric: bool
+    root_finding: bool
     max_trips: int
     ends: tuple[tuple[Operand, bool], ...] = ()
     counts: Counts | None = None
@@ -171,10 +171,10 @@ class Loop(Structured):
         to_the_end = self._to_the_end(forwards, last)
         trips = None
         if to_the_end is None:
-            trips = coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
+            trips = coordinates.add(TRIPS, Integers(0, self.max_trips))
         at_end = coordinates.of(last.parameters)
         begins = {
-            v: coordinates.add(p.name, p.domain, p.line)
+            v: coordinates.add(p.name, p.domain, p.label)
             for v, p in turn.free.items() if v in overwritten and v.name in unknown
         }  # fmt: skip
         each = coordinates.of(
@@ -187,7 +187,7 @@ class Loop(Structured):
             )
         return Backwards(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, lines=coordinates.lines, forwards=tuple(forwards), last=last, turn=turn,
+            self.axes, labels=coordinates.labels, forwards=tuple(forwards), last=last, turn=turn,
             overwritten=overwritten, at_end=at_end, each=each, begins=begins,
             to_the_end=to_the_end, trips=trips,
         )  # fmt: skip
@@ -195,11 +195,11 @@ class Loop(Structured):
     def _counted(self, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
         """The mode for the end of its range."""
         coordinates = Coordinates((*self.outputs, *self.axes))
-        trips = coordinates.add(TRIPS, Integers(0, self.max_trips), self.where)
-        beyond = coordinates.add(BEYOND, Integers(0, None), self.where)
+        trips = coordinates.add(TRIPS, Integers(0, self.max_trips))
+        beyond = coordinates.add(BEYOND, Integers(0, None))
         return Counted(
             order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, lines=coordinates.lines, last_resort=True, trips=trips, beyond=beyond,
+            self.axes, labels=coordinates.labels, last_resort=True, trips=trips, beyond=beyond,
         )  # fmt: skip
 
     def _to_the_end(
@@ -242,7 +242,7 @@ class Loop(Structured):
         simple = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, program)
         given = [axis for axis in simple.axes if axis in known or self._is_given(axis)]
         given = [axis for axis in given if axis not in _names(unknown)]
-        return plan(absorb(simple), given, {}, numeric=self.numeric)
+        return plan(absorb(simple), given, {}, root_finding=self.root_finding)
 
     def _is_given(self, axis: str) -> bool:
         index = () if self.bounds is None else (self.bounds.index,)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
+from inversion.naming import Label
 from inversion.repeated import Repeated, filled, size_of
 from overlay.location import caller
 from primitives import Domain
@@ -21,13 +22,21 @@ __all__ = ["Parameter", "ParameterSpace"]
 class Parameter:
     """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for.
 
-    spare: it counts only where rounding has made several arguments one result.
+    spare: it counts only where rounding has made several arguments one result. label: what its
+    name is made of. key: its name in generated code, "" for ``name``.
     """
 
     name: str
     domain: Domain
     line: str
     spare: bool = False
+    label: Label = field(default=Label("", "", ""), compare=False)
+    key: str = field(default="", compare=False)
+
+    @property
+    def variable(self) -> str:
+        """What it is called in generated code."""
+        return self.key or self.name
 
     def __str__(self) -> str:
         return f"{self.name}: {self.domain!r}   {self.line}"

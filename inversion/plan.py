@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inversion.algebra import collected
 from inversion.blocks import split
 from inversion.causality import Order, Solved, causalise, given_variables
 from inversion.errors import NotInvertible
+from inversion.naming import Label, coordinate_label, names_of, subject_of
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.tearing import Guess, torn
 from primitives import Domain
 from primitives.domains import domain_of
 
-__all__ = ["Plan", "Root", "Step", "plan", "statement_of"]
+__all__ = ["Plan", "Root", "Step", "plan", "renamed", "statement_of"]
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,45 @@ class Plan:
         return "\n".join(lines)
 
 
+def renamed(plan: Plan, axes: Collection[str]) -> Plan:
+    """The plan with parameters called as their labels say, told apart.
+
+    axes: the function's, and their parts: names that parameters have only where they are values
+    for them.
+    """
+    inputs = {v.name for v in plan.program.inputs}
+    names = names_of([p.label for p in plan.parameters], inputs, {*axes, *inputs, *OPTIONS})
+    taken = {v.name for v in plan.program.variables}
+    free = {p.name for p in plan.free.values()}
+    new: dict[str, Parameter] = {}
+    for parameter, name in zip(plan.parameters, names, strict=True):
+        key = parameter.variable if parameter.name in free else renumbered(name, taken)
+        taken.add(key)
+        new[parameter.name] = replace(parameter, name=name, key=key)
+    made: dict[int, Step | Root] = {}
+
+    def again(step: Step | Root) -> Step | Root:
+        if id(step) not in made:
+            if isinstance(step, Root):
+                inner = tuple(map(again, step.steps))
+                made[id(step)] = replace(step, guess=new[step.guess.name], steps=inner)
+            else:
+                chosen = {c: new[p.name] for c, p in step.chosen.items()}
+                made[id(step)] = replace(step, chosen=chosen)
+        return made[id(step)]
+
+    return replace(
+        plan,
+        free={v: new[p.name] for v, p in plan.free.items()},
+        steps=tuple(map(again, plan.steps)),
+        parameters=ParameterSpace(list(new.values())),
+    )
+
+
+OPTIONS = ("theta", "limit", "timeout", "guess", "out", "on_error", "progress", "self")
+"""Names that a call of an inverse takes besides those of parameters."""
+
+
 def parts_of(step: Step | Root) -> list[tuple[str, Plan]]:
     """What a step consists of: the plans of a branch's arms, of a loop's turns."""
     return [] if isinstance(step, Root) else step.solved.mode.parts()
@@ -137,11 +177,15 @@ def statement_of(step: Step | Root) -> Statement:
 
 
 def plan(
-    program: Program, known: Sequence[str], domains: Mapping[str, Domain], *, numeric: bool = True
+    program: Program,
+    known: Sequence[str],
+    domains: Mapping[str, Domain],
+    *,
+    root_finding: bool = True,
 ) -> Plan:
     """The plan that finds all other axes of a program from the known ones.
 
-    domains: declared for inputs. numeric: whether a loop of shared variables that algebra does
+    domains: declared for inputs. root_finding: whether a loop of shared variables that algebra does
     not close is closed by looking for a root.
     Raises NotInvertible where such a loop cannot be closed, naming what would have to be known
     besides.
@@ -149,9 +193,9 @@ def plan(
     program, order = _closed(program, known)
     if order.core:
         program, order = _gathered(program, known, order)
-    loop = torn(program, order, numeric=numeric) if order.core else None
+    loop = torn(program, order, root_finding=root_finding) if order.core else None
     if order.core and loop is None:
-        raise _not_invertible(program, known, order, numeric=numeric)
+        raise _not_invertible(program, known, order, root_finding=root_finding)
     space = _Space(program, domains)
     free = {v: space.free(v) for v in (*order.free, *(loop.free if loop else ()))}
     items = (*order.first, *(loop.items if loop else ()), *order.last)
@@ -220,6 +264,11 @@ class _Space:
         self.made: dict[int, Step | Root] = {}
 
     @functools.cached_property
+    def lines(self) -> Mapping[Operand, str]:
+        """Where what is computed is computed."""
+        return {v: s.where for s in self.program.statements for v in s.results}
+
+    @functools.cached_property
     def allowed(self) -> Mapping[Operand, Sequence[Domain]]:
         """For what is used, where the statements that use it allow it to lie."""
         found: dict[Operand, list[Domain]] = {}
@@ -241,7 +290,9 @@ class _Space:
             )
         for allowed in self.allowed.get(variable, ()):
             domain = domain.meet(allowed)
-        return Parameter(variable.name, domain, self.program.where)
+        where = self.lines.get(variable, self.program.where)
+        label = Label(subject_of(variable), where, subject_of(variable), variable.name)
+        return Parameter(variable.name, domain, where, label=label)
 
     def item(self, item: Solved | Guess) -> Step | Root:
         """A step, or a root with a parameter for where the search begins."""
@@ -251,9 +302,10 @@ class _Space:
 
     def root(self, guess: Guess) -> Root:
         """A root, of whose inner steps those are not made again that are steps of the plan."""
-        name = renumbered(f"near_{guess.variable}", self.names)
-        self.names.add(name)
-        parameter = replace(self.free(guess.variable), name=name)
+        free = self.free(guess.variable)
+        line, subject = guess.check.where, subject_of(guess.variable)
+        label = Label(f"near_{subject}", line, subject)
+        parameter = replace(free, name=self.fresh(label), line=line, label=label)
         steps = tuple(map(self.once, guess.inner))
         return Root(guess.variable, parameter, guess.check, steps)
 
@@ -267,13 +319,20 @@ class _Space:
         """A step with a parameter for each coordinate, unless constants leave no choice."""
         mode, chosen = solved.mode, dict[str, Parameter]()
         if not _spared(solved):
-            unknown = [v.name for v in solved.unknown]
+            statement = solved.statement
             for coordinate, domain in mode.coordinates.items():
-                name = renumbered(mode.parameter(coordinate, unknown), self.names)
-                self.names.add(name)
-                where = mode.lines.get(coordinate, solved.statement.where)
-                chosen[coordinate] = Parameter(name, domain, where, mode.spare)
+                label = mode.labels.get(coordinate) or coordinate_label(
+                    coordinate, statement.relation, solved.unknown, statement.where
+                )
+                name = self.fresh(label)
+                chosen[coordinate] = Parameter(name, domain, label.line, mode.spare, label)
         return Step(solved, chosen)
+
+    def fresh(self, label: Label) -> str:
+        """A name that nothing else in the plan has."""
+        name = renumbered(label.base, self.names)
+        self.names.add(name)
+        return name
 
 
 def _spared(solved: Solved) -> bool:
@@ -285,15 +344,15 @@ def _spared(solved: Solved) -> bool:
     return len(constants) == len(values) and bool(mode.unless(*constants))
 
 
-BY_SEARCH = ", or allow numeric=True: a search for a root"
+BY_SEARCH = ", or allow root_finding=True: a search for a root"
 
 # ---- refusals -----------------------------------------------------------------------------
 
 
 def _not_invertible(
-    program: Program, known: Sequence[str], order: Order, *, numeric: bool
+    program: Program, known: Sequence[str], order: Order, *, root_finding: bool
 ) -> NotInvertible:
-    by_search = not numeric and torn(program, order) is not None
+    by_search = not root_finding and torn(program, order) is not None
     for statement, variable in order.stuck:
         if len(statement.axes_of(variable)) == 1:
             return _no_mode(program, statement, variable, known, by_search=by_search)

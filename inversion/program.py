@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,10 +29,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Variable:
-    """A value that a program computes or is given; told apart by its name."""
+    """A value that a program computes or is given; told apart by its name.
+
+    source: what the program itself calls it, or else in a word what gives it; "" for ``name``.
+    """
 
     name: str
     kind: Any
+    source: str = field(default="", compare=False)
 
     def __hash__(self) -> int:
         return hash(self.name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inversion.errors import NotInvertible
+from inversion.naming import Label
 from inversion.parameters import Parameter
 from inversion.program import Operand, Statement, Variable, renumbered
 from primitives import Domain
@@ -20,25 +21,28 @@ __all__ = ["Coordinates", "Narrowed", "Structured", "Whole", "generated", "neede
 class Coordinates:
     """The coordinates of a mode that plans inside it give it, by name.
 
-    axes: names that they must not have. domains, lines: of each coordinate.
+    axes: names that they must not have. domains: of each coordinate. labels: of those that
+    parameters of the plans inside are.
     """
 
     def __init__(self, axes: Iterable[str]) -> None:
         self.axes = frozenset(axes)
         self.domains: dict[str, Domain] = {}
-        self.lines: dict[str, str] = {}
+        self.labels: dict[str, Label] = {}
 
-    def add(self, wanted: str, domain: Domain, line: str) -> str:
+    def add(self, wanted: str, domain: Domain, label: Label | None = None) -> str:
         """A coordinate; its name."""
         # a variable that is free inside is an axis here
         wanted = f"free_{wanted}" if wanted in self.axes else wanted
         name = renumbered(wanted, {*self.domains, *self.axes})
-        self.domains[name], self.lines[name] = domain, line
+        self.domains[name] = domain
+        if label is not None:
+            self.labels[name] = label
         return name
 
     def of(self, parameters: Iterable[Parameter]) -> dict[str, str]:
         """The coordinate for each parameter of a plan, by the parameter's name."""
-        return {p.name: self.add(p.name, p.domain, p.line) for p in parameters}
+        return {p.name: self.add(p.name, p.domain, p.label) for p in parameters}
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,13 @@ def needed_by(item: Solved | Guess) -> set[Variable]:
     return set(item.statement.variables) - set(item.unknown)
 
 
-def torn(program: Program, order: Order, *, numeric: bool = True) -> Torn | None:
+def torn(program: Program, order: Order, *, root_finding: bool = True) -> Torn | None:
     """The loop that an order leaves, closed by guessing as few unknowns as can be; or None.
 
     It is closed block by block: linear equations as a system, others by a guess, unless not
-    ``numeric``. Where a block has more unknowns than equations some of them are free.
+    ``root_finding``. Where a block has more unknowns than equations some of them are free.
     """
-    return _Tearing(program, MOST_GUESSES if numeric else 0).closed(order)
+    return _Tearing(program, MOST_GUESSES if root_finding else 0).closed(order)
 
 
 class _Tearing:

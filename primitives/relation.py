@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,7 +83,7 @@ class Mode:
     recovers, spared: the axes that ``recover`` and ``unless`` take.
     spare: whether its coordinates count only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
-    lines: ``file:line`` of coordinates, where it is not that of the statement.
+    labels: what parameters of coordinates are called that belong to what the statement is made of.
     surplus: whether the known axes say more than it needs, and have to agree, as where one of
     several results is found from all arguments.
     last_resort: whether a planner takes it only where nothing else is left.
@@ -99,7 +99,7 @@ class Mode:
     unless: Solver | None = None
     spared: tuple[str, ...] = ()
     incomplete: str | None = None
-    lines: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels: Mapping[str, Any] = field(default_factory=dict[str, Any])
     spare: bool = False
     surplus: bool = False
     last_resort: bool = False
@@ -109,10 +109,6 @@ class Mode:
     def settled(self) -> bool:
         """Whether it leaves no choice."""
         return self.spare or not self.coordinates
-
-    def parameter(self, coordinate: str, unknown: Sequence[str]) -> str:
-        """What the parameter of a coordinate is called, where it is solved for these variables."""
-        return f"{coordinate}_{'_'.join(unknown)}"
 
     def parts(self) -> list[tuple[str, Any]]:
         """The plans that it consists of, each with what it is for: none."""

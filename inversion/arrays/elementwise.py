@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inversion.branches import absorb
@@ -49,7 +49,7 @@ class Elementwise(Whole):
     arrays: frozenset[str]
     statements: tuple[Statement, ...]
     where: str
-    numeric: bool
+    root_finding: bool
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
 
@@ -89,19 +89,18 @@ class Elementwise(Whole):
         if numbers and len(order) > 1:
             return None
         try:
-            found = plan(self.program, known, {}, numeric=self.numeric)
+            found = plan(self.program, known, {}, root_finding=self.root_finding)
         except NotInvertible as error:
             return self._not_planned(error)
         coordinates = Coordinates(axes)
         chosen: dict[str, str] = {}
         for parameter in found.parameters:
-            wanted = parameter.name.removesuffix(f"_{'_'.join(order)}")  # added again outside
-            domain = Arrays(parameter.domain, self.shape)
-            chosen[parameter.name] = coordinates.add(wanted, domain, parameter.line)
+            whole = replace(parameter, domain=Arrays(parameter.domain, self.shape))
+            chosen |= coordinates.of([whole])
         domains = coordinates.domains
         return Each(
             order, generated, (*known, *domains), domains, generated, self.axes,
-            lines=coordinates.lines, spare=bool(domains) and found.parameters.optional,
+            labels=coordinates.labels, spare=bool(domains) and found.parameters.optional,
             plan=found, chosen=chosen, common=numbers[0] if numbers else None,
             surplus=bool(numbers),
         )  # fmt: skip
@@ -115,7 +114,7 @@ class Elementwise(Whole):
             needed(self.statements, {inner[v] for v in wanted}),
             operands,
             [inner[v] for v in wanted],
-            numeric=self.numeric,
+            root_finding=self.root_finding,
         )
 
 
@@ -126,7 +125,7 @@ def elementwise(
     operands: Mapping[str, Operand],
     results: Sequence[Variable],
     *,
-    numeric: bool,
+    root_finding: bool,
 ) -> Statement:
     """The statement that scalar statements hold of each element.
 
@@ -143,7 +142,7 @@ def elementwise(
         frozenset(v.name for v in read if is_array(operands[v.name].kind)),
         tuple(statements),
         statements[0].where,
-        numeric,
+        root_finding,
     )
-    outer = tuple(Variable(v.name, array_of(v.kind, shape)) for v in results)
+    outer = tuple(Variable(v.name, array_of(v.kind, shape), v.source) for v in results)
     return Statement(rule, outer, tuple(operands[v.name] for v in read), statements[-1].where)

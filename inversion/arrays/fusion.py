@@ -138,7 +138,11 @@ def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Sta
         assert isinstance(rule, Elementwise)
         renamed: dict[Operand, Operand] = {}  # a pass may have put other variables in their place
         for v, operand in zip(rule.read, part.arguments, strict=True):
-            new = Variable(operand.name, v.kind) if isinstance(operand, Variable) else v
+            new = (
+                Variable(operand.name, v.kind, operand.source)
+                if isinstance(operand, Variable)
+                else v
+            )
             renamed[v] = new
             operands[new.name] = operand
         inner += [
@@ -149,4 +153,6 @@ def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Sta
     first = parts[0].relation
     assert isinstance(first, Elementwise)
     wanted = [by_name[v.name] for v in results]
-    return elementwise(first.name, first.shape, inner, operands, wanted, numeric=first.numeric)
+    return elementwise(
+        first.name, first.shape, inner, operands, wanted, root_finding=first.root_finding
+    )

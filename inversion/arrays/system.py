@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from inversion.arrays.moved import offsets, size_of
 from inversion.linearity import is_linear
+from inversion.naming import Label, subject_of
 from inversion.program import Statement, Variable, listed
 from inversion.structured import Whole, generated, needed
 from primitives import Domain, Real
@@ -26,9 +27,6 @@ class Solution(Mode):
     found: tuple[Variable, ...] = ()
     near: Mapping[str, str] = field(default_factory=dict[str, str])
     given: tuple[Variable, ...] = ()
-
-    def parameter(self, coordinate: str, unknown: Sequence[str]) -> str:
-        return next(f"near_{name}" for name, near in self.near.items() if near == coordinate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +73,10 @@ class System(Whole):
         return Solution(
             order, generated, (*known, *coordinates), coordinates, generated, self.axes,
             spare=square, either=True, found=found, near=near, given=given,
+            labels={
+                near[v.name]: Label(f"near_{subject_of(v)}", self.where, subject_of(v))
+                for v in found
+            },
         )  # fmt: skip
 
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:

@@ -88,7 +88,7 @@ class Entry:
 
     def body(self) -> Body:
         body = Body(self.module)
-        body.names(self.plan.program, self.plan.parameters.names)
+        body.names(self.plan.program, [p.variable for p in self.plan.parameters])
         return body
 
     def inverse(self, rtol: float, atol: float, domains: Mapping[str, Domain]) -> list[Row]:
@@ -99,12 +99,12 @@ class Entry:
         body.row(f"def inverse({', '.join(arguments)}):", depth=0)
         body.row(f'"""{", ".join(self.unknown)} of {plan.program.name}."""')
         if len(plan.parameters):
-            names = [body.name(parameter.name) for parameter in plan.parameters]
+            names = [body.name(parameter.variable) for parameter in plan.parameters]
             body.row(f"{tuple_of(names)} = theta")
         for text in first:
             body.row(text)
         for parameter in plan.parameters:
-            body.refuse(body.name(parameter.name), parameter.domain, "OutsideDomain", None)
+            body.refuse(body.name(parameter.variable), parameter.domain, "OutsideDomain", None)
         body.solve(plan)
         self.finite(body)
         for axis in (*plan.known, *plan.unknown):

@@ -288,8 +288,8 @@ class Body:
     def root(self, root: Root) -> None:
         """Look for a root."""
         equation = self.equation(root)
-        given = [*map(self.shown, root.needs), *(self.name(p.name) for p in root.choices)]
-        domain, guess = root.guess.domain, self.name(root.guess.name)
+        given = [*map(self.shown, root.needs), *(self.name(p.variable) for p in root.choices)]
+        domain, guess = root.guess.domain, self.name(root.guess.variable)
         low, high = (
             (domain.low, domain.high) if isinstance(domain, Interval) else (-math.inf, math.inf)
         )
@@ -304,7 +304,7 @@ class Body:
             given = [
                 root.variable.name,
                 *(v.name for v in root.needs),
-                *(p.name for p in root.choices),
+                *(p.variable for p in root.choices),
             ]
             body.row(f"def {name}({', '.join(map(body.name, given))}):", depth=0)
             for step in root.steps:
@@ -327,7 +327,7 @@ class Body:
             if name in bindings:
                 given.append(self.guarded(name, bindings[name], solved.statement))
             elif name in step.chosen:
-                given.append(self.name(step.chosen[name].name))
+                given.append(self.name(step.chosen[name].variable))
             else:
                 given.append(self.shown(Constant(mode.coordinates[name].default)))
         answers = ", ".join(self.shown(v) for v in solved.unknown)
@@ -397,7 +397,7 @@ class Body:
             label = "_".join(mode.unknown)
             function = self.module.named(f"{rule.name}_{label}_recover", mode.recover)
         given = ", ".join(self.shown(bindings[axis]) for axis in mode.recovers)
-        names = [self.name(parameter.name) for parameter in step.chosen.values()]
+        names = [self.name(parameter.variable) for parameter in step.chosen.values()]
         self.row(f"{tuple_of(names)} = {function}({given})", statement)
         return names
 

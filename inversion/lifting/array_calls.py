@@ -217,7 +217,7 @@ class ArrayCall:
         if same and np.array_equal(flat, np.arange(len(flat))):
             return operands[0]
         kind = array_of(element, shape) if shape else element
-        result = Variable(self.lifter.fresh(self.site.name), kind)
+        result = self.lifter.variable(self.site.name, kind, "elements")
         name = self.lifter.fresh(f"moved_{self.site.where.rpartition(':')[2]}")
         made = moved(name, variables, operands, {result: flat}, self.site.where)
         self.lifter.statements.append(made)

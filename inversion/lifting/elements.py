@@ -55,7 +55,8 @@ def each(call: ArrayCall) -> Value:
     for operand in operands:
         if is_array(operand.kind):
             name = operand.name if isinstance(operand, Variable) else lifter.fresh("constant")
-            element = Variable(name, element_of(operand.kind))
+            source = operand.source if isinstance(operand, Variable) else name
+            element = Variable(name, element_of(operand.kind), source)
             stands_for[name] = operand
             elements.append(element)
         else:
@@ -75,7 +76,9 @@ def each(call: ArrayCall) -> Value:
     if not isinstance(value, Variable):
         raise call.refused("it gives no number for an element")
     name = lifter.fresh(f"each_{site.where.rpartition(':')[2]}")
-    made = elementwise(name, shape, statements, stands_for, [value], numeric=lifter.numeric)
+    made = elementwise(
+        name, shape, statements, stands_for, [value], root_finding=lifter.root_finding
+    )
     lifter.statements.append(made)
     return made.result
 

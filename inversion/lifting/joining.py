@@ -101,7 +101,7 @@ class Join:
             self.converted(site, value, kind, way)
             for value, way in zip((then, orelse), self.ways, strict=True)
         ]
-        result = Variable(self.lifter.fresh(name), kind)
+        result = self.lifter.variable(name, kind, "branch")
         self.results.append(result)
         self.gives.append((given[0], given[1]))
         return result

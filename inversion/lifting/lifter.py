@@ -48,6 +48,7 @@ from inversion.lifting.values import (
     shown_kind,
     value_of,
 )
+from inversion.naming import subject_of, word_for
 from inversion.numba_ir import code_of, result_type
 from inversion.passes import folded
 from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
@@ -78,16 +79,16 @@ def lift(
     inputs: Sequence[tuple[str, Tree]],
     context: Context | None,
     *,
-    numeric: bool = True,
+    root_finding: bool = True,
     max_trips: int = 1000,
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, as ``context``
-    sees it. numeric, max_trips: as in ``invert``.
+    sees it. root_finding, max_trips: as in ``invert``.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
     """
-    lifter = Lifter(Resolver(context), numeric=numeric, max_trips=max_trips)
+    lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips)
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
     site = Site("result", where, overlaid=context is not None)
@@ -132,9 +133,9 @@ def lift(
 class Lifter:
     """Makes statements of calls."""
 
-    def __init__(self, resolver: Resolver, *, numeric: bool, max_trips: int) -> None:
+    def __init__(self, resolver: Resolver, *, root_finding: bool, max_trips: int) -> None:
         self.resolver = resolver
-        self.numeric = numeric
+        self.root_finding = root_finding
         self.max_trips = max_trips
         self.statements: list[Statement] = []
         self.holds: list[tuple[Operand, bool]] = []
@@ -152,12 +153,18 @@ class Lifter:
         self.names.add(name)
         return name
 
+    def variable(self, wanted: str, kind: Any, word: str) -> Variable:
+        """A new variable. word: what gives it, for where it has no name in the source."""
+        base = wanted.partition(".")[0]
+        return Variable(self.fresh(wanted), kind, base if base.isidentifier() else word)
+
     def input(self, name: str, tree: Tree) -> Tree:
         """The variables of an input, in a tree."""
 
         def variable(path: str, kind: Any) -> Variable:
             parts = path.replace("[", "_").replace("]", "").replace(".", "_")
-            return Variable(self.fresh(name + parts), kind)
+            made = self.fresh(name + parts)
+            return Variable(made, kind, made)
 
         return mapped(tree, variable)
 
@@ -262,13 +269,15 @@ class Lifter:
         if found is None:
             raise no_relation(site, kind, [value])
         site = replace(site, name=f"{kind.__name__}_{value.name}")
-        (result,) = numbers_of([self.state(site, found, [value])])
+        (result,) = numbers_of([self.state(site, found, [value], subject_of(value))])
         return result
 
-    def state(self, site: Site, found: Relation, args: Sequence[Operand]) -> Value:
+    def state(
+        self, site: Site, found: Relation, args: Sequence[Operand], source: str = ""
+    ) -> Value:
         """Add the statement that a relation holds between these arguments and a new variable, or
         a tuple of them; of constants in a function that may call itself, the constant that they
-        give."""
+        give. source: the variable's, where it is not what the site says."""
         cast = tuple(
             Constant(kind(value.value))
             if isinstance(value, Constant) and kind in (int, float)
@@ -281,7 +290,9 @@ class Lifter:
             if known is not None:
                 return known[0] if len(known) == 1 else Tupled(tuple, known)
         kinds = map(found.kinds.__getitem__, found.outputs)
-        results = tuple(Variable(self.fresh(site.name), kind) for kind in kinds)
+        word = word_for(found.name)
+        made = [self.variable(site.name, kind, word) for kind in kinds]
+        results = tuple(replace(v, source=source) if source else v for v in made)
         self.statements.append(Statement(found, results, cast, site.where))
         return results[0] if len(results) == 1 else Tupled(tuple, results)
 

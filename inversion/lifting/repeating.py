@@ -109,7 +109,7 @@ class Repeating(ABC):
                 return one
             if {one.kind, other.kind} <= {int, float, bool}:
                 kind = float if float in (one.kind, other.kind) else int
-                return Variable(str(one), kind)
+                return Variable(str(one), kind, one.source if isinstance(one, Variable) else "")
         raise NotInvertible(
             f"{name} is a {shown_kind(one)} before a turn of the loop and a "
             f"{shown_kind(other)} after it",
@@ -122,7 +122,7 @@ class Repeating(ABC):
         if isinstance(value, Tupled):
             return Tupled(value.kind, tuple(self.fresh(name, item) for item in value.items))
         if isinstance(value, (Variable, Constant)):
-            return Variable(self.lifter.fresh(name), value.kind)
+            return self.lifter.variable(name, value.kind, "turn")
         raise NotInvertible(
             f"{name} is a {shown_kind(value)}, and changes in a loop",
             where=self.where,
@@ -152,7 +152,7 @@ class Repeating(ABC):
             self.lifter.fresh(f"{self.word}_{self.line}"), tuple(formals), turn.before.part,
             turn.condition, turn.leaves, turn.after.part, tuple(following), tuple(outside.gives),
             tuple(outside.results), self.bounds if turn.condition is None else None, self.where,
-            self.lifter.numeric, self.most_turns(), counts=self.counts,
+            self.lifter.root_finding, self.most_turns(), counts=self.counts,
         )  # fmt: skip
         arguments = (*given, *rule.free, *(self.limits() if rule.bounds is not None else ()))
         if rule.results:
@@ -203,6 +203,6 @@ class Outside:
         if value not in self.inner:
             return value
         if value not in self.gives:
-            self.results.append(Variable(self.turns.lifter.fresh(name), value.kind))
+            self.results.append(self.turns.lifter.variable(name, value.kind, self.turns.word))
             self.gives.append(value)
         return self.results[self.gives.index(value)]

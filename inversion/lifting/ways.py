@@ -248,7 +248,12 @@ class Walk:
         results = tuple(joined.results)
         self.lifter.statements.append(
             branch(
-                name, condition, (first, second), results, fork.where, numeric=self.lifter.numeric
+                name,
+                condition,
+                (first, second),
+                results,
+                fork.where,
+                root_finding=self.lifter.root_finding,
             )
         )
 

@@ -253,7 +253,7 @@ def test_a_mode_that_a_relation_lacks_is_named():
         )  # fmt: skip
     assert str(caught.value).startswith("cannot solve `v1 = encrypt(x, key)` for {key}")
     assert ("modes available", "{return}, {block}") in caught.value.notes
-    assert "numeric=True" not in caught.value.help  # it was, and did not help
+    assert "root_finding=True" not in caught.value.help  # it was, and did not help
 
 
 def test_a_relation_shadows_the_base_one_with_another_parameter_space():

@@ -165,9 +165,11 @@ def test_a_loop_stays_one_statement():
 
 def test_the_number_of_turns_is_a_choice_only_where_a_loop_may_be_left_early():
     names = MADE[found_in_a_table].parameters.names
+    line = found_in_a_table.__code__.co_firstlineno
     assert [name for name in names if name.startswith("trips")] == [
-        "trips_x", "trips_x_2_x_2_x",  # of the outer loop, and of the inner one in its last turn
-    ]  # fmt: skip
+        f"trips_line_{line + i}"
+        for i in (1, 2)  # the outer loop, the inner one in its last turn
+    ]
     assert not any(isinstance(p.domain, Repeated) for p in MADE[found_in_a_table].parameters)
 
 

@@ -232,28 +232,28 @@ def test_a_function_that_only_runs_forward_says_which_modes_it_has():
         return np.spacing(x) * 2.0**50 + y
 
     with pytest.raises(NotInvertible) as caught:
-        choose(f, F, F, known=("return", "y"), numeric=False)
+        choose(f, F, F, known=("return", "y"), root_finding=False)
     line = f.__code__.co_firstlineno + 1
     text = str(caught.value)
     assert text.startswith("cannot solve `v1 = spacing(x)` for {x}   [")
     assert f"test_invert.py:{line}]" in text
     assert "modes available: {return}" in text
     help = "give spacing an inverse in a method table, or pass x as known"
-    assert caught.value.help == f"{help}, or allow numeric=True: a search for a root"
+    assert caught.value.help == f"{help}, or allow root_finding=True: a search for a root"
     assert invert(f, F, F)(10.0, (4.0,)) == (4.0, 9.0)
 
 
 def test_a_loop_of_shared_variables_says_what_would_have_to_be_known():
     with pytest.raises(NotInvertible, match=r"for \{x, y\}") as caught:
-        invert(lambda x, y: x * math.exp(x) + y * math.sin(y), F, F, numeric=False)
-    assert "numeric=True" in caught.value.help
+        invert(lambda x, y: x * math.exp(x) + y * math.sin(y), F, F, root_finding=False)
+    assert "root_finding=True" in caught.value.help
     assert "pass x and y as known" in caught.value.help
     with pytest.raises(NotInvertible) as caught:
         choose(
             lambda x, y: x * math.exp(x) + y * math.sin(y),
-            F, F, known=("return", "y"), numeric=False,
+            F, F, known=("return", "y"), root_finding=False,
         )  # fmt: skip
-    assert caught.value.help == "pass x as known, or allow numeric=True: a search for a root"
+    assert caught.value.help == "pass x as known, or allow root_finding=True: a search for a root"
 
 
 def two_kinds(x):
@@ -483,11 +483,11 @@ def test_arguments_by_keyword_only_are_refused_unless_they_have_a_default():
 
 
 def test_what_algebra_solves_is_not_searched_for():
-    for numeric in (True, False):
-        assert invert(lambda x: x + 1, F, numeric=numeric)(3.0) == (2.0,)
-        assert not len(invert(lambda x: 3 * x + x, F, numeric=numeric).parameters)
+    for root_finding in (True, False):
+        assert invert(lambda x: x + 1, F, root_finding=root_finding)(3.0) == (2.0,)
+        assert not len(invert(lambda x: 3 * x + x, F, root_finding=root_finding).parameters)
     with pytest.raises(NotInvertible):
-        invert(lambda x: x + math.exp(x), F, numeric=False)
+        invert(lambda x: x + math.exp(x), F, root_finding=False)
 
 
 def test_answers_of_a_bool_are_bools():

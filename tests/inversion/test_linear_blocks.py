@@ -36,7 +36,7 @@ def is_one_system(inverse):
 
 
 def test_two_equations_are_one_system_and_need_no_search():
-    inverse = invert(pair, F, F, numeric=False)
+    inverse = invert(pair, F, F, root_finding=False)
     assert is_one_system(inverse)
     assert inverse.parameters.optional  # where it is singular only
     assert inverse((5.0, 1.0)) == pytest.approx((1.0, 2.0))
@@ -104,7 +104,7 @@ def test_all_solutions_of_a_system_are_a_point_or_a_family():
     assert sum(family.sample(np.random.default_rng(0))) == pytest.approx(2.0)
     quadratic = choose(lambda x, a, b: a * x * x + b * x, F, F, F, known=("return", "a", "b"))
     assert [b.point for b in quadratic.preimage(6.0, 1.0, 1.0)] == [(2.0,), (-3.0,)]
-    assert all(b.parameters.names == ("free_x",) for b in quadratic.preimage(0.0, 0.0, 0.0))
+    assert all(b.parameters.names == ("x",) for b in quadratic.preimage(0.0, 0.0, 0.0))
 
 
 def test_equations_that_are_too_many_are_checked():

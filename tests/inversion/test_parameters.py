@@ -22,7 +22,7 @@ SPACE = INVERSE.parameters
 def test_coordinates_are_named_typed_and_name_their_line():
     assert len(SPACE) == 4
     assert [(p.name, p.domain) for p in SPACE] == [
-        ("z", Real), ("k_v1", Integer), ("v_x_y", Real), ("left_x_y", Bool),
+        ("z", Real), ("branch_of_sin", Integer), ("v_x_y", Real), ("left_x_y", Bool),
     ]  # fmt: skip
     line = f.__code__.co_firstlineno
     assert SPACE[0].line.endswith(f"test_parameters.py:{line}")
@@ -31,7 +31,7 @@ def test_coordinates_are_named_typed_and_name_their_line():
 
 def test_a_record_serves_as_well_as_a_tuple():
     assert SPACE.dtype == np.dtype(
-        [("z", "f8"), ("k_v1", "i8"), ("v_x_y", "f8"), ("left_x_y", "?")]
+        [("z", "f8"), ("branch_of_sin", "i8"), ("v_x_y", "f8"), ("left_x_y", "?")]
     )
     theta = (0.5, 2, 3.0, False)
     record = np.array([theta], dtype=SPACE.dtype)[0]
@@ -40,7 +40,7 @@ def test_a_record_serves_as_well_as_a_tuple():
 
 def test_records_are_read_by_field_name():
     theta = (0.5, 2, 3.0, False)
-    fields = [("left_x_y", "?"), ("v_x_y", "f8"), ("k_v1", "i8"), ("z", "f8")]
+    fields = [("left_x_y", "?"), ("v_x_y", "f8"), ("branch_of_sin", "i8"), ("z", "f8")]
     record = np.array([theta[::-1]], dtype=fields)
     assert INVERSE(1.0, record[0]) == INVERSE(1.0, theta)
     columns = INVERSE.batch(np.array([1.0]), theta=record)
@@ -70,7 +70,10 @@ def test_samples_repeat_with_the_seed():
 
 def test_the_layout_depends_on_the_program_and_the_types_alone():
     assert invert(f, F, F, F).parameters == SPACE
-    assert repr(SPACE) == "ParameterSpace(z: Real, k_v1: Integer, v_x_y: Real, left_x_y: Bool)"
+    assert (
+        repr(SPACE)
+        == "ParameterSpace(z: Real, branch_of_sin: Integer, v_x_y: Real, left_x_y: Bool)"
+    )
 
 
 def test_values_come_back_exactly_as_they_were_chosen():

@@ -202,14 +202,14 @@ def test_a_plan_prints_what_is_chosen_and_solved():
 
 def test_a_refusal_lists_the_statements_of_the_loop():
     with pytest.raises(NotInvertible) as caught:
-        invert(lambda x: x * math.exp(x), F, numeric=False)
+        invert(lambda x: x * math.exp(x), F, root_finding=False)
     assert [text.split("   ")[0] for _, text in caught.value.notes] == [
         "v1 = exp(x)", "v2 = x * v1",
     ]  # fmt: skip
 
 
 def test_a_loop_around_a_branch_is_gathered_into_its_arms():
-    inverse = invert(lambda x: (2 * x if x > 0 else x - 3) + x, F, numeric=False)
+    inverse = invert(lambda x: (2 * x if x > 0 else x - 3) + x, F, root_finding=False)
     assert inverse(6.0, (True,)) == (2.0,)
     assert inverse(-5.0, (True,)) == (-1.0,)
 
@@ -229,7 +229,7 @@ def test_comparisons_in_a_loop_are_left_to_the_check_one_after_the_other():
         return x * math.exp(x)
 
     with pytest.raises(NotInvertible, match=r"for \{x\}: no algebra here collects"):
-        invert(f, F, numeric=False)
+        invert(f, F, root_finding=False)
     assert invert(f, F)(math.exp(-1.0) * -0.5, (-0.3,)) is not None
 
 
@@ -240,7 +240,7 @@ def test_a_refusal_names_six_statements_at_most():
         return x
 
     with pytest.raises(NotInvertible) as caught:
-        invert(f, F, numeric=False)
+        invert(f, F, root_finding=False)
     assert [name for name, _ in caught.value.notes] == ["statement"] * 6
 
 
@@ -248,7 +248,7 @@ def test_a_point_is_solved_for_both_coordinates_also_beside_another_equation():
     def f(r: float, a: float):
         return r * math.cos(a), r * math.sin(a), a + r
 
-    solved = invert(f, numeric=False).program.steps
+    solved = invert(f, root_finding=False).program.steps
     assert [[str(v) for v in step.solved.unknown] for step in solved] == [["r", "a"]]
 
 

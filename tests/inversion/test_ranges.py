@@ -61,7 +61,7 @@ def test_every_end_of_a_range_is_found_again(f, x, end):
 
 def test_of_several_numbers_of_turns_the_one_closest_to_the_choice_is_taken():
     inverse = invert(periodic, int)
-    assert inverse.parameters.names == ("trips_turns", "beyond_turns")
+    assert inverse.parameters.names == ("trips", "beyond")
     assert [inverse(periodic(21), (t, 0)) for t in (0, 9, 21, 30)] == [(5,), (5,), (21,), (37,)]
     assert inverse(1, (0, 4)) == (-4,)
     with pytest.raises(NoSolution, match="no number of turns"):

@@ -1,0 +1,174 @@
+"""One program of strangers tried: inverted, and asked for what leads to its example's result."""
+
+import importlib
+import json
+import signal
+import threading
+import warnings
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+
+from inversion import NotInvertible, choose
+from overlay import OverlayError
+
+MODULES = ("moving_programs", "modelling_programs")
+TABLE = Path(__file__).with_name("outcomes.json")
+LIMIT = 20
+"""Seconds for each thing that is asked; what needs more is "too slow"."""
+RTOL = 1e-9
+DEFAULT_ATOL = 1e-12
+ROUNDING = 1 + 1e-6
+
+
+class TooSlow(BaseException):
+    """No Exception, so that nothing on the way takes it for one of a program's."""
+
+
+@dataclass
+class Outcome:
+    """What became of a program, over all its examples, the worst first.
+
+    refused: the error, with what was asked; "" where it is accepted. without_theta: "answered", or
+    the error. recovered: "exact", or the error. wrong: an answer that is none.
+    """
+
+    name: str
+    refused: str = ""
+    without_theta: str = ""
+    recovered: str = ""
+    wrong: str = ""
+
+
+def programs():
+    """All of them, by name."""
+    return {p["name"]: p for module in MODULES for p in importlib.import_module(module).P}
+
+
+def table():
+    """The outcomes that the table holds, by name."""
+    return {row["name"]: Outcome(**row) for row in json.loads(TABLE.read_text())}
+
+
+def write(outcomes):
+    """Write the table."""
+    rows = [json.dumps(asdict(outcome), ensure_ascii=False) for outcome in outcomes]
+    TABLE.write_text("[\n " + ",\n ".join(rows) + "\n]\n")
+
+
+@contextmanager
+def within(seconds):
+    """Raise TooSlow in the block once the time is over."""
+
+    def late(*_):
+        raise TooSlow
+
+    assert threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def tried(program, limit=LIMIT):
+    """Try a program at each of its examples."""
+    outcome = Outcome(program["name"])
+    function, known = program["f"], program.get("known", ("return",))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inverse, outcome.refused = asked(
+            lambda: choose(function, *program["types"], known=known), limit
+        )
+        if inverse is None:
+            return outcome
+        for args in program["args"]:
+            example(outcome, program, inverse, args, limit)
+    outcome.without_theta = outcome.without_theta or "answered"
+    outcome.recovered = outcome.recovered or "exact"
+    return outcome
+
+
+def example(outcome, program, inverse, args, limit):
+    """Ask for what leads to the result of one example, without θ and with the θ of the example."""
+    values = known_values(program, inverse, args)
+    answer, error = asked(lambda: inverse(*values), limit)
+    outcome.without_theta = outcome.without_theta or error
+    if answer is not None:
+        outcome.wrong = outcome.wrong or wrong(program, inverse, args, answer)
+    theta, error = asked(lambda: inverse.recover(*args), limit)
+    if theta is None:
+        outcome.recovered = outcome.recovered or error
+        return
+    spare = (theta,) if len(inverse.parameters) else ()
+    answer, error = asked(lambda: inverse(*values, *spare), limit)
+    if answer is None:
+        outcome.recovered = outcome.recovered or error
+        return
+    outcome.wrong = outcome.wrong or wrong(program, inverse, args, answer)
+    unknown = [value for axis, value in axes_of(inverse, args).items() if axis in inverse.unknown]
+    if not all(close(a, b, 1e-6) for a, b in zip(answer, unknown, strict=True)):
+        outcome.recovered = outcome.recovered or "another answer"
+
+
+def asked(call, limit):
+    """What a call gives, and ""; or None and the error."""
+    try:
+        with within(limit):
+            return call(), ""
+    except TooSlow:
+        return None, "too slow"
+    except NotInvertible as error:
+        return None, f"NotInvertible: {error.asked.partition(' Raised from')[0]}"
+    except (OverlayError, ArithmeticError, ValueError, TypeError) as error:
+        return None, type(error).__name__
+
+
+def axes_of(inverse, args):
+    """The arguments by name."""
+    return dict(zip(inverse.axes.inputs, args, strict=True))
+
+
+def known_values(program, inverse, args):
+    """The values of what is known, at the arguments."""
+    axes = {**axes_of(inverse, args), "return": program["f"](*args)}
+    return [part(axes, name) for name in inverse.known]
+
+
+def part(axes, name):
+    """The value of an axis, or of a part of one: ``o.strike``."""
+    axis, _, field = name.partition(".")
+    return getattr(axes[axis], field) if field else axes[axis]
+
+
+def wrong(program, inverse, args, answer):
+    """What is wrong with an answer, where running the program in plain Python shows it."""
+    axes = axes_of(inverse, args)
+    axes.update((axis, a) for axis, a in zip(inverse.unknown, answer, strict=True) if axis in axes)
+    result, wanted = program["f"](*axes.values()), program["f"](*args)
+    return "" if close(result, wanted, RTOL * ROUNDING) else f"{answer} gives {result}"
+
+
+def close(found, wanted, rtol):
+    """Whether all numbers agree."""
+    return all(
+        a == b
+        if isinstance(b, (int, str))
+        else bool(np.abs(a - b) <= max(rtol * np.abs(b), DEFAULT_ATOL))
+        for a, b in zip(numbers(found), numbers(wanted), strict=True)
+    )
+
+
+def numbers(value):
+    """The numbers and strings that a value is made of."""
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if is_dataclass(value):
+        value = [getattr(value, f.name) for f in fields(value)]
+    if isinstance(value, (tuple, list)):
+        return [number for item in value for number in numbers(item)]
+    return [value]

@@ -1,0 +1,44 @@
+"""Tries the programs of strangers, and compares what becomes of them with the table.
+
+python tests/strangers/try_strangers.py                  what differs from the table
+python tests/strangers/try_strangers.py --only scara bs  of these alone
+python tests/strangers/try_strangers.py --write          renews the table
+"""
+
+import argparse
+import sys
+import time
+
+from stranger_trials import TABLE, programs, table, tried, write
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help="renew the table")
+    parser.add_argument("--only", nargs="+", default=(), help="names of programs")
+    asked = parser.parse_args()
+    before = table() if TABLE.exists() else {}
+    found = {}
+    for name, program in programs().items():
+        if asked.only and name not in asked.only:
+            continue
+        begin = time.perf_counter()
+        found[name] = outcome = tried(program)
+        mark = " " if before.get(name) == outcome else "*"
+        said = outcome.refused or f"{outcome.without_theta}; {outcome.recovered} {outcome.wrong}"
+        print(f"{mark} {name:20} {time.perf_counter() - begin:6.1f} s  {said}", flush=True)
+    accepted = [outcome for outcome in found.values() if not outcome.refused]
+    answered = [outcome for outcome in accepted if outcome.without_theta == "answered"]
+    exact = [outcome for outcome in accepted if outcome.recovered == "exact"]
+    wrong = [outcome for outcome in accepted if outcome.wrong]
+    print(
+        f"{len(found)} programs: {len(accepted)} accepted, of these {len(answered)} answered "
+        f"without θ, {len(exact)} recovered exactly, {len(wrong)} wrong"
+    )
+    if asked.write:
+        write({**before, **found}.values())
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
