@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["SolutionBranch", "Solutions", "branch_of", "search", "solved"]
 
 SOLVED, SEARCHED = 1e-12, 1e-7  # relative: nearer solutions, and nearer roots, are one
+BESIDE = 1e-5  # relative: a refused candidate so near to a solution is that one
 SHOWN = 6  # branches in a repr
 UNCERTAIN = re.compile("lost digits|overflow")  # a refusal that does not tell there is none
 
@@ -119,11 +120,11 @@ def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tu
 
 
 def branch_of(
-    inverse: Inverse, known: tuple[Any, ...], state: State, unproved: Unproved | None = None
+    inverse: Inverse, known: tuple[Any, ...], state: State, refused: _Refused | None = None
 ) -> SolutionBranch | None:
     """The branch that a state is; None where its only candidate is no solution.
 
-    unproved: takes it where that is not certain.
+    refused: takes it where that is not certain.
     """
     kept = [
         Parameter(p.name, state.kept[p.name], p.line, p.spare)
@@ -140,8 +141,8 @@ def branch_of(
         try:
             answer = solved(inverse, known, tuple(chosen[n] for n in inverse.parameters.names))
         except (NoSolution, ValueError) as error:
-            if unproved is not None and UNCERTAIN.search(str(error)):
-                unproved.add("digits", f"a solution was refused by the check: {error}")
+            if refused is not None and UNCERTAIN.search(str(error)):
+                refused.candidates.append((chosen, error))
             return None
     return SolutionBranch(inverse, known, chosen, ParameterSpace(kept), answer)
 
@@ -163,18 +164,20 @@ def search(
     space = inverse.parameters
     given = {p.name: filled(p.domain, fixed[p.name]) for p in space if p.name in fixed}
     seen = _Seen(inverse)
+    refused = _Refused()
     found = states(inverse, known, given, fixed=given, unproved=noted)
     for step, state in enumerate(found):
         if budget is not None and step >= budget:
             noted.add("budget", f"the search was ended after {budget} steps")
-            return
-        branch = None if state is None else branch_of(inverse, known, state, noted)
+            break
+        branch = None if state is None else branch_of(inverse, known, state, refused)
         if state is None or branch is None:
             yield None
-        elif not branch.is_point or seen.is_new(
-            branch.point, SEARCHED if state.searched else SOLVED
-        ):
+            continue
+        refused.accepted.append(branch.chosen)
+        if not branch.is_point or seen.is_new(branch.point, SEARCHED if state.searched else SOLVED):
             yield branch
+    refused.tell(noted)
 
 
 class Solutions:
@@ -324,6 +327,31 @@ class Solutions:
         self._status, self._reason = status, reason
         self._progress.close()
         return False
+
+
+class _Refused:
+    """Candidates that the check has refused by its tolerances alone, and coordinates of solutions
+    that it has accepted: beside one of these a refused candidate is the same solution."""
+
+    def __init__(self) -> None:
+        self.candidates: list[tuple[Mapping[str, Any], Exception]] = []
+        self.accepted: list[Mapping[str, Any]] = []
+
+    def tell(self, unproved: Unproved) -> None:
+        """Add what no solution stands for."""
+        for chosen, error in self.candidates:
+            if not any(_are_beside(chosen, other) for other in self.accepted):
+                reason = getattr(error, "asked", str(error))
+                unproved.add("digits", f"a solution was refused by the check: {reason}")
+
+
+def _are_beside(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        abs(value - other[name]) <= BESIDE * max(1.0, abs(value))
+        if isinstance(value, float) and isinstance(other[name], float)
+        else value == other[name]
+        for name, value in one.items()
+    )
 
 
 class _Seen:

@@ -26,11 +26,12 @@ from inversion.contraction import Nothing, Values, contracted, every, point
 from inversion.contraction.programs import arms_of, inner_box
 from inversion.contraction.values import LARGEST, values
 from inversion.errors import NoSolution
-from inversion.isolation import roots_of
+from inversion.search.isolation import roots_of
 from inversion.parameters import Parameter
 from inversion.plan import Plan, Root, Step, choices_of
 from inversion.program import Variable
 from inversion.roots import find_root
+from inversion.search.slopes import difference, slope
 from inversion.search.solving import REFUSALS, Solver
 from inversion.search.state import (
     EFFORT,
@@ -45,12 +46,14 @@ from inversion.search.state import (
     value_of,
 )
 from inversion.search.unproved import Unproved
+from overlay.enclosures import Bounds
 from primitives import Interval, Relation
 from primitives.relation import RETURN
 
 __all__ = ["Search"]
 
 TRIED_AT_ONCE = 100
+OVERFLOW = LARGEST * (1 - 1e-14)
 Item = tuple[Variable, Parameter] | Step | Root
 
 
@@ -404,7 +407,9 @@ class Search:
 
         def prune(found: Values) -> Values | None:
             box = boxed(frame, state, {root.variable: found})
-            return None if box is None else box.get(root.variable, found).meet(found)
+            if box is None or any(map(_overflows, box.values())):
+                return None
+            return box.get(root.variable, found).meet(found)
 
         allowed = state.box.get(root.variable, every(float))
         assert allowed is not None
@@ -415,7 +420,17 @@ class Search:
         if isinstance(domain, Interval):
             allowed = allowed.meet(values([(domain.low, domain.high)]))
         start = float(self.starts.get(guess.name, domain.default))
-        for x in roots_of(equation, prune, allowed, start):
+
+        def slopes(low: float, high: float) -> tuple[Bounds, Bounds] | None:
+            middle = low + (high - low) / 2
+            there = difference(state, root, values([(middle, middle)]))
+            over = difference(state, root, values([(low, high)]))
+            by = None if over is None else slope(state, root, over[1])
+            if there is None or by is None:
+                return None
+            return _bounds(there[0]), _bounds(by)
+
+        for x in roots_of(equation, prune, slopes, allowed, start, self.unproved):
             if isinstance(x, tuple):
                 kept = keeping(state, [guess])
                 yield kept.having(
@@ -444,3 +459,14 @@ class Search:
         except NoSolution:
             return None
         return state.having(values={**state.values, root.variable: x}, searched=True)
+
+
+def _overflows(found: Values) -> bool:
+    """Whether floats are so large that rounding alone tells them from infinity."""
+    if found.whole or found.nan or not found:
+        return False
+    return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)
+
+
+def _bounds(found: Values) -> Bounds:
+    return float(found.low), float(found.high)
