@@ -79,8 +79,8 @@ def pave(
     """Boxes that cover all arguments in ``boxes`` for which f gives a result in ``returns``.
 
     Boxes are made narrower as ``contract`` does, and cut in two, until they hold solutions alone
-    or are not wider than ``tolerance``, or there are ``max_boxes`` of them. Both lists are empty where there
-    is no solution, proved. See ``contract`` for the arguments and errors.
+    or are not wider than ``tolerance``, or there are ``max_boxes`` of them. Both lists are
+    empty where there is no solution, proved. See ``contract`` for the arguments and errors.
 
     >>> from inversion import pave
     >>> from overlay.interpretations.intervals import Interval

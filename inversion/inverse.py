@@ -22,10 +22,12 @@ from inversion.rows import OnError, Rows, Wanted
 from inversion.search import infeasible
 from inversion.sending import Request
 from inversion.solutions import Solutions
+from inversion.trees import Node
 from inversion.values import as_text
 from inversion.watch import Watch
 from overlay import NotCompilable
 from overlay.location import caller
+from primitives import Bool, Domain
 from primitives.relation import RETURN
 
 __all__ = ["Inverse"]
@@ -278,6 +280,25 @@ class Inverse(Readable):
                 return self.parameters.normal(self._code.namespace["recover"](*args))
         except REFUSALS:
             return None
+
+    def leads_to(self, args: Sequence[Any], wanted: Any) -> bool:
+        """Whether the function gives a result for these arguments, within the tolerances."""
+        try:
+            with np.errstate(all="ignore"):
+                result = self._code.namespace["forward"](*args)
+        except Exception:
+            return False
+        return self.is_result(result, wanted)
+
+    def unknown_domains(self) -> list[Domain | None]:
+        """The domain of each unknown axis that is one number; None where none is declared."""
+        found: list[Domain | None] = []
+        for axis in self.unknown:
+            tree = self.axes.trees[axis]
+            is_number = axis != RETURN and not isinstance(tree, Node)
+            kind = self.program.operand(tree).kind if is_number else None
+            found.append(Bool if kind is bool else self.domains.get(axis) if kind is int else None)
+        return found
 
     def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether answers are the unknown ones of these arguments, within the tolerances."""

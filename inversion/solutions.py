@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import time
@@ -12,12 +13,14 @@ import numpy as np
 
 from inversion.deadline import OutOfTime, check_deadline, deadline
 from inversion.errors import NoSolution, WrongArguments
+from inversion.finite import MOST_TRIED, count_of, listed
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.progress import Progress, SearchProgress
 from inversion.repeated import filled
 from inversion.search import State, Unproved, infeasible, states
 from inversion.trees import taken_apart
 from overlay.location import caller
+from primitives.relation import RETURN
 
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
@@ -26,6 +29,7 @@ __all__ = ["SolutionBranch", "Solutions", "branch_of", "search", "solved"]
 
 SOLVED, SEARCHED = 1e-12, 1e-7  # relative: nearer solutions, and nearer roots, are one
 BESIDE = 1e-5  # relative: a refused candidate so near to a solution is that one
+TRIED_AT_ONCE = 100
 SHOWN = 6  # branches in a repr
 UNCERTAIN = re.compile("lost digits|overflow")  # a refusal that does not tell there is none
 
@@ -163,6 +167,9 @@ def search(
     noted = Unproved() if unproved is None else unproved
     space = inverse.parameters
     given = {p.name: filled(p.domain, fixed[p.name]) for p in space if p.name in fixed}
+    if is_small(inverse):
+        yield from enumerated(inverse, known, given, budget, noted)
+        return
     seen = _Seen(inverse)
     refused = _Refused()
     found = states(inverse, known, given, fixed=given, unproved=noted)
@@ -178,6 +185,39 @@ def search(
         if not branch.is_point or seen.is_new(branch.point, SEARCHED if state.searched else SOLVED):
             yield branch
     refused.tell(noted)
+
+
+def is_small(inverse: Inverse) -> bool:
+    """Whether what is unknown has declared values alone, and few combinations of them."""
+    return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= MOST_TRIED
+
+
+def enumerated(
+    inverse: Inverse,
+    known: tuple[Any, ...],
+    fixed: Mapping[str, Any],
+    budget: int | None,
+    unproved: Unproved,
+) -> Iterator[SolutionBranch | None]:
+    """The solutions among all values of what is unknown, in their order: each is tried."""
+    given = dict(zip(inverse.known, known, strict=True))
+    wanted = given.pop(RETURN)
+    names = inverse.parameters.names
+    domains = [listed(domain) for domain in inverse.unknown_domains()]
+    for step, answer in enumerate(itertools.product(*domains)):
+        if step and step % TRIED_AT_ONCE == 0:
+            yield None
+            if budget is not None and step // TRIED_AT_ONCE >= budget:
+                unproved.add("budget", f"the search was ended after {step} values")
+                return
+        values = {**given, **dict(zip(inverse.unknown, answer, strict=True))}
+        args = [values[axis] for axis in inverse.axes.inputs]
+        if not inverse.leads_to(args, wanted):
+            continue
+        theta = inverse.coordinates_of(args)
+        chosen = {} if theta is None else dict(zip(names, theta, strict=True))
+        if all(chosen.get(name, value) == value for name, value in fixed.items()):
+            yield SolutionBranch(inverse, known, chosen, ParameterSpace([]), answer)
 
 
 class Solutions:

@@ -59,7 +59,10 @@ def _of_power(base: Values, exponent: float) -> list[Values] | None:
     exponent is not told."""
     power, times = CONTRACTORS[powers.power_int].ret, CONTRACTORS[arithmetic.mul].ret
     low, high = point(float(exponent)), point(float(exponent) - 1)
-    assert power and times and low and high
+    assert power
+    assert times
+    assert low
+    assert high
     whole = high if exponent != int(exponent) else point(int(exponent) - 1)
     assert whole is not None
     return [times(low, power(base, whole)), Values((), nan=True)]

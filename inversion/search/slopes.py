@@ -43,8 +43,8 @@ def difference(state: State, root: Root, x: Values) -> tuple[Values, Sets] | Non
 
 
 def slope(state: State, root: Root, sets: Mapping[Variable, Values]) -> Values | None:
-    """A set of the derivatives of that by the guess, where all variables are in these sets: bounded,
-    so that there is no pole and no step; None where it is not known to be."""
+    """A set of the derivatives of that by the guess, where all variables are in these sets:
+    bounded, so that there is no pole and no step; None where it is not known to be."""
     slopes: Sets = {root.variable: ONE}
     for step in root.steps:
         assert isinstance(step, Step)

@@ -26,11 +26,11 @@ from inversion.contraction import Nothing, Values, contracted, every, point
 from inversion.contraction.programs import arms_of, inner_box
 from inversion.contraction.values import LARGEST, values
 from inversion.errors import NoSolution
-from inversion.search.isolation import roots_of
 from inversion.parameters import Parameter
 from inversion.plan import Plan, Root, Step, choices_of
 from inversion.program import Variable
 from inversion.roots import find_root
+from inversion.search.isolation import roots_of
 from inversion.search.slopes import difference, slope
 from inversion.search.solving import REFUSALS, Solver
 from inversion.search.state import (
@@ -250,6 +250,7 @@ class Search:
             theta = dict(zip(mode.coordinates, given, strict=True))
             chosen = {names[c].name: value for c, value in theta.items() if c in names}
             if any(chosen.get(name, value) != value for name, value in self.fixed.items()):
+                yield None
                 continue
             found = {**state.values, **dict(zip(unknown, typed, strict=True))}
             yield state.having(values=found, box=box).choosing(**chosen)
