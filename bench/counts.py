@@ -33,7 +33,7 @@ PARTS = {  # of inversion, who does what
     ),
     "the inverse as source": ("inversion/emitting", "inversion/code.py", "inversion/standalone"),
     "all solutions, intervals, the nearest one": (
-        *("inversion/preimage.py", "inversion/isolation.py", "inversion/nearest.py"),
+        *("inversion/solutions.py", "inversion/search", "inversion/nearest.py"),
         *("inversion/contraction", "inversion/constraints.py", "inversion/tightening.py"),
     ),
     "arrays as wholes": ("inversion/arrays",),

@@ -18,7 +18,7 @@ from inversion.errors import (
 from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.parameters import Parameter, ParameterSpace
-from inversion.preimage import SolutionBranch
+from inversion.solutions import SolutionBranch, Solutions
 
 if TYPE_CHECKING:
     from inversion.constraints import Paving, contract, pave, solve
@@ -34,6 +34,7 @@ __all__ = [
     "ParameterSpace",
     "Paving",
     "SolutionBranch",
+    "Solutions",
     "WrongArguments",
     "choose",
     "contract",

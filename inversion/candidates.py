@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from inversion.contraction import Values
+from inversion.deadline import check_deadline
 from primitives import Domain, Relation, trigonometric
 from primitives.domains import Booleans, Integers
 from primitives.gamma import branch_of, gamma, lgamma
@@ -36,6 +37,7 @@ def fairly[T, S](
     running: deque[Iterator[S | None]] = deque()
     more = True
     while more or running:
+        check_deadline()
         if more:
             try:
                 item = next(outer)
@@ -51,6 +53,7 @@ def fairly[T, S](
             try:
                 found = next(one)
             except StopIteration:
+                yield None  # a step too: of endlessly many each may end at once
                 continue
             running.append(one)
             yield found

@@ -15,6 +15,7 @@ import numpy as np
 from inversion.errors import NoSolution, NotInvertible
 from inversion.inverse import Inverse
 from inversion.invert import choose
+from inversion.search import infeasible
 from overlay import OverlayError
 from overlay.named import named, named_context, named_type
 from overlay.terminal import (
@@ -177,7 +178,9 @@ def _answer(
         answers = inverse(*given.values(), *([theta] if len(space) else []))
     except NoSolution:
         with contextlib.suppress(NotInvertible):  # of arrays
-            inverse.preimage(*given.values())  # raises where no parameters can help
+            proof = infeasible(inverse, inverse.known_values(tuple(given.values())))
+            if proof is not None:  # no parameters can help
+                raise proof from None
         raise
     return dict(zip(space.names, space.normal(theta), strict=True)), answers
 

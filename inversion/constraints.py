@@ -72,26 +72,26 @@ def pave(
     f: Callable[..., Any],
     *boxes: Any,
     returns: Any,
-    width: float = 1e-2,
-    most: int = 2000,
+    tolerance: float = 1e-2,
+    max_boxes: int = 2000,
     context: Context | None = None,
 ) -> Paving:
     """Boxes that cover all arguments in ``boxes`` for which f gives a result in ``returns``.
 
     Boxes are made narrower as ``contract`` does, and cut in two, until they hold solutions alone
-    or are not wider than ``width``, or there are ``most`` of them. Both lists are empty where there
-    is no solution, proved. See ``contract`` for the arguments and errors.
+    or are not wider than ``tolerance``, or there are ``max_boxes`` of them. Both lists are
+    empty where there is no solution, proved. See ``contract`` for the arguments and errors.
 
     >>> from inversion import pave
     >>> from overlay.interpretations.intervals import Interval
-    >>> found = pave(lambda x: x * x, Interval(-9, 9), returns=Interval(1, 4), width=0.1)
+    >>> found = pave(lambda x: x * x, Interval(-9, 9), returns=Interval(1, 4), tolerance=0.1)
     >>> len(found.inner) > 0, len(found.boundary) <= 4
     (True, True)
     """
     problem = _problem(f, boxes, returns, context)
     inner: list[Box] = []
     boundary: list[Box] = []
-    for found, is_inner in _paved(problem, width, most):
+    for found, is_inner in _paved(problem, tolerance, max_boxes):
         (inner if is_inner else boundary).append(found)
     return Paving([problem.shown(one) for one in inner], [problem.shown(one) for one in boundary])
 
@@ -100,8 +100,8 @@ def solve(
     f: Callable[..., Any],
     *boxes: Any,
     returns: Any,
-    width: float = 1e-9,
-    most: int = 2000,
+    tolerance: float = 1e-9,
+    max_boxes: int = 2000,
     context: Context | None = None,
 ) -> list[Arguments]:
     """Boxes, apart from each other, that cover all solutions: one for each where these are single
@@ -115,7 +115,7 @@ def solve(
     """
     problem = _problem(f, boxes, returns, context)
     inputs = problem.program.inputs
-    found = [{v: box[v] for v in inputs} for box, _ in _paved(problem, width, most)]
+    found = [{v: box[v] for v in inputs} for box, _ in _paved(problem, tolerance, max_boxes)]
     apart = sorted(_joined(found), key=lambda box: [box[v].low for v in inputs])
     return [problem.shown(box) for box in apart]
 
@@ -259,7 +259,7 @@ def _gained(before: Values, after: Values) -> bool:
 # ---- branch and prune ---------------------------------------------------------------------
 
 
-def _paved(problem: _Problem, width: float, most: int) -> Iterator[tuple[Box, bool]]:
+def _paved(problem: _Problem, tolerance: float, max_boxes: int) -> Iterator[tuple[Box, bool]]:
     """Boxes that cover the solutions, each with whether it holds nothing else."""
     order = itertools.count()
     waiting: list[tuple[float, int, Box]] = []
@@ -280,7 +280,9 @@ def _paved(problem: _Problem, width: float, most: int) -> Iterator[tuple[Box, bo
             yield box, True
             done += 1
             continue
-        halves = _cut(problem, box) if -size > width and done + len(waiting) < most else None
+        halves = (
+            _cut(problem, box) if -size > tolerance and done + len(waiting) < max_boxes else None
+        )
         if halves is None:
             yield box, False
             done += 1

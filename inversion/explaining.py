@@ -63,5 +63,5 @@ def _advice(has_parameters: bool, is_changed: bool) -> str:
     if is_changed:
         return "the function or a table of the context has changed since: call invert again"
     if has_parameters:
-        return "choose other parameters, or go through all solutions with preimage"
+        return "choose other parameters, or go through all of them: inv.solutions(value)"
     return "no input of the function leads to this value"

@@ -7,7 +7,7 @@ known are the answer. So each solution is reached, and recovered by itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from inversion.lifting import Lifted
@@ -22,7 +22,7 @@ from primitives import Bool, Domain, Integers, NoSolution, Relation, parametric,
 from primitives.kernels import compiled
 from primitives.relation import RETURN
 
-__all__ = ["MOST_TRIED", "by_trial"]
+__all__ = ["MOST_TRIED", "by_trial", "count_of", "listed"]
 
 MOST_TRIED = 65_536
 """Combinations of values; a function of more is not gone through."""
@@ -41,8 +41,8 @@ def by_trial(
     values: truth values have two, integers as many as their declared domain.
     """
     unknown = [name for name, _ in inputs if name not in known]
-    sizes = [_size(domains.get(name)) for name in unknown]
-    if RETURN not in known or not unknown or 0 in sizes or math.prod(sizes) > MOST_TRIED:
+    count = count_of([domains.get(name) for name in unknown])
+    if RETURN not in known or not unknown or not 0 < count <= MOST_TRIED:
         return None
     kinds = [tree for _, tree in inputs if not isinstance(tree, Node)]
     body = body_of(function)
@@ -58,6 +58,19 @@ def by_trial(
     results = {RETURN: result}
     program = Program(describe(function), variables, (statement,), results, where, functions)
     return Lifted(program, {**{v.name: v.name for v in variables}, RETURN: RETURN})
+
+
+def count_of(domains: Iterable[Domain | None]) -> int:
+    """How many combinations of values domains have; 0 where these are not gone through."""
+    return math.prod(map(_size, domains))
+
+
+def listed(domain: Domain | None) -> Sequence[Any]:
+    """The values of a domain that has some, in order."""
+    if isinstance(domain, Integers):
+        assert domain.low is not None
+        return range(domain.low, domain.low + _size(domain))
+    return (False, True)
 
 
 def _size(domain: Domain | None) -> int:

@@ -28,11 +28,21 @@ from overlay.markup import plain as soft
 
 if TYPE_CHECKING:
     from inversion.readable import Readable
+    from inversion.solutions import Solutions
 
-__all__ = ["of_inverse", "of_parameters", "of_plan", "of_program", "plan_svg", "program_svg"]
+__all__ = [
+    "of_inverse",
+    "of_parameters",
+    "of_plan",
+    "of_program",
+    "of_solutions",
+    "plan_svg",
+    "program_svg",
+]
 
 _CHARACTER, _LINE, _MARGIN = 7.3, 16.0, 9.0
 _LONGEST = 44
+_ROWS = 50
 _INDENT = "   "
 _WITH_PLACE = re.compile(r"(.*\S)\s{3,}(\S+:\d+)")
 
@@ -67,6 +77,20 @@ def of_inverse(inverse: Readable) -> str:
         ),
         _parameters(inverse.parameters) if len(inverse.parameters) else None,
         folded(soft("drawn"), drawings, is_open=False),
+    )
+
+
+def of_solutions(solutions: Solutions) -> str:
+    """What a search has found so far, a row for each branch, and how it ended."""
+    found = solutions.found
+    rows = [row(str(at), code(repr(branch))) for at, branch in enumerate(found[:_ROWS])]
+    if len(found) > _ROWS:
+        rows.append(row("", soft(f"{len(found) - _ROWS} more")))
+    count = f" {len(found)} found " if solutions.status == "searching" else f" {len(found)} "
+    return view(
+        _title("solutions", soft(count), badge(solutions.status)),
+        grid(("", "branch"), rows) if rows else None,
+        soft(solutions.reason) if solutions.reason else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,19 @@ from inversion.errors import NoSolution, OutsideDomain, WrongArguments
 from inversion.explaining import explained
 from inversion.implicit import has_active, with_tangents
 from inversion.nearest import nearest
-from inversion.preimage import SolutionBranch, branches, infeasible
 from inversion.progress import Progress
 from inversion.readable import Readable
 from inversion.refusals import taken_refusals
 from inversion.rows import OnError, Rows, Wanted
+from inversion.search import infeasible
 from inversion.sending import Request
+from inversion.solutions import Solutions
+from inversion.trees import Node
 from inversion.values import as_text
 from inversion.watch import Watch
 from overlay import NotCompilable
 from overlay.location import caller
+from primitives import Bool, Domain
 from primitives.relation import RETURN
 
 __all__ = ["Inverse"]
@@ -196,20 +199,28 @@ class Inverse(Readable):
 
     # ---- sets of solutions ----
 
-    def preimage(self, *known: Any) -> Iterator[SolutionBranch]:
+    def solutions(
+        self,
+        *known: Any,
+        limit: int | None = None,
+        timeout: float | None = None,
+        progress: Progress = False,
+    ) -> Solutions:
         """All solutions for known values, branch by branch, each when it is asked for.
 
         Every discrete choice is enumerated: signs, arms, divisors, roots; those without an end,
         such as periods, outwards from their defaults. What is a single solution is checked, and
-        given once. Continuous parameters stay open: see ``SolutionBranch``.
-        Raises NoSolution where intervals pushed backwards through the program prove that there is
-        no solution, with the line where nothing is left; NotInvertible for programs with arrays.
+        given once. Continuous parameters stay open: see ``SolutionBranch``. Where there is no
+        solution there is no branch, and ``reason`` has the proof: see ``Solutions`` for how a
+        search ends.
+        limit: how many branches there are at most. timeout: seconds that the search takes at most.
+        progress: whether to show a bar; or a function that is called, time and again, with how many
+        branches have been found, and in how many steps.
+        Raises WrongArguments where the known values do not fit, NotInvertible for programs with
+        arrays.
         """
-        given = self._known_values(known)
-        proof = infeasible(self, given)
-        if proof is not None:
-            raise proof
-        return branches(self, given)
+        _check_bounds(limit, timeout)
+        return Solutions(self, self.known_values(known), limit, timeout, progress)
 
     def nearest(self, *known: Any, guess: Any = _NO_GUESS) -> tuple[Any, ...]:
         """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
@@ -224,7 +235,7 @@ class Inverse(Readable):
         if guess is _NO_GUESS:
             *values, guess = known or (None,)
             known = tuple(values)
-        given = self._known_values(known)
+        given = self.known_values(known)
         proof = infeasible(self, given)
         if proof is not None:
             raise proof
@@ -270,6 +281,25 @@ class Inverse(Readable):
         except REFUSALS:
             return None
 
+    def leads_to(self, args: Sequence[Any], wanted: Any) -> bool:
+        """Whether the function gives a result for these arguments, within the tolerances."""
+        try:
+            with np.errstate(all="ignore"):
+                result = self._code.namespace["forward"](*args)
+        except Exception:
+            return False
+        return self.is_result(result, wanted)
+
+    def unknown_domains(self) -> list[Domain | None]:
+        """The domain of each unknown axis that is one number; None where none is declared."""
+        found: list[Domain | None] = []
+        for axis in self.unknown:
+            tree = self.axes.trees[axis]
+            is_number = axis != RETURN and not isinstance(tree, Node)
+            kind = self.program.operand(tree).kind if is_number else None
+            found.append(Bool if kind is bool else self.domains.get(axis) if kind is int else None)
+        return found
+
     def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether answers are the unknown ones of these arguments, within the tolerances."""
         given = dict(zip(self._definition.axes.inputs, args, strict=True))
@@ -280,7 +310,7 @@ class Inverse(Readable):
                     return False
         return True
 
-    def _known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
+    def known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
         """Values given for the known axes, in their types. Raises NotInvertible for programs with
         arrays, whose solutions are not gone through."""
         refuse_arrays(self.origin, "search the solutions")
@@ -339,3 +369,15 @@ class Inverse(Readable):
 
     def _explained(self, error: Exception, given: tuple[Any, ...]) -> NoSolution:
         return explained(self._definition, error, given, is_changed=self._watch.changed)
+
+
+def _check_bounds(limit: Any, timeout: Any) -> None:
+    """Raise WrongArguments unless these bound a search."""
+    if limit is not None and (not isinstance(limit, int) or limit < 0):
+        raise WrongArguments(
+            f"limit = {limit!r} is no number of branches", where=caller(), help="give limit=10"
+        )
+    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout >= 0):
+        raise WrongArguments(
+            f"timeout = {timeout!r} is no number of seconds", where=caller(), help="give timeout=10"
+        )

@@ -31,8 +31,8 @@ from inversion.arrays.system import System
 from inversion.branches import Branch
 from inversion.errors import NoSolution, NotInvertible
 from inversion.loops import Loop
-from inversion.preimage import solved
 from inversion.program import Constant, Operand, Statement, Variable
+from inversion.solutions import solved
 from inversion.trees import leaves, taken_apart
 from overlay import Context, Method
 from overlay.dispatch import by_types, resolve

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from inversion.contraction import Values, every
 from inversion.contraction.values import values
 from inversion.errors import NoSolution
-from inversion.preimage import SolutionBranch, branch_of, solved, states
+from inversion.search import states
+from inversion.solutions import SolutionBranch, branch_of, solved
 from inversion.trees import leaves, taken_apart
 from primitives import Interval
 from primitives.relation import RETURN
@@ -103,7 +104,7 @@ def nearest(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> A
         raise refusal or NoSolution(
             f"no solution near {tuple(guess)!r} was found",
             where=inverse.origin.where,
-            help="another guess may lead to one; inv.preimage(value) goes through all branches",
+            help="another guess may lead to one; inv.solutions(value) goes through all branches",
         )
     for found in _found(inverse, known, wanted, starts, wanted.distance(best)):
         if wanted.distance(found) < wanted.distance(best):

@@ -185,7 +185,7 @@ def polished(
     for x in (max(guess - step, low), min(guess + step, high)):
         root = between(equation, guess, start, x, gap(equation, x, given), given)
         if not math.isnan(root):
-            return root
+            return root if abs(gap(equation, root, given)) < abs(start) else guess
     return guess
 
 

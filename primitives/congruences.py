@@ -9,7 +9,7 @@ from primitives.domains import Integer, Integers
 from primitives.errors import NoSolution
 from primitives.relation import Relation, parametric, relation
 
-__all__ = ["congruence"]
+__all__ = ["congruence", "is_congruence"]
 
 
 def congruence(factor: int, shift: int, modulus: int) -> Relation:
@@ -45,3 +45,8 @@ def congruence(factor: int, shift: int, modulus: int) -> Relation:
         codomain=Integers(0, modulus - 1),
         a=parametric(solved, k=Integer, recover=number_of),
     )  # fmt: skip
+
+
+def is_congruence(rule: object) -> bool:
+    """Whether a relation is one of these: the solutions are numbered in their order."""
+    return isinstance(rule, Relation) and rule.target.__module__ == __name__

@@ -8,7 +8,7 @@ __all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments"]
 
 
 class NoSolution(OverlayError):
-    """This value has no preimage with these parameters; says where the domain was left.
+    """No argument leads to this value with these parameters; says where the domain was left.
 
     A solver of a relation raises it with one constant string, the reason: numba compiles that.
     """

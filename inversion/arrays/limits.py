@@ -44,7 +44,7 @@ def refuse_sequences(program: Program, what: str) -> None:
         raise NotInvertible(
             f"cannot {what} of {program.name}: {name} is a {kind}",
             where=where,
-            help="inv.preimage(value) goes through the solutions",
+            help="inv.solutions(value) goes through the solutions",
         )
 
 

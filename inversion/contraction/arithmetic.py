@@ -15,7 +15,7 @@ from inversion.contraction.contractor import (
     monotone,
     widened,
 )
-from inversion.contraction.values import Bound, Values, values
+from inversion.contraction.values import LARGEST, Bound, Values, values
 from overlay import enclosures
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
 
 INF = math.inf
 TINY = 5e-324
+FINITE = Values(((-LARGEST, LARGEST),))
 EVERYTHING = ((-INF, INF),)
 
 _whole_sum = image(operator.add)
@@ -48,6 +49,13 @@ def _rounded(a: Values) -> Values:
 
 def _over(a: Values, b: Values) -> Values:
     return values(enclosed_pairs(enclosures.divide, a, b))
+
+
+def _finite_as(ret: Values, found: Values) -> Values:
+    """Finite numbers, where the result is: a sum or product with an infinity is one, or NaN."""
+    if ret.whole or found.whole or ret.low == -INF or ret.high == INF:
+        return found
+    return found.meet(FINITE)
 
 
 # ---- sums ---------------------------------------------------------------------------------
@@ -75,11 +83,17 @@ def _minus(a: Values, b: Values) -> Values:
 
 ADD = Contractor(
     _sum,
-    (lambda ret, a, b: _minus(ret, b), lambda ret, a, b: _minus(ret, a)),
+    (
+        lambda ret, a, b: _finite_as(ret, _minus(ret, b)),
+        lambda ret, a, b: _finite_as(ret, _minus(ret, a)),
+    ),
 )
 SUBTRACT = Contractor(
     _difference,
-    (lambda ret, a, b: _plus(ret, b), lambda ret, a, b: mirrored(_minus(ret, a))),
+    (
+        lambda ret, a, b: _finite_as(ret, _plus(ret, b)),
+        lambda ret, a, b: _finite_as(ret, mirrored(_minus(ret, a))),
+    ),
 )
 NEGATE = Contractor(mirrored, (lambda ret, a: mirrored(ret),))
 
@@ -149,7 +163,10 @@ def _divisors(ret: Values, a: Values) -> Values:
 
 MULTIPLY = Contractor(
     _product,
-    (lambda ret, a, b: quotients(ret, b), lambda ret, a, b: quotients(ret, a)),
+    (
+        lambda ret, a, b: _finite_as(ret, quotients(ret, b)),
+        lambda ret, a, b: _finite_as(ret, quotients(ret, a)),
+    ),
 )
 DIVIDE = Contractor(
     _quotient,

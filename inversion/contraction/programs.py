@@ -19,6 +19,7 @@ from inversion.contraction.functions import integers_becoming
 from inversion.contraction.loops import through_loop
 from inversion.contraction.table import CONTRACTORS
 from inversion.contraction.values import Values, every, inside, point
+from inversion.deadline import check_deadline
 from inversion.loops import Loop
 from inversion.program import Operand, Program, Statement, Variable
 from primitives import Domain, Relation, arithmetic
@@ -99,10 +100,13 @@ def narrowed(program: Program, box: Box, given: Mapping[str, Values]) -> dict[Va
     return found
 
 
-def contracted(program: Program, box: Box, effort: int = EFFORT) -> dict[Variable, Values]:
+def contracted(
+    program: Program, box: Box, effort: int = EFFORT, rounds: int = ROUNDS
+) -> dict[Variable, Values]:
     """The box without what no run of the program passes through. effort: how many statements are
-    gone through, at most. Raises Nothing where nothing is left."""
-    return _contracted(program, box, ROUNDS, _Work(effort))
+    gone through, at most. rounds: how often forwards and back. Raises Nothing where nothing is
+    left."""
+    return _contracted(program, box, rounds, _Work(effort))
 
 
 def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Variable, Values]:
@@ -160,6 +164,7 @@ def _set(
 
 def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> None:
     """A statement's variables, contracted."""
+    check_deadline()
     rule: Any = statement.relation
     work.left -= 1 if isinstance(rule, Relation) else PART
     if work.left <= 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from inversion.program import Statement
 from inversion.search.state import Frame, State, keeping, known_for
 from primitives import Domain, Interval, Relation
 from primitives.arithmetic import clipped
+from primitives.congruences import is_congruence
 from primitives.relation import RETURN, Mode
 from primitives.sequences.chains import Chain
 
@@ -157,6 +159,9 @@ class Solver:
         if isinstance(rule, Chain) and known is not None:
             return values([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
+        if is_congruence(rule) and found and math.isfinite(found.width):
+            numbers = [rule.mode(("a",)).recover(int(end))[0] for end in (found.low, found.high)]
+            return values([(min(numbers), max(numbers))], whole=True)
         ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
         if ranges is None or coordinate != "k" or not found:
             return None

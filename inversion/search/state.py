@@ -96,8 +96,9 @@ def known_for(state: State, statement: Statement, takes: Sequence[str]) -> dict[
 
 
 def keeping(state: State, parameters: Any) -> State:
-    """The state with these coordinates left open."""
-    return state.having(kept={**state.kept, **{p.name: p.domain for p in parameters}})
+    """The state with these coordinates left open, but those that are chosen."""
+    left = {p.name: p.domain for p in parameters if p.name not in state.theta}
+    return state.having(kept={**state.kept, **left})
 
 
 def is_narrow(low: float, high: float) -> bool:

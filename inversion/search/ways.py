@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,11 +24,14 @@ from inversion.candidates import (
 )
 from inversion.contraction import Nothing, Values, contracted, every, point
 from inversion.contraction.programs import arms_of, inner_box
-from inversion.contraction.values import values
-from inversion.isolation import roots_of
+from inversion.contraction.values import LARGEST, values
+from inversion.errors import NoSolution
 from inversion.parameters import Parameter
 from inversion.plan import Plan, Root, Step, choices_of
 from inversion.program import Variable
+from inversion.roots import find_root
+from inversion.search.isolation import roots_of
+from inversion.search.slopes import difference, slope
 from inversion.search.solving import REFUSALS, Solver
 from inversion.search.state import (
     EFFORT,
@@ -42,20 +45,31 @@ from inversion.search.state import (
     part_within,
     value_of,
 )
+from inversion.search.unproved import Unproved
+from overlay.enclosures import Bounds
 from primitives import Interval, Relation
 from primitives.relation import RETURN
 
 __all__ = ["Search"]
 
 TRIED_AT_ONCE = 100
+OVERFLOW = LARGEST * (1 - 1e-14)
 Item = tuple[Variable, Parameter] | Step | Root
 
 
 class Search:
-    """The ways through a plan. starts: coordinates from which choices are tried outwards."""
+    """The ways through a plan.
 
-    def __init__(self, starts: Mapping[str, Any]) -> None:
+    starts: coordinates from which choices are tried outwards. fixed: coordinates that are given.
+    unproved: takes the reasons for which solutions may be missed.
+    """
+
+    def __init__(
+        self, starts: Mapping[str, Any], fixed: Mapping[str, Any], unproved: Unproved
+    ) -> None:
         self.starts = starts
+        self.fixed = fixed
+        self.unproved = unproved
         self.solver = Solver()
 
     def run(self, frame: Frame, state: State) -> Iterator[State | None]:
@@ -117,6 +131,12 @@ class Search:
         """A free variable: each value of a discrete one; a continuous one stays open."""
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
+        if name in self.fixed:
+            value = self.fixed[name]
+            sets = point(value)
+            box = state.box if sets is None else boxed(frame, state, {variable: sets})
+            known = {**state.values, variable: value}
+            return None if box is None else state.having(values=known, box=box)
         if is_discrete(parameter.domain):
             return self.valued(frame, state, variable, parameter)
         if allowed is not None and allowed.low == allowed.high:
@@ -229,6 +249,9 @@ class Search:
                 continue
             theta = dict(zip(mode.coordinates, given, strict=True))
             chosen = {names[c].name: value for c, value in theta.items() if c in names}
+            if any(chosen.get(name, value) != value for name, value in self.fixed.items()):
+                yield None
+                continue
             found = {**state.values, **dict(zip(unknown, typed, strict=True))}
             yield state.having(values=found, box=box).choosing(**chosen)
 
@@ -298,7 +321,7 @@ class Search:
         assert isinstance(rule, Branch)
         assert mode.plans is not None
         first = frame.names[step.chosen[THEN_FIRST].name].name
-        start = bool(self.starts.get(first, True))
+        start = bool(self.starts.get(first, True))  # where that is fixed, the other comes after it
 
         def arm(taken: int) -> Iterator[State | None]:
             try:
@@ -331,7 +354,7 @@ class Search:
         for p in names.values():
             if p.name not in {q.name for q in renamed.values()} and p.name not in chosen:
                 chosen[p.name] = p.domain.default
-        theta = {**state.theta, **chosen}
+        theta = {**state.theta, **chosen, **self.fixed}
         inner = state.having(values=known, box=box, theta=theta)
         found = self.run(Frame(plan, program, renamed), inner)
         return (s and self.left(frame, state, step, plan, s) for s in found)
@@ -364,7 +387,8 @@ class Search:
         nested = any(isinstance(step, Root) for step in root.steps)
         known = all(v in state.values for v in root.needs)
         if nested or not known or not all(is_discrete(p.domain) for p in inner):
-            return keeping(state, [guess, *(p for p in inner if p.name not in state.kept)])
+            open_ = [p for p in (guess, *inner) if p.name not in {*state.theta, *state.kept}]
+            return keeping(state, open_)
 
         def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
             if not left:
@@ -384,15 +408,30 @@ class Search:
 
         def prune(found: Values) -> Values | None:
             box = boxed(frame, state, {root.variable: found})
-            return None if box is None else box.get(root.variable, found).meet(found)
+            if box is None or any(map(_overflows, box.values())):
+                return None
+            return box.get(root.variable, found).meet(found)
 
         allowed = state.box.get(root.variable, every(float))
         assert allowed is not None
         domain = guess.domain
+        if guess.name in self.fixed:
+            yield self.from_guess(state, root, equation, guess)
+            return
         if isinstance(domain, Interval):
             allowed = allowed.meet(values([(domain.low, domain.high)]))
         start = float(self.starts.get(guess.name, domain.default))
-        for x in roots_of(equation, prune, allowed, start):
+
+        def slopes(low: float, high: float) -> tuple[Bounds, Bounds] | None:
+            middle = low + (high - low) / 2
+            there = difference(state, root, values([(middle, middle)]))
+            over = difference(state, root, values([(low, high)]))
+            by = None if over is None else slope(state, root, over[1])
+            if there is None or by is None:
+                return None
+            return _bounds(there[0]), _bounds(by)
+
+        for x in roots_of(equation, prune, slopes, allowed, start, self.unproved):
             if isinstance(x, tuple):
                 kept = keeping(state, [guess])
                 yield kept.having(
@@ -405,5 +444,30 @@ class Search:
             found = {**state.values, root.variable: x}
             yield state.having(values=found, searched=True).choosing(**{guess.name: x})
 
+    def from_guess(
+        self,
+        state: State,
+        root: Root,
+        equation: Callable[[float], tuple[float, float]],
+        guess: Parameter,
+    ) -> State | None:
+        """The state for the root that a given guess leads to."""
+        low, high = -LARGEST, LARGEST
+        if isinstance(guess.domain, Interval):
+            low, high = max(low, guess.domain.low), min(high, guess.domain.high)
+        try:
+            x = find_root(equation, self.fixed[guess.name], low, high, ())
+        except NoSolution:
+            return None
+        return state.having(values={**state.values, root.variable: x}, searched=True)
 
-# ---- parts --------------------------------------------------------------------------------
+
+def _overflows(found: Values) -> bool:
+    """Whether floats are so large that rounding alone tells them from infinity."""
+    if found.whole or found.nan or not found:
+        return False
+    return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)
+
+
+def _bounds(found: Values) -> Bounds:
+    return float(found.low), float(found.high)

@@ -442,7 +442,7 @@ def test_sets_of_solutions_are_refused_by_name(name):
     make, known, guess, message = OF_SETS[name]
     inverse = make()
     with pytest.raises(NotInvertible, match=message):
-        inverse.preimage(*known)
+        inverse.solutions(*known)
     with pytest.raises(NotInvertible, match=message):
         inverse.nearest(*known, guess)
 

@@ -104,7 +104,7 @@ def test_a_paving_covers_all_solutions():
         return x * x + y * y
 
     square = Interval(0, 2)
-    found = pave(radius, square, square, returns=Interval(1, 2), width=0.3)
+    found = pave(radius, square, square, returns=Interval(1, 2), tolerance=0.3)
     assert len(found.inner) > 3
     assert len(found.boundary) > 5
     steps = [i / 10 for i in range(21)]
@@ -115,12 +115,12 @@ def test_a_paving_covers_all_solutions():
     for box in found.inner:
         for x in (box[0].low, box[0].middle, box[0].high):
             assert 1 <= radius(x, box[1].low) <= 2
-    few = pave(radius, square, square, returns=Interval(1, 2), width=1e-6, most=20)
+    few = pave(radius, square, square, returns=Interval(1, 2), tolerance=1e-6, max_boxes=20)
     assert 10 < len(few.inner) + len(few.boundary) <= 21
 
 
 def test_a_call_that_may_fail_makes_no_inner_box():
-    found = pave(lambda x: math.sqrt(x), Interval(-1, 4), returns=Interval(0, 10), width=0.1)
+    found = pave(lambda x: math.sqrt(x), Interval(-1, 4), returns=Interval(0, 10), tolerance=0.1)
     assert found.inner
     assert all(box.low >= 0 for (box,) in found.inner)
 

@@ -62,7 +62,7 @@ def test_digits_are_found_step_by_step_and_compiled():
     inverse = invert(clock)
     assert "divmod(seconds, 60)" in str(inverse)
     assert inverse.compile()((2, 3, 4)) == (7384,)
-    assert [branch.point for branch in inverse.preimage((2, 3, 4))] == [(7384,)]
+    assert [branch.point for branch in inverse.solutions((2, 3, 4))] == [(7384,)]
     with pytest.raises(NoSolution, match="between 0 and the divisor"):
         inverse((2, 63, 4))
 
@@ -104,7 +104,7 @@ def test_quadratics_of_integers_keep_the_laws(rule):
 def test_an_integer_is_found_from_a_quadratic_with_a_linear_term():
     pronic = invert(lambda n: n * n + n, int)
     assert [pronic(30, (negative,)) for negative in (False, True)] == [(5,), (-6,)]
-    assert [branch.point for branch in pronic.preimage(30)] == [(5,), (-6,)]
+    assert [branch.point for branch in pronic.solutions(30)] == [(5,), (-6,)]
     assert pronic.compile()(30, (True,)) == (-6,)
     with pytest.raises(NoSolution):
         pronic(31, (False,))

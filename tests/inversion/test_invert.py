@@ -339,7 +339,7 @@ def test_unsupported_code_is_refused_with_its_line(name):
     assert "test_invert.py:" in caught.value.where
 
 
-def test_a_value_without_preimage_is_refused_with_the_line():
+def test_a_value_that_no_argument_leads_to_is_refused_with_the_line():
     def f(x):
         return math.exp(x)
 
@@ -365,7 +365,7 @@ NO_PREIMAGE = {
 
 
 @pytest.mark.parametrize("name", NO_PREIMAGE)
-def test_what_has_no_preimage_is_refused(name):
+def test_what_no_argument_leads_to_is_refused(name):
     f, kind, value = NO_PREIMAGE[name]
     inverse = invert(f, kind)
     theta = (inverse.parameters.default(),) if len(inverse.parameters) else ()

@@ -97,14 +97,14 @@ def test_unknowns_that_are_too_many_are_chosen():
 
 def test_all_solutions_of_a_system_are_a_point_or_a_family():
     known = choose(lambda x, y, a: (x + a * y, a * x + y), F, F, F, known=("return", "a"))
-    (point,) = known.preimage((2.0, 2.0), 2.0)
+    (point,) = known.solutions((2.0, 2.0), 2.0)
     assert point.point == pytest.approx((2 / 3, 2 / 3))
-    (family,) = known.preimage((2.0, 2.0), 1.0)
+    (family,) = known.solutions((2.0, 2.0), 1.0)
     assert family.parameters.names == ("near_x", "near_y")
     assert sum(family.sample(np.random.default_rng(0))) == pytest.approx(2.0)
     quadratic = choose(lambda x, a, b: a * x * x + b * x, F, F, F, known=("return", "a", "b"))
-    assert [b.point for b in quadratic.preimage(6.0, 1.0, 1.0)] == [(2.0,), (-3.0,)]
-    assert all(b.parameters.names == ("x",) for b in quadratic.preimage(0.0, 0.0, 0.0))
+    assert [b.point for b in quadratic.solutions(6.0, 1.0, 1.0)] == [(2.0,), (-3.0,)]
+    assert all(b.parameters.names == ("x",) for b in quadratic.solutions(0.0, 0.0, 0.0))
 
 
 def test_equations_that_are_too_many_are_checked():

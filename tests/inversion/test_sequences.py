@@ -122,9 +122,9 @@ def test_a_program_of_strings_or_lists_is_inverted(f):
 
 
 def test_all_ways_to_take_a_string_apart_are_gone_through():
-    found = [branch.point for branch in invert(path).preimage("a/b/c.txt")]
+    found = [branch.point for branch in invert(path).solutions("a/b/c.txt")]
     assert found == [("a", "b/c"), ("a/b", "c")]
-    found = [branch.point for branch in invert(both).preimage([0, 1, 0])]
+    found = [branch.point for branch in invert(both).solutions([0, 1, 0])]
     assert found == [([], [1, 0]), ([0, 1], [])]
 
 

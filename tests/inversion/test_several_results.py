@@ -55,7 +55,7 @@ def test_one_result_known_leaves_a_choice():
     inverse = invert(lambda n: divmod(n, 7)[0], int)
     assert inverse(3, inverse.recover(25)) == (25,)
     digits = invert(lambda n: 100 * (n // 7) + n % 7, int)
-    assert [branch.point for branch in digits.preimage(305)] == [(26,)]
+    assert [branch.point for branch in digits.solutions(305)] == [(26,)]
 
 
 @given(a=st.integers(-500, 500), b=st.integers(-50, 50).filter(bool))

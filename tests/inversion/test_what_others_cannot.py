@@ -126,14 +126,14 @@ def test_it_is_solved_and_each_argument_is_reached(name):
 
 def test_no_branch_is_lost():
     square = invert(lambda x: x**2, float)
-    assert sorted(b.point[0] for b in square.preimage(4.0)) == [-2.0, 2.0]
+    assert sorted(b.point[0] for b in square.solutions(4.0)) == [-2.0, 2.0]
     sine = invert(lambda x: math.sin(x), float)
     assert sine(0.5, (0,))[0] == pytest.approx(math.pi / 6)
     assert sine(0.5, (1,))[0] == pytest.approx(5 * math.pi / 6)
     quintic = invert(lambda x: x**5 - x, float)
-    assert sorted(b.point[0] for b in quintic.preimage(0.0)) == pytest.approx([-1, 0, 1])
+    assert sorted(b.point[0] for b in quintic.solutions(0.0)) == pytest.approx([-1, 0, 1])
     quadratic = invert(lambda x: x * x + x, float)
-    assert sorted(b.point[0] for b in quadratic.preimage(6.0)) == [-3.0, 2.0]
+    assert sorted(b.point[0] for b in quadratic.solutions(6.0)) == [-3.0, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""Preimages: every branch, each single solution once, and proofs that there is none."""
+"""All solutions: every branch, each single solution once, and proofs that there is none."""
 
 import itertools
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -13,15 +14,16 @@ from test_random_control_flow import Program
 from test_random_control_flow import value_of as value_of_program
 
 from inversion import NoSolution, NotInvertible, SolutionBranch, WrongArguments, choose, invert
-from inversion.preimage import box_of, branch_of, states
+from inversion.search import box_of, infeasible, states
+from inversion.solutions import branch_of
 from primitives import Integers, Interval
 
 F = float
 
 
 def points(inverse, *known):
-    """The preimage, where it consists of single solutions."""
-    found = list(inverse.preimage(*known))
+    """All solutions, where they are single ones."""
+    found = list(inverse.solutions(*known))
     assert all(branch.is_point for branch in found)
     return sorted(branch.point for branch in found)
 
@@ -98,12 +100,12 @@ def test_a_declared_range_makes_endless_choices_finite():
 
 
 def test_endless_choices_are_enumerated_outwards_and_lazily():
-    periods = invert(lambda x: math.sin(x), F).preimage(0.0)
+    periods = invert(lambda x: math.sin(x), F).solutions(0.0)
     first = [branch.point[0] / math.pi for branch in itertools.islice(periods, 5)]
     assert np.allclose(first, [0, 1, -1, 2, -2])
     both = invert(lambda a, b: math.sin(a) + 0 * b, F, int)
-    assert len(list(itertools.islice(both.preimage(0.0), 20))) == 20
-    pairs = invert(lambda m, n: (m % 3, n % 5), int, int).preimage((1, 2))
+    assert len(list(itertools.islice(both.solutions(0.0), 20))) == 20
+    pairs = invert(lambda m, n: (m % 3, n % 5), int, int).solutions((1, 2))
     found = {branch.point for branch in itertools.islice(pairs, 60)}
     assert {(1, 2), (4, 2), (1, 7), (-2, -3), (4, 7)} <= found  # neither of both waits for ever
 
@@ -112,7 +114,7 @@ def test_known_arguments_take_part():
     legs = choose(lambda a, b: math.hypot(a, b), F, F, known=("return", "a"))
     assert close(points(legs, 5.0, 3.0), [(-4,), (4,)])
     with pytest.raises(WrongArguments, match="2 known axes"):
-        legs.preimage(5.0)
+        legs.solutions(5.0)
 
 
 # ---- families -----------------------------------------------------------------------------
@@ -121,7 +123,7 @@ def test_known_arguments_take_part():
 def test_what_stays_free_is_a_family_whose_points_are_solutions():
     inverse = invert(lambda a, b: math.sin(a + b), F, F)
     rng = np.random.default_rng(0)
-    for branch in itertools.islice(inverse.preimage(0.5), 4):
+    for branch in itertools.islice(inverse.solutions(0.5), 4):
         assert isinstance(branch, SolutionBranch)
         assert not branch.is_point
         assert set(branch.chosen).isdisjoint(branch.parameters.names)
@@ -135,7 +137,7 @@ def test_what_stays_free_is_a_family_whose_points_are_solutions():
 
 def test_the_open_parameters_are_narrowed_to_where_solutions_lie():
     inverse = invert(lambda x, y: x * x + y * y, F, F)
-    found = list(inverse.preimage(4.0))
+    found = list(inverse.solutions(4.0))
     assert len(found) == 2
     for branch in found:
         (parameter,) = branch.parameters
@@ -147,7 +149,7 @@ def test_the_open_parameters_are_narrowed_to_where_solutions_lie():
 
 
 def test_a_plateau_of_rounding_is_a_family():
-    (branch,) = invert(lambda x: math.tanh(x), F).preimage(1.0)
+    (branch,) = invert(lambda x: math.tanh(x), F).solutions(1.0)
     assert branch((25.0,)) == (25.0,)
     assert branch.contains(19.5)
     assert not branch.contains(1.0)
@@ -155,7 +157,7 @@ def test_a_plateau_of_rounding_is_a_family():
 
 def test_where_every_number_is_a_root_there_is_a_family():
     inverse = invert(lambda x, y: (x - y) / (x - y), F, F)
-    found = list(inverse.preimage(1.0))
+    found = list(inverse.solutions(1.0))
     assert found
     assert not any(branch.is_point for branch in found)
     assert any(branch.contains(5.0, 2.0) for branch in found)
@@ -185,12 +187,12 @@ def clipped(x, y):
     ],
 )
 def test_that_there_is_no_solution_is_proven_with_the_line(f, types, value, line):
-    with pytest.raises(NoSolution, match=r"has no solution .* whatever θ") as caught:
-        invert(f, *types).preimage(value)
-    assert caught.value.where.endswith(f"test_preimage.py:{f.__code__.co_firstlineno + line}")
-    assert ("proof", "sets of all values, pushed backwards through the program") in (
-        caught.value.notes
-    )
+    found = invert(f, *types).solutions(value)
+    assert list(found) == []
+    assert found.status == "complete"
+    assert re.search(r"has no solution .* whatever θ", found.reason)
+    assert f"test_solutions.py:{f.__code__.co_firstlineno + line}" in found.reason
+    assert "sets of all values, pushed backwards through the program" in found.reason
 
 
 def test_an_arm_that_cannot_be_is_not_tried():
@@ -200,12 +202,14 @@ def test_an_arm_that_cannot_be_is_not_tried():
         return x - 1
 
     inverse = invert(f, F)
-    assert [b.chosen["then_x"] for b in inverse.preimage(20.0)] == [True]
-    assert [b.chosen["then_x"] for b in inverse.preimage(-20.0)] == [False]
-    with pytest.raises(NoSolution, match=r"then: .* else: "):
-        inverse.preimage(3.0)
-    with pytest.raises(NoSolution, match="whatever θ"):  # through a loop as well
-        invert(looped, F).preimage(-1.0)
+    assert [b.chosen["then_x"] for b in inverse.solutions(20.0)] == [True]
+    assert [b.chosen["then_x"] for b in inverse.solutions(-20.0)] == [False]
+    nothing = inverse.solutions(3.0)
+    assert len(nothing) == 0
+    assert re.search("(?s)then: .* else: ", nothing.reason)
+    nothing = invert(looped, F).solutions(-1.0)  # through a loop as well
+    assert len(nothing) == 0
+    assert "whatever θ" in nothing.reason
 
 
 def looped(x):
@@ -218,7 +222,7 @@ def looped(x):
 # ---- laws ---------------------------------------------------------------------------------
 
 
-def check_preimage(f, count, args, value):
+def check_solutions(f, count, args, value):
     """The value is not proven to have no solution, and the arguments are in one of the first
     branches; whether so many branches were enough to see that."""
     try:
@@ -226,7 +230,7 @@ def check_preimage(f, count, args, value):
         inverse.recover(*args)
     except (NotInvertible, NoSolution):
         return None
-    inverse.preimage(value)  # no proof
+    assert infeasible(inverse, (value,)) is None
     box = box_of(inverse, (value,))
     for variable, argument in zip(inverse.origin.inputs, args, strict=True):
         assert variable not in box or box[variable].contains(argument)
@@ -247,25 +251,25 @@ def holds(branch, args):
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**9))
-def test_arguments_are_in_the_preimage_of_their_result(seed):
+def test_arguments_are_among_the_solutions_of_their_result(seed):
     rng = random.Random(seed)
     source, count = random_program(rng, 0.3)
     args = [rng.uniform(-3, 3) for _ in range(count)]
     f = function(source)
     value = value_of(f, args)
     assume(value is not None)
-    check_preimage(f, count, args, value)
+    check_solutions(f, count, args, value)
 
 
 @settings(max_examples=5)
 @given(seed=st.integers(0, 10**9))
-def test_arguments_of_programs_with_control_flow_are_in_the_preimage(seed):
+def test_arguments_of_programs_with_control_flow_are_among_the_solutions(seed):
     rng = random.Random(seed)
     program = Program(rng)
     args = [round(rng.uniform(-3, 3), 3) for _ in range(program.count)]
     value = value_of_program(program.function, args)
     assume(value is not None)
-    check_preimage(program.function, program.count, args, value)
+    check_solutions(program.function, program.count, args, value)
 
 
 def test_most_arguments_are_met_among_the_first_branches():
@@ -276,5 +280,5 @@ def test_most_arguments_are_met_among_the_first_branches():
         f = function(source)
         value = value_of(f, args)
         if value is not None:
-            seen.append(check_preimage(f, count, args, value))
+            seen.append(check_solutions(f, count, args, value))
     assert seen.count(True) >= 16
