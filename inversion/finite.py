@@ -6,6 +6,7 @@ known are the answer. So each solution is reached, and recovered by itself.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from primitives.relation import RETURN
 
 __all__ = ["MOST_TRIED", "by_trial", "count_of", "listed"]
 
+MOST_RUN = 16  # arguments for which a function is run to see what it gives
 MOST_TRIED = 65_536
 """Combinations of values; a function of more is not gone through."""
 
@@ -46,7 +48,9 @@ def by_trial(
         return None
     kinds = [tree for _, tree in inputs if not isinstance(tree, Node)]
     body = body_of(function)
-    returns = result_type(compiled(body), tuple(kinds)) if len(kinds) == len(inputs) else None
+    if len(kinds) != len(inputs):
+        return None
+    returns = result_type(compiled(body), tuple(kinds)) or _seen(function, inputs, domains)
     if body is None or returns is None:
         return None
     made = _relation(function, inputs, unknown, domains, context, returns)
@@ -58,6 +62,25 @@ def by_trial(
     results = {RETURN: result}
     program = Program(describe(function), variables, (statement,), results, where, functions)
     return Lifted(program, {**{v.name: v.name for v in variables}, RETURN: RETURN})
+
+
+def _seen(
+    function: Callable[..., Any], inputs: Sequence[tuple[str, Tree]], domains: Mapping[str, Domain]
+) -> type | None:
+    """The type of number that a function gives for its first arguments, where numba does not tell;
+    None where one is not of a declared domain, or the numbers are of several types."""
+    names = [name for name, _ in inputs]
+    if count_of([domains.get(name) for name in names]) == 0:
+        return None
+    kinds: set[type] = set()
+    firsts = itertools.product(*(listed(domains[name]) for name in names))
+    for args in itertools.islice(firsts, MOST_RUN):
+        try:
+            kinds.add(type(function(*args)))
+        except Exception:  # whatever a function raises outside its domain
+            continue
+    (kind,) = kinds if len(kinds) == 1 else (None,)
+    return kind if kind in (int, float, bool) else None
 
 
 def count_of(domains: Iterable[Domain | None]) -> int:

@@ -36,7 +36,6 @@ COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
-_NO_GUESS: Any = object()
 
 
 class Inverse(Readable):
@@ -222,24 +221,25 @@ class Inverse(Readable):
         _check_bounds(limit, timeout)
         return Solutions(self, self.known_values(known), limit, timeout, progress)
 
-    def nearest(self, *known: Any, guess: Any = _NO_GUESS) -> tuple[Any, ...]:
+    def nearest(self, *known_and_guess: Any, timeout: float | None = None) -> tuple[Any, ...]:
         """The solution that is closest to a guess: ``inv.nearest(value, guess)``.
 
-        guess: the unknown axes, a tuple as a call answers it, or the value alone where there is
-        one. The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
-        exactly within the distance of a first solution, that of the guess's own θ; along
-        continuous ones the distance goes down from there, to where it is least around.
-        Raises NoSolution where no solution is found, NotInvertible for programs with arrays.
+        The guess comes last: the unknown axes, a tuple as a call answers it, or the value alone
+        where there is one. timeout: seconds that the search takes at most.
+        The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
+        exactly within the distance of the closest solution so far; along continuous ones the
+        distance goes down, to where it is least around.
+        Raises NoSolution where no solution is found, and where the seconds are over: the closest
+        that was found is the error's ``best`` then; NotInvertible for programs with arrays.
         """
+        _check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
-        if guess is _NO_GUESS:
-            *values, guess = known or (None,)
-            known = tuple(values)
+        *known, guess = known_and_guess or (None,)
         given = self.known_values(known)
         proof = infeasible(self, given)
         if proof is not None:
             raise proof
-        return nearest(self, given, self._guess(guess))
+        return nearest(self, given, self._guess(guess), timeout)
 
     def log_abs_det(self, *values: Any) -> float:
         """The logarithm of the absolute determinant of this inverse's Jacobian, at known values

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from inversion.contraction import Values, every
 from inversion.contraction.values import values
+from inversion.deadline import OutOfTime, check_deadline, deadline
 from inversion.errors import NoSolution
 from inversion.search import states
 from inversion.solutions import SolutionBranch, branch_of, solved
@@ -35,6 +36,7 @@ __all__ = ["nearest"]
 MOST_STEPS = 4_000  # of the search through discrete choices
 MOST_FAMILIES = 32  # in which the distance goes down
 DESCENTS = 40
+GAIN = 0.02  # of a distance: a closer solution is worth a search of its own
 DIFFERENCE = 1e-6  # relative: how far apart the points of a difference quotient are
 
 Answer = tuple[Any, ...]
@@ -93,23 +95,73 @@ def _difference(part: Any, wanted: Any) -> float:
     return float(int(part) - int(wanted))
 
 
-def nearest(inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> Answer:
-    """The solution closest to a guess of the unknown axes. Raises NoSolution where none is."""
-    wanted = _Guess(inverse, guess)
-    starts = _starts(inverse, known, guess)
-    best, refusal = _of_guess(inverse, known, starts)
-    if best is None:
-        best = next(_found(inverse, known, wanted, starts, math.inf), None)
-    if best is None:
-        raise refusal or NoSolution(
+def nearest(
+    inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any], timeout: float | None = None
+) -> Answer:
+    """The solution closest to a guess of the unknown axes. Raises NoSolution where none is found,
+    and where the seconds are over: then with the closest found as ``best``."""
+    search = _Nearest(inverse, known, guess)
+    try:
+        with deadline(math.inf if timeout is None else timeout):
+            search.run()
+    except OutOfTime:
+        raise search.timed_out(timeout) from None
+    if search.best is None:
+        raise search.refusal or NoSolution(
             f"no solution near {tuple(guess)!r} was found",
             where=inverse.origin.where,
             help="another guess may lead to one; inv.solutions(value) goes through all branches",
         )
-    for found in _found(inverse, known, wanted, starts, wanted.distance(best)):
-        if wanted.distance(found) < wanted.distance(best):
-            best = found
-    return best
+    return search.best
+
+
+class _Nearest:
+    """A search for the closest solution. best: found so far. refusal: why the guess's own
+    coordinates lead to none."""
+
+    def __init__(self, inverse: Inverse, known: tuple[Any, ...], guess: Sequence[Any]) -> None:
+        self.inverse = inverse
+        self.known = known
+        self.guess = guess
+        self.wanted = _Guess(inverse, guess)
+        self.best: Answer | None = None
+        self.refusal: NoSolution | None = None
+
+    def run(self) -> None:
+        """Search within the distance of the closest solution so far, which gets smaller."""
+        inverse, known, wanted = self.inverse, self.known, self.wanted
+        starts = _starts(inverse, known, self.guess)
+        self.best, self.refusal = _of_guess(inverse, known, starts)
+        if self.best is None:
+            self.best = next(_found(inverse, known, wanted, starts, math.inf), None)
+        while self.best is not None:
+            radius = wanted.distance(self.best)
+            closer = (
+                found
+                for found in _found(inverse, known, wanted, starts, radius)
+                if wanted.distance(found) < radius
+            )
+            found = next(closer, None)
+            if found is None:
+                return
+            self.best = found
+            if wanted.distance(found) > (1 - GAIN) * radius:  # no smaller ball is worth it
+                self.best = min([found, *closer], key=wanted.distance)
+                return
+
+    def timed_out(self, timeout: float | None) -> NoSolution:
+        """The error for a search that its seconds have ended."""
+        if self.best is None:
+            found = "no solution was found"
+        else:
+            found = f"the closest found is {self.best!r}"
+        error = NoSolution(
+            f"the solution nearest to {tuple(self.guess)!r} was not found in {timeout} s: {found}",
+            where=self.inverse.origin.where,
+            help="give more seconds, or a smaller domain=; error.best is the closest found",
+        )
+        error.best = self.best
+        return error
 
 
 def _found(
@@ -182,6 +234,7 @@ def _closest_in(branch: SolutionBranch, wanted: _Guess, starts: Mapping[str, Any
 
 
 def _tried(branch: SolutionBranch, rest: tuple[Any, ...]) -> Answer | None:
+    check_deadline()
     try:
         return branch(rest)
     except (NoSolution, ValueError):

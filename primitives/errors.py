@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from overlay import OverlayError
 
 __all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments"]
@@ -10,8 +12,12 @@ __all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments"]
 class NoSolution(OverlayError):
     """No argument leads to this value with these parameters; says where the domain was left.
 
+    best: the closest solution found, where a search for the nearest ran out of time.
+
     A solver of a relation raises it with one constant string, the reason: numba compiles that.
     """
+
+    best: Any = None
 
 
 class BrokenLaw(OverlayError, AssertionError):

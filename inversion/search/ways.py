@@ -394,11 +394,22 @@ class Search:
             if not left:
                 return self.each_root(frame, s, root, guess)
             start = self.starts.get(left[0].name, left[0].domain.default)
-            found = members(left[0].domain, start, None)
+            found = members(left[0].domain, start, self.range_in(frame, s, root, left[0]))
             one = (s.choosing(**{left[0].name: value}) for value in found)
             return fairly(one, lambda s: choices(s, left[1:]))
 
         return choices(state, inner)
+
+    def range_in(
+        self, frame: Frame, state: State, root: Root, parameter: Parameter
+    ) -> Values | None:
+        """Where a choice inside an equation lies: what it numbers is within known sets."""
+        for step in root.steps:
+            for coordinate, own in step.chosen.items() if isinstance(step, Step) else ():
+                if frame.names[own.name] == parameter:
+                    known = known_for(state, step.solved.statement, step.solved.mode.takes)
+                    return self.solver.range_of(state, step, coordinate, known)
+        return None
 
     def each_root(
         self, frame: Frame, state: State, root: Root, guess: Parameter

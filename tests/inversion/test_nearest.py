@@ -83,7 +83,7 @@ def test_answers_stay_in_declared_domains_and_known_axes_are_kept():
     inside = invert(lambda x: x * x, F, domain={"x": Interval(0, 10)})
     assert inside.nearest(4.0, -3.0) == (2.0,)
     leg = choose(lambda a, b: math.hypot(a, b), F, F, known=("return", "a"))
-    assert leg.nearest(5.0, 3.0, guess=-1.0) == pytest.approx((-4.0,))
+    assert leg.nearest(5.0, 3.0, -1.0) == pytest.approx((-4.0,))
 
 
 def test_where_there_is_no_solution_that_is_proven():
