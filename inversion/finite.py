@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from inversion.lifting import Lifted
 from inversion.lifting.functions import body_of, python_code
@@ -22,7 +23,9 @@ from primitives import Bool, Domain, Integers, NoSolution, Relation, parametric,
 from primitives.kernels import compiled
 from primitives.relation import RETURN
 
-__all__ = ["MOST_TRIED", "by_trial"]
+__all__ = ["MOST_TRIED", "by_trial", "is_by_trial"]
+
+_made: WeakSet[Relation] = WeakSet()
 
 MOST_TRIED = 65_536
 """Combinations of values; a function of more is not gone through."""
@@ -50,6 +53,7 @@ def by_trial(
     if body is None or returns is None:
         return None
     made = _relation(function, inputs, unknown, domains, context, returns)
+    _made.add(made)
     where = location_of(function)
     variables = tuple(Variable(name, kind) for (name, _), kind in zip(inputs, kinds, strict=True))
     result = Variable(renumbered("result", [v.name for v in variables]), returns)
@@ -58,6 +62,12 @@ def by_trial(
     results = {RETURN: result}
     program = Program(describe(function), variables, (statement,), results, where, functions)
     return Lifted(program, {**{v.name: v.name for v in variables}, RETURN: RETURN})
+
+
+def is_by_trial(program: Program) -> bool:
+    """Whether a program is solved by trying all values: an inverse without an answer for one θ
+    has none for any other."""
+    return any(statement.relation in _made for statement in program.statements)
 
 
 def _size(domain: Domain | None) -> int:

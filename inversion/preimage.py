@@ -175,8 +175,12 @@ def states(
     known: Sequence[Any],
     starts: Mapping[str, Any],
     within: Mapping[str, Values] | None = None,
+    fixed: Mapping[str, Any] | None = None,
 ) -> Iterator[State | None]:
-    """The ends of all ways through the plan; None for each step that has found nothing."""
+    """The ends of all ways through the plan; None for each step that has found nothing.
+
+    fixed: coordinates that have these values on all of them.
+    """
     try:
         box = box_of(inverse, known, within)
     except Nothing:
@@ -192,7 +196,7 @@ def states(
     names = {parameter.name: parameter for parameter in plan.parameters}
     program: Program = inverse.origin
     frame = Frame(plan, program, names)
-    yield from Search(starts).run(frame, State(values, box, {}, {}))
+    yield from Search(starts, fixed).run(frame, State(values, box, dict(fixed or {}), {}))
 
 
 def branch_of(inverse: Inverse, known: tuple[Any, ...], state: State) -> SolutionBranch | None:

@@ -52,10 +52,14 @@ Item = tuple[Variable, Parameter] | Step | Root
 
 
 class Search:
-    """The ways through a plan. starts: coordinates from which choices are tried outwards."""
+    """The ways through a plan. starts: coordinates from which choices are tried outwards.
 
-    def __init__(self, starts: Mapping[str, Any]) -> None:
-        self.starts = starts
+    fixed: coordinates that are given, which are in the ``theta`` of the state where it begins.
+    """
+
+    def __init__(self, starts: Mapping[str, Any], fixed: Mapping[str, Any] | None = None) -> None:
+        self.fixed = dict(fixed or {})
+        self.starts = {**starts, **self.fixed}
         self.solver = Solver()
 
     def run(self, frame: Frame, state: State) -> Iterator[State | None]:
@@ -117,6 +121,8 @@ class Search:
         """A free variable: each value of a discrete one; a continuous one stays open."""
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
+        if name in self.fixed:
+            return self.given(frame, state, variable, self.fixed[name])
         if is_discrete(parameter.domain):
             return self.valued(frame, state, variable, parameter)
         if allowed is not None and allowed.low == allowed.high:
@@ -124,6 +130,14 @@ class Search:
             known = {**state.values, variable: value}
             return state.having(values=known).choosing(**{name: value})
         return state.having(kept={**state.kept, name: parameter.domain})
+
+    def given(self, frame: Frame, state: State, variable: Variable, value: Any) -> State | None:
+        """The state where a free variable has the value that is given for it."""
+        only = point(value) if variable in state.box else None
+        box = state.box if only is None else boxed(frame, state, {variable: only})
+        return (
+            None if box is None else state.having(values={**state.values, variable: value}, box=box)
+        )
 
     def valued(
         self, frame: Frame, state: State, variable: Variable, parameter: Parameter
@@ -229,6 +243,8 @@ class Search:
                 continue
             theta = dict(zip(mode.coordinates, given, strict=True))
             chosen = {names[c].name: value for c, value in theta.items() if c in names}
+            if any(value != self.fixed.get(name, value) for name, value in chosen.items()):
+                continue
             found = {**state.values, **dict(zip(unknown, typed, strict=True))}
             yield state.having(values=found, box=box).choosing(**chosen)
 
@@ -331,7 +347,7 @@ class Search:
         for p in names.values():
             if p.name not in {q.name for q in renamed.values()} and p.name not in chosen:
                 chosen[p.name] = p.domain.default
-        theta = {**state.theta, **chosen}
+        theta = {**state.theta, **chosen, **self.fixed}
         inner = state.having(values=known, box=box, theta=theta)
         found = self.run(Frame(plan, program, renamed), inner)
         return (s and self.left(frame, state, step, plan, s) for s in found)
@@ -359,16 +375,18 @@ class Search:
     ) -> State | Iterator[State | None] | None:
         """The states for each root of an equation, where all else in it is known."""
         guess = frame.names[root.guess.name]
+        is_given = guess.name in self.fixed  # the inverse finds the root from there
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
         inner = [p for p in inner if p.name not in state.theta]
         nested = any(isinstance(step, Root) for step in root.steps)
         known = all(v in state.values for v in root.needs)
         if nested or not known or not all(is_discrete(p.domain) for p in inner):
-            return keeping(state, [guess, *(p for p in inner if p.name not in state.kept)])
+            open_ = [p for p in (guess, *inner) if p.name not in {**state.kept, **state.theta}]
+            return keeping(state, open_)
 
         def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
             if not left:
-                return self.each_root(frame, s, root, guess)
+                return iter((s,)) if is_given else self.each_root(frame, s, root, guess)
             start = self.starts.get(left[0].name, left[0].domain.default)
             found = members(left[0].domain, start, None)
             one = (s.choosing(**{left[0].name: value}) for value in found)
