@@ -9,7 +9,7 @@ overdetermined, several unknowns in one loop, guesses that depend on one another
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,11 @@ from numpy.typing import NDArray
 
 from inversion.arrays.limits import has_arrays
 from inversion.contraction import Nothing, Values
+from inversion.loops import Loop
 from inversion.preimage import box_of
+from inversion.program import Statement
 from inversion.sequence import point_of
+from inversion.structured import Structured
 from inversion.trees import leaves, rebuilt, taken_apart
 from primitives import Interval
 from primitives.arrays.domain import element_of, shape_of
@@ -28,7 +31,7 @@ from primitives.relation import RETURN
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
 
-__all__ = ["STARTS", "from_arguments", "has_numbers"]
+__all__ = ["STARTS", "from_arguments", "goes_on", "has_numbers"]
 
 STARTS = 24
 """From so many points the difference goes down."""
@@ -68,37 +71,43 @@ def _size(kind: Any, elements: tuple[Any, ...]) -> int:
     return math.prod(shape_of(kind)) * (2 if element is complex else 1)
 
 
-def from_arguments(
-    inverse: Inverse, known: Sequence[Any], given: Mapping[str, Any]
-) -> Iterator[tuple[tuple[Any, ...], list[Any]]]:
-    """Solutions: the unknown axes, and all arguments of the function.
+def goes_on(inverse: Inverse) -> bool:
+    """Whether a run of the function may never end: it has a loop that counts through nothing."""
+    return _has_while(inverse.origin.statements)
 
-    given: coordinates of θ that are fixed; those that are inputs themselves are kept.
+
+def _has_while(statements: Iterable[Statement]) -> bool:
+    for statement in statements:
+        rule = statement.relation
+        if isinstance(rule, Loop) and rule.bounds is None:
+            return True
+        if isinstance(rule, Structured) and _has_while(rule.inside):
+            return True
+    return False
+
+
+def from_arguments(
+    inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]
+) -> Iterator[list[Any]]:
+    """All arguments of the function, for each place where the difference is least.
+
+    fixed: inputs of the program that are given, by name.
     """
     try:
-        problem = _problem(inverse, known, given)
+        problem = _problem(inverse, known, fixed)
     except Nothing:
         return
     for number in range(STARTS):
         x = _descended(problem, problem.start(number))
-        if x is None:
-            continue
-        args = problem.arguments(x)
-        try:
-            result = inverse.result_of(args)
-        except REFUSED:
-            continue
-        if inverse.is_result(result, problem.wanted):
-            values = dict(zip(inverse.axes.inputs, args, strict=True))
-            yield tuple(values[axis] for axis in inverse.unknown), args
+        if x is not None:
+            yield problem.arguments(x)
 
 
-def _problem(inverse: Inverse, known: Sequence[Any], given: Mapping[str, Any]) -> _Problem:
+def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> _Problem:
     """Raises Nothing where sets show that there is no solution."""
     values = dict(zip(inverse.known, known, strict=True))
     box = {} if has_arrays(inverse.origin) else box_of(inverse, known)
     sets = {variable.name: found for variable, found in box.items()}
-    fixed = {v.name: given[p.name] for v, p in inverse.program.free.items() if p.name in given}
     names = [leaf for axis in inverse.unknown for leaf in leaves(inverse.axes.trees[axis])]
     bounds: list[_Bounds] = []
     for name in names:
@@ -107,7 +116,7 @@ def _problem(inverse: Inverse, known: Sequence[Any], given: Mapping[str, Any]) -
         kind = inverse.origin.operand(name).kind
         own = _bounds(inverse.domains.get(name), sets.get(name))
         bounds += [own] * _size(kind, (float, complex))
-    return _Problem(inverse, values, values[RETURN], names, fixed, bounds)
+    return _Problem(inverse, values, values[RETURN], names, fixed, bounds, goes_on(inverse))
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,7 @@ class _Problem:
     names: Sequence[str]
     fixed: Mapping[str, Any]
     bounds: Sequence[_Bounds]
+    may_go_on: bool
 
     def start(self, number: int) -> Numbers:
         if number == 0:
@@ -187,8 +197,11 @@ class _Problem:
 
     def off(self, x: Numbers) -> Numbers | None:
         """How far the function is off, relative to what is known; None where it gives nothing."""
+        args = self.arguments(x)
+        if self.may_go_on and self.inverse.coordinates_of(args) is None:
+            return None
         try:
-            result = self.inverse.result_of(self.arguments(x))
+            result = self.inverse.result_of(args)
             tree = self.inverse.axes.trees[RETURN]
             pairs = zip(taken_apart(tree, result), taken_apart(tree, self.wanted), strict=True)
             found, wanted = map(

@@ -1,11 +1,13 @@
 """The search for a solution where parameters are not given: in a fixed order, with a fixed end.
 
 1. The default θ.
-2. The solutions, discrete choices outwards from their defaults, as ``solutions`` goes through them:
-   single ones as they come, of families the default and then points of a fixed sequence.
-3. Points of the same sequence in the space of all parameters.
-4. The arguments themselves: from some starts, the difference between what the function gives and
+2. The first of the solutions, discrete choices outwards from their defaults, as ``preimage`` goes
+   through them: single ones as they come, of families the default, then points of a fixed sequence.
+3. The arguments themselves: from some starts, the difference between what the function gives and
    what is known goes down to nothing by the method of Levenberg and Marquardt.
+4. Boxes of arguments, made narrower and cut in two.
+5. The solutions that come after the first ones.
+6. Points of the same sequence in the space of all parameters.
 
 The sequence is that of J. H. Halton (1960), which fills a cube evenly. How far is looked is counted
 in steps, so that the answer is the same every time, on every machine.
@@ -13,13 +15,15 @@ in steps, so that the answer is the same every time, on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inversion.arguments import STARTS, from_arguments, has_numbers
+from inversion.arguments import STARTS, from_arguments, goes_on, has_numbers
 from inversion.arrays.limits import has_arrays
+from inversion.boxes import BOXES, from_boxes, has_boxes
 from inversion.errors import NoSolution, NotInvertible, OutsideDomain
 from inversion.finite import is_by_trial
 from inversion.parameters import ParameterSpace
@@ -27,20 +31,25 @@ from inversion.plan import Root
 from inversion.preimage import SolutionBranch, branch_of, infeasible, states
 from inversion.sequence import point_of
 from inversion.structured import Structured
+from primitives.relation import RETURN
 
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
 
 __all__ = ["FAMILIES", "FAMILY_POINTS", "SEARCH_STEPS", "SPACE_POINTS", "asked", "working_theta"]
 
-SEARCH_STEPS = 1_000
+SEARCH_STEPS = 500
 """So many steps through the solutions are gone, of which each finds one, a family, or nothing."""
+FIRST_STEPS = 100
+"""So many of them come before the arguments themselves are looked for, the others afterwards."""
 FAMILIES = 16
-"""In so many families of solutions points are tried."""
+"""In so many families of solutions points are tried, each time."""
 FAMILY_POINTS = 16
 """So many points are tried of each family, after its default."""
 SPACE_POINTS = 64
 """So many points are tried of the space of all parameters."""
+FEW_POINTS = 8
+"""The same where roots are looked for from each, which takes long."""
 HINT_STEPS = 100
 """The same as SEARCH_STEPS, for a note in an error."""
 
@@ -113,7 +122,10 @@ class _Search:
         self.theta: tuple[Any, ...] | None = None
         self.has_arrays = has_arrays(inverse.origin)
         self.looked: list[str] = []
+        self.steps = 0
         self.ended = False  # whether the ways through the plan have come to an end
+        self.may_go_on = goes_on(inverse)
+        self.is_ruled_out = False  # whether no box of arguments is left
         self.met = False  # whether one of them led to something
 
     def tried(self, theta: tuple[Any, ...]) -> Answer | None:
@@ -134,27 +146,39 @@ class _Search:
             return
         open_ = [p for p in self.inverse.parameters if p.name not in self.given]
         self.looked.append("the default θ")
-        if not self.has_arrays:
-            yield from self.through_solutions(steps)
-        if not self.is_exhausted and open_:
-            yield from self.points(self.inverse.parameters, self.tried, SPACE_POINTS)
-            self.looked.append(f"{SPACE_POINTS} points of the parameters")
+        through = iter(()) if self.has_arrays else self.through_solutions(steps)
+        yield from itertools.takewhile(lambda answer: answer is not None, through)
         if not self.is_exhausted and has_numbers(self.inverse):
-            yield from self.from_arguments()
+            yield from self.of_arguments(from_arguments(self.inverse, self.known, self.fixed))
             self.looked.append(f"{STARTS} starts of the arguments")
+        if not self.is_exhausted and has_boxes(self.inverse):
+            yield from self.of_arguments(from_boxes(self.inverse, self.known, self.fixed))
+            self.looked.append(f"up to {BOXES} boxes of the arguments")
+        if not self.is_exhausted:
+            yield from filter(None, through)
+        if not self.is_exhausted and open_:
+            most = FEW_POINTS if has_roots(self.inverse) else SPACE_POINTS
+            yield from self.points(self.inverse.parameters, self.tried, most)
+            self.looked.append(f"{most} points of the parameters")
 
     @property
     def is_exhausted(self) -> bool:
         """Whether all that is possible has been tried, exactly: then there is no solution."""
-        return self.ended and not self.met and is_exact(self.inverse)
+        return self.is_ruled_out or (self.ended and not self.met and is_exact(self.inverse))
 
     # ---- the ways to look ----
 
-    def through_solutions(self, steps: int) -> Iterator[Answer]:
+    def through_solutions(self, steps: int) -> Iterator[Answer | None]:
+        """Solutions, and None once, after the first steps."""
         families: list[SolutionBranch] = []
-        count = 0
-        for state in states(self.inverse, self.known, {}, fixed=self.given):
-            count += 1
+        found = states(self.inverse, self.known, {}, fixed=self.given)
+        for count in range(1, steps + 1):
+            try:
+                state = next(found)
+            except StopIteration:
+                self.ended = True
+                break
+            self.steps = count
             if state is not None:
                 self.met = True
                 branch = branch_of(self.inverse, self.known, state)
@@ -164,14 +188,17 @@ class _Search:
                 elif branch is not None and len(families) < FAMILIES:
                     families.append(branch)
                     yield from self.of_family(branch, range(1))
-            if count >= steps:
-                break
-        else:
-            self.ended = True
+            if count == FIRST_STEPS:
+                yield from self.of_families(families)
+                families = []
+                yield None
+        yield from self.of_families(families)
+        end = "which is all there are" if self.ended else "where the search stops"
+        self.looked.append(f"{self.steps} steps through the solutions, {end}")
+
+    def of_families(self, families: Sequence[SolutionBranch]) -> Iterator[Answer]:
         for branch in families:
             yield from self.of_family(branch, range(1, FAMILY_POINTS + 1))
-        end = "which is all there are" if self.ended else "where the search stops"
-        self.looked.append(f"{count} steps through the solutions, {end}")
 
     def of_family(self, branch: SolutionBranch, numbers: range) -> Iterator[Answer]:
         """What points of a family lead to: number 0 is its default."""
@@ -190,22 +217,52 @@ class _Search:
             if answer is not None:
                 yield answer
 
-    def from_arguments(self) -> Iterator[Answer]:
-        names = self.inverse.parameters.names
-        for found, args in from_arguments(self.inverse, self.known, self.given):
-            theta = self.inverse.coordinates_of(args)
-            if theta is not None:
-                answer = self.tried(theta)
-                if answer is not None:
-                    yield answer
-                    continue
-            if theta is None and not self.given:
-                yield found
-            elif theta is not None and all(
-                self.given.get(n, v) == v for n, v in zip(names, theta, strict=True)
-            ):
-                self.theta = theta
-                yield found
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The inputs of the program that are coordinates which are given."""
+        inverse = self.inverse
+        free = {v.name: p.name for v, p in inverse.program.free.items()}
+        return {v: self.given[n] for v, n in free.items() if n in self.given}
+
+    def of_arguments(self, found: Iterator[list[Any] | None]) -> Iterator[Answer]:
+        """What of these arguments leads to the known values. None: there are no others."""
+        for args in found:
+            if args is None:
+                self.is_ruled_out = True
+                return
+            answer = self.of_these(args)
+            if answer is not None:
+                yield answer
+
+    def of_these(self, args: list[Any]) -> Answer | None:
+        inverse, names = self.inverse, self.inverse.parameters.names
+        # a function that may go on for ever is run where its inverse says that it ends
+        theta = inverse.coordinates_of(args) if self.may_go_on else ()
+        if theta is None or not self.is_solution(args):
+            return None
+        theta = theta or inverse.coordinates_of(args)
+        if theta is not None:
+            answer = self.tried(theta)
+            if answer is not None:
+                return answer
+        if self.given and (
+            theta is None
+            or any(self.given.get(n, v) != v for n, v in zip(names, theta, strict=True))
+        ):
+            return None
+        self.theta = theta
+        values = dict(zip(inverse.axes.inputs, args, strict=True))
+        return tuple(values[axis] for axis in inverse.unknown)
+
+    def is_solution(self, args: list[Any]) -> bool:
+        inverse = self.inverse
+        wanted = dict(zip(inverse.known, self.known, strict=True))
+        if RETURN not in wanted:
+            return True
+        try:
+            return inverse.is_result(inverse.result_of(args), wanted[RETURN])
+        except Exception:  # of the function
+            return False
 
     # ---- what is said where there is none ----
 
@@ -248,6 +305,11 @@ def is_exact(inverse: Inverse) -> bool:
             isinstance(step, Root) or step.solved.mode.incomplete for step in inverse.program.steps
         )
     )
+
+
+def has_roots(inverse: Inverse) -> bool:
+    """Whether a root is looked for."""
+    return any(isinstance(step, Root) for step in inverse.program.steps)
 
 
 def _further(has_arrays: bool, is_given: bool) -> str:

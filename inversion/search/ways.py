@@ -80,6 +80,7 @@ class Search:
         for place in range(at, len(items)):
             found = self.taken(frame, state, items[place])
             if found is None:
+                yield None
                 return
             if not isinstance(found, State):
                 rest = functools.partial(self.resumed, frame, items, place + 1)
