@@ -1,6 +1,6 @@
 """The search for a solution where parameters are not given: in a fixed order, with a fixed end.
 
-1. The default θ.
+1. The default θ. (Where a plan looks for roots among arrays, which takes long, 3 comes first.)
 2. The first of the solutions, discrete choices outwards from their defaults, as ``preimage`` goes
    through them: single ones as they come, of families the default, then points of a fixed sequence.
 3. The arguments themselves: from some starts, the difference between what the function gives and
@@ -29,6 +29,7 @@ from inversion.finite import is_by_trial
 from inversion.parameters import ParameterSpace
 from inversion.plan import Root
 from inversion.preimage import SolutionBranch, branch_of, infeasible, states
+from inversion.repeated import Repeated, size_of
 from inversion.sequence import point_of
 from inversion.structured import Structured
 from primitives.relation import RETURN
@@ -36,7 +37,16 @@ from primitives.relation import RETURN
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
 
-__all__ = ["FAMILIES", "FAMILY_POINTS", "SEARCH_STEPS", "SPACE_POINTS", "asked", "working_theta"]
+__all__ = [
+    "FAMILIES",
+    "FAMILY_POINTS",
+    "SEARCH_STEPS",
+    "SPACE_POINTS",
+    "asked",
+    "asked_first",
+    "is_slow",
+    "working_theta",
+]
 
 SEARCH_STEPS = 500
 """So many steps through the solutions are gone, of which each finds one, a family, or nothing."""
@@ -48,6 +58,8 @@ FAMILY_POINTS = 16
 """So many points are tried of each family, after its default."""
 SPACE_POINTS = 64
 """So many points are tried of the space of all parameters."""
+MOST_OF_ONE = 64
+"""So many numbers of one coordinate differ from point to point; all others have their defaults."""
 FEW_POINTS = 8
 """The same where roots are looked for from each, which takes long."""
 HINT_STEPS = 100
@@ -84,6 +96,21 @@ def asked(
     if found is None:
         raise search.error(refused)
     return found
+
+
+def is_slow(inverse: Inverse) -> bool:
+    """Whether each θ takes long, and arguments can be looked for: where a plan looks for roots
+    among arrays."""
+    return has_roots(inverse) and has_arrays(inverse.origin) and has_numbers(inverse)
+
+
+def asked_first(
+    inverse: Inverse, known: tuple[Any, ...], given: Mapping[str, Any], solve: Solve
+) -> Answer | None:
+    """The solution that is looked for before the default θ, from the arguments, where ``is_slow``;
+    None where none is found."""
+    search = _Search(inverse, known, given, solve)
+    return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
 
 
 def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> list[tuple[str, str]]:
@@ -324,4 +351,18 @@ def _further(has_arrays: bool, is_given: bool) -> str:
 
 
 def _point(space: ParameterSpace, number: int) -> tuple[Any, ...]:
-    return space.from_unit(point_of(number, space.dimensions))
+    """A point of the space: choices that are repeated have their defaults after the first turns."""
+    sizes = [min(size_of(p.domain), MOST_OF_ONE) for p in space]
+    units = iter(point_of(number, sum(sizes)))
+    found: list[Any] = []
+    for parameter, size in zip(space, sizes, strict=True):
+        domain, own = parameter.domain, [next(units) for _ in range(size)]
+        if isinstance(domain, Repeated):
+            inner = size_of(domain.each)
+            turns = Repeated(domain.each, min(domain.most, size // inner))
+            found.append(turns.from_unit(own[: turns.size]) if turns.most else ())
+        elif size < size_of(domain):
+            found.append(domain.default)
+        else:
+            found.append(domain.from_unit(own if domain.dtype.shape else own[0]))
+    return tuple(found)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.limits import refuse_arrays, refuse_sequences
-from inversion.asking import asked, working_theta
+from inversion.asking import asked, asked_first, is_slow, working_theta
 from inversion.code import Cache, Code
 from inversion.dask_arrays import has_dask, lazily
 from inversion.definition import Definition
@@ -173,20 +173,28 @@ class Inverse(Readable):
             theta = self._default
         else:
             theta = tuple(chosen.get(p.name, p.domain.default) for p in space)
-        try:
-            return self._at(known, theta)
-        except NoSolution as error:
-            if self._watch.changed:
-                raise
-            refused = error
 
         def solve(theta: tuple[Any, ...]) -> tuple[Any, ...]:
             return self._at(known, theta)
 
+        if self._is_slow and len(chosen) < len(space):
+            found = asked_first(self, known, chosen, solve)
+            if found is not None:
+                return found
+        try:
+            return solve(theta)
+        except NoSolution as error:
+            if self._watch.changed:
+                raise
+            refused = error
         if len(space) and len(chosen) == len(space):
             refused.later = lambda: working_theta(self, known, solve)
             raise refused
         return asked(self, known, chosen, solve, refused)
+
+    @cached_property
+    def _is_slow(self) -> bool:
+        return is_slow(self)
 
     @cached_property
     def _default(self) -> tuple[Any, ...]:
