@@ -60,8 +60,8 @@ SPACE_POINTS = 64
 """So many points are tried of the space of all parameters."""
 MOST_OF_ONE = 64
 """So many numbers of one coordinate differ from point to point; all others have their defaults."""
-FEW_POINTS = 8
-"""The same where roots are looked for from each, which takes long."""
+FEW_POINTS = 4
+"""So many, of each, where roots are looked for from each point, which takes long."""
 HINT_STEPS = 100
 """The same as SEARCH_STEPS, for a note in an error."""
 
@@ -89,13 +89,30 @@ def asked(
     """
     search = _Search(inverse, known, given, solve)
     proof = None if search.has_arrays else infeasible(inverse, known)
+    if not len(inverse.parameters):
+        raise _without_choice(inverse, refused, proof)
     if proof is not None:
         proof.proved = True
+        proof.notes = (("with the default θ", refused.asked), *proof.notes)
         raise proof
     found = next(search.run(steps), None)
     if found is None:
         raise search.error(refused)
     return found
+
+
+def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | None) -> NoSolution:
+    """The error of an inverse that has no parameters: what its one way says, and whether there is
+    none at all."""
+    if proof is not None:
+        refused.proved, note = True, proof.notes
+    elif is_exact(inverse) or is_by_trial(inverse.origin):
+        refused.proved, note = True, (("proof", "nothing is left to choose, and all is exact"),)
+    else:
+        return refused
+    refused.notes = (*refused.notes, *note)
+    refused.help = NONE_EXISTS
+    return refused
 
 
 def is_slow(inverse: Inverse) -> bool:
@@ -182,7 +199,7 @@ class _Search:
             yield from self.of_arguments(from_boxes(self.inverse, self.known, self.fixed))
             self.looked.append(f"up to {BOXES} boxes of the arguments")
         if not self.is_exhausted:
-            yield from filter(None, through)
+            yield from (answer for answer in through if answer is not None)
         if not self.is_exhausted and open_:
             most = FEW_POINTS if has_roots(self.inverse) else SPACE_POINTS
             yield from self.points(self.inverse.parameters, self.tried, most)
@@ -199,6 +216,7 @@ class _Search:
         """Solutions, and None once, after the first steps."""
         families: list[SolutionBranch] = []
         found = states(self.inverse, self.known, {}, fixed=self.given)
+        is_slow = has_roots(self.inverse)  # what is a family is then left for later
         for count in range(1, steps + 1):
             try:
                 state = next(found)
@@ -214,18 +232,22 @@ class _Search:
                     yield branch.point
                 elif branch is not None and len(families) < FAMILIES:
                     families.append(branch)
-                    yield from self.of_family(branch, range(1))
+                    yield from self.of_family(branch, range(0 if is_slow else 1))
             if count == FIRST_STEPS:
-                yield from self.of_families(families)
-                families = []
+                if not is_slow:
+                    yield from self.of_families(families)
+                    families = []
                 yield None
+        if is_slow:
+            yield None
         yield from self.of_families(families)
         end = "which is all there are" if self.ended else "where the search stops"
         self.looked.append(f"{self.steps} steps through the solutions, {end}")
 
     def of_families(self, families: Sequence[SolutionBranch]) -> Iterator[Answer]:
+        most = FEW_POINTS if has_roots(self.inverse) else FAMILY_POINTS
         for branch in families:
-            yield from self.of_family(branch, range(1, FAMILY_POINTS + 1))
+            yield from self.of_family(branch, range(1, most + 1))
 
     def of_family(self, branch: SolutionBranch, numbers: range) -> Iterator[Answer]:
         """What points of a family lead to: number 0 is its default."""
@@ -307,7 +329,7 @@ class _Search:
                 "leads there",
                 where=refused.where or inverse.origin.where,
                 notes=[("proof", "all choices were tried"), *notes],
-                help="no arguments of the function lead to this value"
+                help=NONE_EXISTS
                 if not kept
                 else "leave these coordinates out: others may lead there",
                 proved=not kept,

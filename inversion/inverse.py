@@ -57,7 +57,7 @@ class Inverse(Readable):
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Watch(definition.plan.program.functions, definition.context)
-        self._rows = Rows(definition, self._code, self._interpreted, lambda: self._watch.changed)
+        self._rows = Rows(definition, self._code, self._solved, lambda: self._watch.changed)
 
     def __reduce__(self) -> Any:
         return self._request.reduced()
@@ -280,13 +280,16 @@ class Inverse(Readable):
         out: Any = None,
         on_error: OnError = "raise",
         progress: Progress = False,
+        **named: Any,
     ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
         Arrays of known values and θ are broadcast against one another; of an axis that is itself an
-        array, the rows come first. theta: a structured array of ``parameters.dtype``, or one θ for
-        all rows; left out where there are no parameters, or only spare ones. out: what the answers
-        are written into and returned as, of any layout: an array, or a tuple of arrays where
+        array, the rows come first. theta: a structured array of ``parameters.dtype``, one θ for
+        all rows, or a dict of some coordinates, an array or a value each; named: such coordinates
+        by name. Those that are not given have their defaults; rows that have no answer so are
+        searched as a call does, one by one, which takes long where there are many. out: what the
+        answers are written into and returned as, of any layout: an array, or a tuple of arrays where
         several axes are unknown; where a row raises, part of it may have been written. on_error:
         raise for the first row without a solution, or leave NaN there (where the answers are
         floats). progress: whether to show a bar; or a function that is called, time and again, with
@@ -295,21 +298,27 @@ class Inverse(Readable):
         chunk by chunk.
         Raises what a call raises, and NotCompilable.
         """
-        if theta is None and out is None and progress is False:
+        if theta is None and out is None and progress is False and not named:
             answers = self._rows.as_they_are(known, on_error)
             if answers is not None:
                 return answers
         self._code.check()
-        known_axes, spare = self.known, len(self.parameters)
-        if theta is None and spare and self.parameters.optional:
-            theta = self.parameters.default()
-        if len(known) != len(known_axes) or (theta is None) == bool(spare):
+        space = self.parameters
+        if len(known) != len(self.known) or (theta is not None and not len(space)):
             raise WrongArguments(
-                f"{self!r} takes {', '.join(known_axes)} and "
-                + (f"theta= ({', '.join(self.parameters.names)})" if spare else "no theta"),
+                f"{self!r} takes {', '.join(self.known)} and "
+                + (f"theta= ({', '.join(space.names)})" if len(space) else "no theta"),
                 where=caller(),
-                help="theta is an array of inv.parameters.dtype, or one θ",
+                help="theta is an array of inv.parameters.dtype, one θ, or a dict of coordinates",
             )
+        if named:
+            if theta is not None and not isinstance(theta, Mapping):
+                raise WrongArguments(
+                    f"{', '.join(named)} and a whole θ are given",
+                    where=caller(),
+                    help="give coordinates by name, or theta=",
+                )
+            theta = {**(theta or {}), **named}
         wanted = Wanted(out, on_error, progress)
         if has_dask(self._definition, known, theta):
             return lazily(self, self._definition, known, theta, wanted)
