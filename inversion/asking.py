@@ -1,6 +1,7 @@
 """The search for a solution where parameters are not given: in a fixed order, with a fixed end.
 
-1. The default θ. (Where a plan looks for roots among arrays, which takes long, 3 comes first.)
+1. The default θ. (Where a plan looks for one root inside another, or for roots among arrays, which
+   takes long, 3 comes first.)
 2. The first of the solutions, discrete choices outwards from their defaults, as ``preimage`` goes
    through them: single ones as they come, of families the default, then points of a fixed sequence.
 3. The arguments themselves: from some starts, the difference between what the function gives and
@@ -47,6 +48,8 @@ __all__ = [
     "is_slow",
     "working_theta",
 ]
+
+NONE_EXISTS = "no arguments of the function lead to this value"
 
 SEARCH_STEPS = 500
 """So many steps through the solutions are gone, of which each finds one, a family, or nothing."""
@@ -117,8 +120,10 @@ def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | N
 
 def is_slow(inverse: Inverse) -> bool:
     """Whether each θ takes long, and arguments can be looked for: where a plan looks for roots
-    among arrays."""
-    return has_roots(inverse) and has_arrays(inverse.origin) and has_numbers(inverse)
+    among arrays, or for one root inside another."""
+    roots = [step for step in inverse.program.steps if isinstance(step, Root)]
+    nested = any(isinstance(step, Root) for root in roots for step in root.steps)
+    return bool(roots) and (nested or has_arrays(inverse.origin)) and has_numbers(inverse)
 
 
 def asked_first(

@@ -288,12 +288,12 @@ class Inverse(Readable):
         array, the rows come first. theta: a structured array of ``parameters.dtype``, one θ for
         all rows, or a dict of some coordinates, an array or a value each; named: such coordinates
         by name. Those that are not given have their defaults; rows that have no answer so are
-        searched as a call does, one by one, which takes long where there are many. out: what the
-        answers are written into and returned as, of any layout: an array, or a tuple of arrays where
-        several axes are unknown; where a row raises, part of it may have been written. on_error:
-        raise for the first row without a solution, or leave NaN there (where the answers are
-        floats). progress: whether to show a bar; or a function that is called, time and again, with
-        the number of rows done and of all rows.
+        searched as a call does, one by one, which takes long where there are many.
+        out: what the answers are written into and returned as, of any layout: an array, or a tuple
+        of arrays where several axes are unknown; where a row raises, part of it may have been
+        written. on_error: raise for the first row without a solution, or leave NaN there (where
+        the answers are floats). progress: whether to show a bar; or a function that is called, time
+        and again, with the number of rows done and of all rows.
         Where a known value or θ is a dask array, the answers are: computed when they are asked for,
         chunk by chunk.
         Raises what a call raises, and NotCompilable.
