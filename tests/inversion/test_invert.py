@@ -409,7 +409,7 @@ def test_an_answer_that_has_lost_its_digits_is_refused():
 
 def test_a_wrong_number_of_coordinates_names_them():
     inverse = invert(arm, F, F, F)
-    for theta in ((), ((1.0,),), ((1.0, 2.0, 0, 4),), (5.0,)):
+    for theta in (((1.0,),), ((1.0, 2.0, 0, 4),), (5.0,)):
         with pytest.raises(TypeError, match=r"3 coordinates \(a, b, k_") as caught:
             inverse(1.0, *theta)
         assert isinstance(caught.value, OverlayError)
