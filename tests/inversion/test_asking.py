@@ -182,7 +182,9 @@ def test_a_coordinate_is_given_by_name_in_a_dict_in_a_tuple_or_alone():
 def test_known_values_are_given_by_position_or_under_the_name_of_their_axis():
     product = choose(lambda x, y: x * y, F, F, known=("return", "x"))
     (name,) = product.parameters.names
-    assert product(6.0, 3.0) == product(6.0, x=3.0) == product(**{"return": 6.0, "x": 3.0}) == (2.0,)
+    assert (
+        product(6.0, 3.0) == product(6.0, x=3.0) == product(**{"return": 6.0, "x": 3.0}) == (2.0,)
+    )
     assert product(0.0, x=0.0, **{name: 7.0}) == product(0.0, 0.0, {name: 7.0}) == (7.0,)
     with pytest.raises(WrongArguments, match="takes return, x"):
         product(6.0)
@@ -199,7 +201,11 @@ def test_a_choice_that_is_repeated_is_given_alone_or_in_a_tuple():
     inverse = invert(squared, F)
     value = squared(0.4)
     (name,) = inverse.parameters.names
-    for answer in (inverse(value, ((True,),)), inverse(value, (True,)), inverse(value, **{name: (True,)})):
+    for answer in (
+        inverse(value, ((True,),)),
+        inverse(value, (True,)),
+        inverse(value, **{name: (True,)}),
+    ):
         assert math.isclose(answer[0], -0.4)
 
 
