@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,12 +127,22 @@ def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Colu
 
 
 def theta_columns(space: ParameterSpace, theta: Any) -> list[Column]:
-    """One for each coordinate, from a structured array or from one θ for all rows.
+    """One for each coordinate, from a structured array, from one θ for all rows, or from a dict of
+    arrays or values; of what is not given, the default.
 
     Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
     """
-    if not isinstance(theta, np.ndarray):
-        arrays = [np.asarray(value) for value in space.filled(space.normal(theta))]
+    if theta is None or isinstance(theta, Mapping):
+        given: Mapping[str, Any] = theta or {}
+        space.check_known(given)
+        defaults = dict(zip(space.names, space.filled(space.default()), strict=True))
+        arrays = [np.asarray(given.get(name, defaults[name])) for name in space.names]
+    elif not isinstance(theta, np.ndarray):
+        chosen = space.chosen(theta)
+        whole = tuple(chosen[name] for name in space.names)
+        arrays = [np.asarray(value) for value in space.filled(whole)]
+    elif theta.dtype.names is None and len(space) == 1:
+        arrays = [theta]
     elif theta.dtype.names is None:
         raise space.wrong(0)
     else:

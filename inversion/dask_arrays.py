@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,8 @@ def lazily(
         for axis, value in zip(definition.axes.known, known, strict=True)
         for part in definition.parts(axis, value)
     ]
+    if isinstance(theta, Mapping):
+        theta = _of_one(theta)
     _check(definition, parts, theta)
     inner = [shape_of(kind) for kind in definition.leaf_kinds(definition.axes.known)]
     with_theta = _is_dask(theta) or isinstance(theta, np.ndarray)
@@ -100,6 +102,20 @@ class _Chunk:
             for part in taken_apart(trees[axis], answer)
         ]
         return tuple(found) if len(found) > 1 else found[0]
+
+
+def _of_one(theta: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Coordinates that all rows share. Raises WrongArguments for arrays of them."""
+    arrays = [
+        name for name, value in theta.items() if isinstance(value, np.ndarray) or _is_dask(value)
+    ]
+    if arrays:
+        raise WrongArguments(
+            f"of dask arrays θ.{arrays[0]} cannot be an array by name",
+            where=caller(),
+            help="give one value for all rows, or theta= as an array of inv.parameters.dtype",
+        )
+    return theta
 
 
 def _dimensions(side: str, inner: Sequence[tuple[int, ...]]) -> tuple[str, dict[str, int]]:

@@ -63,5 +63,8 @@ def _advice(has_parameters: bool, is_changed: bool) -> str:
     if is_changed:
         return "the function or a table of the context has changed since: call invert again"
     if has_parameters:
-        return "choose other parameters, or go through all of them: inv.solutions(value)"
-    return "no input of the function leads to this value"
+        return "leave θ, or some of its coordinates, out: what is not given is searched for"
+    return (
+        "nothing is left to choose: the function does not give this value, or digits are lost on "
+        "the way, which larger rtol and atol accept"
+    )

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from inversion.lifting import Lifted
 from inversion.lifting.functions import body_of, python_code
@@ -23,7 +24,9 @@ from primitives import Bool, Domain, Integers, NoSolution, Relation, parametric,
 from primitives.kernels import compiled
 from primitives.relation import RETURN
 
-__all__ = ["MOST_TRIED", "by_trial", "count_of", "listed"]
+__all__ = ["MOST_TRIED", "by_trial", "count_of", "is_by_trial", "listed"]
+
+_made: WeakSet[Relation] = WeakSet()
 
 MOST_RUN = 16  # arguments for which a function is run to see what it gives
 MOST_TRIED = 65_536
@@ -54,6 +57,7 @@ def by_trial(
     if body is None or returns is None:
         return None
     made = _relation(function, inputs, unknown, domains, context, returns)
+    _made.add(made)
     where = location_of(function)
     variables = tuple(Variable(name, kind) for (name, _), kind in zip(inputs, kinds, strict=True))
     result = Variable(renumbered("result", [v.name for v in variables]), returns)
@@ -94,6 +98,12 @@ def listed(domain: Domain | None) -> Sequence[Any]:
         assert domain.low is not None
         return range(domain.low, domain.low + _size(domain))
     return (False, True)
+
+
+def is_by_trial(program: Program) -> bool:
+    """Whether a program is solved by trying all values: an inverse without an answer for one θ
+    has none for any other."""
+    return any(statement.relation in _made for statement in program.statements)
 
 
 def _size(domain: Domain | None) -> int:

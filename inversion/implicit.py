@@ -33,19 +33,19 @@ def has_active(values: Sequence[Any]) -> bool:
 
 
 def with_tangents(
-    inverse: Inverse, function: Callable[..., Any], values: Sequence[Any]
+    inverse: Inverse, function: Callable[..., Any], values: Sequence[Any], theta: Any = None
 ) -> tuple[Any, ...]:
-    """What an inverse answers, with tangents, for known values some of which are active, and θ.
+    """What an inverse answers, with tangents, for known values some of which are active.
 
-    function: that is inverted, in its context. Raises NotInvertible unless one float is found from
+    function: that is inverted, in its context. theta: coordinates that are given; what is searched
+    for does not change with the values. Raises NotInvertible unless one float is found from
     one float, and where the known values are active in derivatives of different depths.
     """
-    count = len(inverse.known)
-    given = dict(zip(inverse.known, values, strict=False))
+    given = dict(zip(inverse.known, values, strict=True))
     active = [value for value in given.values() if isinstance(value, Active)]
     check_active(inverse.axes, inverse.origin, map(type, active))
     plain = [value.value if isinstance(value, Active) else value for value in given.values()]
-    (answer,) = inverse(*plain, *values[count:])
+    (answer,) = inverse(*plain, theta=theta or None)
     (wanted,) = inverse.unknown
     known = dict(zip(inverse.known, plain, strict=True))
     inputs = inverse.axes.inputs

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from inversion.arrays.limits import refuse_arrays, refuse_sequences
+from inversion.asking import asked, asked_first, is_slow, working_theta
 from inversion.code import Cache, Code
 from inversion.dask_arrays import has_dask, lazily
 from inversion.definition import Definition
@@ -36,6 +39,7 @@ COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
+THETAS = (tuple, list, Mapping, np.ndarray, np.void)
 
 
 class Inverse(Readable):
@@ -55,7 +59,7 @@ class Inverse(Readable):
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Watch(definition.plan.program.functions, definition.context)
-        self._rows = Rows(definition, self._code, self._interpreted, lambda: self._watch.changed)
+        self._rows = Rows(definition, self._code, self._solved, lambda: self._watch.changed)
 
     def __reduce__(self) -> Any:
         return self._request.reduced()
@@ -67,23 +71,140 @@ class Inverse(Readable):
 
     # ---- calling ----
 
-    def __call__(self, *values: Any) -> tuple[Any, ...]:
-        """The unknown axes, in parameter order, for known values and θ.
+    def __call__(self, *values: Any, theta: Any = None, **named: Any) -> tuple[Any, ...]:
+        """The unknown axes, in parameter order, for known values.
 
-        θ comes last, a tuple or a record of ``parameters.dtype``; it is left out where there
-        are no parameters, and may be where ``parameters.optional``.
-        Raises NoSolution where no value exists for this θ, with the line where the domain was
-        left; WrongArguments (a TypeError) for a wrong number of values or coordinates;
-        OutsideDomain (a ValueError) for a coordinate outside its domain.
+        values: of the known axes, in their order; those left out at the end by keyword, under
+        their axis' name. One value more is θ. theta, named: choices among several solutions, which
+        may be left out, all or some: θ is a tuple or a record of ``parameters.dtype``, a dict of
+        some coordinates, or the value alone where there is one; or coordinates are given by name,
+        as ``inv(4.0, negative_x=True)``. Those that are not given are searched for: the
+        default θ comes first, then what ``inversion.asking`` says, always the same solution.
+        Raises NoSolution: ``error.proved`` says whether there is no solution at all, and
+        ``error.searched`` how far was looked where none was found; where θ was given, the note
+        says whether another one has an answer. Raises WrongArguments (a TypeError) for a wrong
+        number of values or coordinates, or for names that do not exist; OutsideDomain (a
+        ValueError) for a value outside its domain.
         Differentiated, the one float that it finds from one result has the derivative of the
-        equation that it solves.
+        equation that it solves, with θ held fixed.
+
+        >>> from inversion import invert
+        >>> square = invert(lambda x: x * x, float)
+        >>> square(4.0), square(4.0, negative_x=True)
+        ((2.0,), (-2.0,))
         """
+        known, chosen = self._asked(values, theta, named)
+        if has_active(known):
+            return with_tangents(self, self._code.namespace["forward"], known, theta=chosen)
+        given = tuple(self._definition.cast_known(known))
+        return self._solved(given, chosen)
+
+    def _asked(
+        self, values: Sequence[Any], theta: Any, named: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The known values of a call, in order, and the coordinates of θ, by name."""
+        axes, space = self.known, self.parameters
+        if len(values) == len(axes) and theta is None and not named:
+            return tuple(values), {}
+        by_axis = {axis: value for axis, value in named.items() if axis in axes}
+        named = {name: value for name, value in named.items() if name not in by_axis}
+        taken = len(axes) - len(by_axis)
+        if set(by_axis) != set(axes[taken:]) or not taken <= len(values) <= taken + 1:
+            raise self._wrong_values(len(values), by_axis)
+        if len(values) > taken:
+            if theta is not None:
+                raise WrongArguments(
+                    "θ is given twice: by position, and as theta=",
+                    where=caller(),
+                    help="give it once",
+                )
+            theta = values[taken]
+        known = (*values[:taken], *(by_axis[axis] for axis in axes[taken:]))
+        is_one = "theta" in space.names and not isinstance(theta, THETAS)
+        chosen = {}
+        if theta is not None:
+            if not len(space) and (not isinstance(theta, (tuple, list, Mapping)) or len(theta)):
+                raise self._wrong_values(len(values), by_axis)
+            chosen = space.chosen({"theta": theta} if is_one else theta)
+        twice = [name for name in named if name in chosen]
+        if twice:
+            raise WrongArguments(
+                f"{', '.join(twice)} is given twice: by name, and in θ",
+                where=caller(),
+                help="give it once",
+            )
+        unknown = [name for name in named if name not in space.names]
+        if unknown:
+            raise self._unknown_names(unknown)
+        return known, {**chosen, **space.chosen(named)} if named else chosen
+
+    def _wrong_values(self, count: int, by_axis: Mapping[str, Any]) -> WrongArguments:
+        known, has_parameters = self.known, len(self.parameters) > 0
+        also = f", {', '.join(by_axis)} by name" if by_axis else ""
+        theta = " and, where it is wanted, θ" if has_parameters else ""
+        return WrongArguments(
+            f"{self!r} takes {', '.join(known)}{theta}; "
+            f"{count} value{'s' if count != 1 else ''} {'were' if count != 1 else 'was'} given"
+            f"{also}",
+            where=caller(),
+            help="give each known value once, in this order; several coordinates of θ are one "
+            "tuple, or are given by name"
+            if has_parameters
+            else "it has no parameters",
+        )
+
+    def _unknown_names(self, names: Sequence[str]) -> WrongArguments:
+        known, space = self.known, self.parameters
+        every = [*space.names, *known]
+        near = difflib.get_close_matches(names[0], every, 3, 0.5)
+        return WrongArguments(
+            f"{self!r} has no parameter or known axis {names[0]!r}",
+            where=caller(),
+            notes=[("nearest", ", ".join(near))] if near else [],
+            help=f"its parameters are {', '.join(space.names)}"
+            if len(space)
+            else "it has no parameters",
+        )
+
+    def _solved(self, known: tuple[Any, ...], chosen: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The answer for known values in their types, and some coordinates."""
+        space = self.parameters
+        if not len(space):
+            theta: tuple[Any, ...] = ()
+        elif not chosen:
+            theta = self._default
+        else:
+            theta = tuple(chosen.get(p.name, p.domain.default) for p in space)
+
+        def solve(theta: tuple[Any, ...]) -> tuple[Any, ...]:
+            return self._at(known, theta)
+
+        if self._is_slow and len(chosen) < len(space):
+            found = asked_first(self, known, chosen, solve)
+            if found is not None:
+                return found
         try:
-            given = self._prepared(values)
-        except WrongArguments:
-            if not has_active(values):
+            return solve(theta)
+        except NoSolution as error:
+            if self._watch.changed:
                 raise
-            return with_tangents(self, self._code.namespace["forward"], values)
+            refused = error
+        if len(space) and len(chosen) == len(space):
+            refused.later = lambda: working_theta(self, known, solve)
+            raise refused
+        return asked(self, known, chosen, solve, refused)
+
+    @cached_property
+    def _is_slow(self) -> bool:
+        return is_slow(self)
+
+    @cached_property
+    def _default(self) -> tuple[Any, ...]:
+        return self.parameters.default()
+
+    def _at(self, known: tuple[Any, ...], theta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The answer for known values and a whole θ, in their types. Raises NoSolution."""
+        given = (*known, *self._definition.as_argument(theta))
         if self._fast is not None and not self._watch.changed:
             try:
                 return self._finished(self._fast(*self._code.fitted(given)))
@@ -161,36 +282,45 @@ class Inverse(Readable):
         out: Any = None,
         on_error: OnError = "raise",
         progress: Progress = False,
+        **named: Any,
     ) -> tuple[Any, ...]:
         """The unknown axes for whole arrays of known values, compiled.
 
         Arrays of known values and θ are broadcast against one another; of an axis that is itself an
-        array, the rows come first. theta: a structured array of ``parameters.dtype``, or one θ for
-        all rows; left out where there are no parameters, or only spare ones. out: what the answers
-        are written into and returned as, of any layout: an array, or a tuple of arrays where
-        several axes are unknown; where a row raises, part of it may have been written. on_error:
-        raise for the first row without a solution, or leave NaN there (where the answers are
-        floats). progress: whether to show a bar; or a function that is called, time and again, with
-        the number of rows done and of all rows.
+        array, the rows come first. theta: a structured array of ``parameters.dtype``, one θ for
+        all rows, or a dict of some coordinates, an array or a value each; named: such coordinates
+        by name. Those that are not given have their defaults; rows that have no answer so are
+        searched as a call does, one by one, which takes long where there are many.
+        out: what the answers are written into and returned as, of any layout: an array, or a tuple
+        of arrays where several axes are unknown; where a row raises, part of it may have been
+        written. on_error: raise for the first row without a solution, or leave NaN there (where
+        the answers are floats). progress: whether to show a bar; or a function that is called, time
+        and again, with the number of rows done and of all rows.
         Where a known value or θ is a dask array, the answers are: computed when they are asked for,
         chunk by chunk.
         Raises what a call raises, and NotCompilable.
         """
-        if theta is None and out is None and progress is False:
+        if theta is None and out is None and progress is False and not named:
             answers = self._rows.as_they_are(known, on_error)
             if answers is not None:
                 return answers
         self._code.check()
-        known_axes, spare = self.known, len(self.parameters)
-        if theta is None and spare and self.parameters.optional:
-            theta = self.parameters.default()
-        if len(known) != len(known_axes) or (theta is None) == bool(spare):
+        space = self.parameters
+        if len(known) != len(self.known) or (theta is not None and not len(space)):
             raise WrongArguments(
-                f"{self!r} takes {', '.join(known_axes)} and "
-                + (f"theta= ({', '.join(self.parameters.names)})" if spare else "no theta"),
+                f"{self!r} takes {', '.join(self.known)} and "
+                + (f"theta= ({', '.join(space.names)})" if len(space) else "no theta"),
                 where=caller(),
-                help="theta is an array of inv.parameters.dtype, or one θ",
+                help="theta is an array of inv.parameters.dtype, one θ, or a dict of coordinates",
             )
+        if named:
+            if theta is not None and not isinstance(theta, Mapping):
+                raise WrongArguments(
+                    f"{', '.join(named)} and a whole θ are given",
+                    where=caller(),
+                    help="give coordinates by name, or theta=",
+                )
+            theta = {**(theta or {}), **named}
         wanted = Wanted(out, on_error, progress)
         if has_dask(self._definition, known, theta):
             return lazily(self, self._definition, known, theta, wanted)
@@ -241,9 +371,10 @@ class Inverse(Readable):
             raise proof
         return nearest(self, given, self._guess(guess), timeout)
 
-    def log_abs_det(self, *values: Any) -> float:
+    def log_abs_det(self, *values: Any, theta: Any = None, **named: Any) -> float:
         """The logarithm of the absolute determinant of this inverse's Jacobian, at known values
-        and θ: of the unknown inputs by the result, known inputs held fixed.
+        and θ, which a call takes in the same way: of the unknown inputs by the result, known
+        inputs held fixed. Where θ is not given, it is that at the answer of the call.
 
         Its derivatives are exact up to rounding, those of the arms and turns that are taken.
         Raises NotInvertible where there are not as many unknown inputs as results, or not all of
@@ -252,9 +383,9 @@ class Inverse(Readable):
         """
         from inversion.jacobian import log_abs_det
 
-        given = self._prepared(values)
-        count = len(self.known)
-        return log_abs_det(self, given[:count], given[count] if len(given) > count else ())
+        known, chosen = self._asked(values, theta, named)
+        given = tuple(self._definition.cast_known(known))
+        return log_abs_det(self, given, lambda: self._solved(given, chosen))
 
     def _guess(self, guess: Any) -> list[Any]:
         """A guess of the unknown axes, in their types."""
@@ -281,11 +412,15 @@ class Inverse(Readable):
         except REFUSALS:
             return None
 
+    def result_of(self, args: Sequence[Any]) -> Any:
+        """What the function gives for arguments, in its context; it may raise anything."""
+        with np.errstate(all="ignore"):
+            return self._code.namespace["forward"](*args)
+
     def leads_to(self, args: Sequence[Any], wanted: Any) -> bool:
         """Whether the function gives a result for these arguments, within the tolerances."""
         try:
-            with np.errstate(all="ignore"):
-                result = self._code.namespace["forward"](*args)
+            result = self.result_of(args)
         except Exception:
             return False
         return self.is_result(result, wanted)
@@ -324,24 +459,6 @@ class Inverse(Readable):
         return tuple(map(self._definition.cast, self.known, known))
 
     # ---- parts of a call ----
-
-    def _prepared(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        count, known = len(self.known), self.known
-        spare = 1 if len(self.parameters) else 0
-        if len(values) == count and spare and self.parameters.optional:
-            values = (*values, self.parameters.default())
-        if len(values) == count and spare:
-            raise self.parameters.wrong(None)
-        if len(values) != count + spare:
-            theta = " and θ" if spare else ""
-            raise WrongArguments(
-                f"{self!r} takes {', '.join(known)}{theta}; {len(values)} values were given",
-                where=caller(),
-                help="θ is one tuple" if spare else "it has no parameters",
-            )
-        given = self._definition.cast_known(values[:count])
-        theta = self.parameters.normal(values[-1]) if spare else ()
-        return (*given, *self._definition.as_argument(theta))
 
     def _interpreted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
         taken_refusals()  # those of a call before

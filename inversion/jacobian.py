@@ -32,7 +32,6 @@ from inversion.branches import Branch
 from inversion.errors import NoSolution, NotInvertible
 from inversion.loops import Loop
 from inversion.program import Constant, Operand, Statement, Variable
-from inversion.solutions import solved
 from inversion.trees import leaves, taken_apart
 from overlay import Context, Method
 from overlay.dispatch import by_types, resolve
@@ -50,14 +49,18 @@ Here = dict[Variable, Value]
 """Variables, each with its value and its derivatives."""
 
 
-def log_abs_det(inverse: Inverse, known: tuple[Any, ...], theta: tuple[Any, ...]) -> float:
+def log_abs_det(
+    inverse: Inverse, known: tuple[Any, ...], solve: Callable[[], tuple[Any, ...]]
+) -> float:
     """The logarithm of the absolute determinant of an inverse's Jacobian, at a result.
+
+    solve: what the inverse answers there.
 
     Raises NotInvertible where there is no such thing for the program, NoSolution where there is
     none at this result.
     """
     unknown, results = _square(inverse)
-    answers = dict(zip(inverse.unknown, solved(inverse, known, theta), strict=True))
+    answers = dict(zip(inverse.unknown, solve(), strict=True))
     given = {**dict(zip(inverse.known, known, strict=True)), **answers}
     parts: dict[str, Any] = {}
     for axis in inverse.axes.inputs:

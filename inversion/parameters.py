@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,13 +158,52 @@ class ParameterSpace:
         values = self.counted(theta)
         return tuple(_member(p, value) for p, value in zip(self, values, strict=True))
 
+    def chosen(self, theta: Any) -> dict[str, Any]:
+        """The coordinates that are given, by name, as native values.
+
+        theta: a tuple or a record of all, a dict of some of them, or the value alone where there
+        is one parameter. Raises WrongArguments for names that do not exist, with the nearest that
+        do, and for a wrong number of values; OutsideDomain for a value outside its domain.
+        """
+        if isinstance(theta, Mapping):
+            self.check_known(theta)
+            return {p.name: _member(p, theta[p.name]) for p in self if p.name in theta}
+        if len(self) == 1 and self._is_alone(theta):
+            return {self.names[0]: _member(self[0], theta)}
+        return dict(zip(self.names, self.normal(theta), strict=True))
+
+    def _is_alone(self, theta: Any) -> bool:
+        """Whether a θ is the value of the only coordinate, in no tuple or record."""
+        if isinstance(theta, (np.void, np.ndarray)) and theta.dtype.names:
+            return False
+        if not isinstance(theta, (tuple, list)):
+            return True
+        (parameter,) = self._parameters
+        in_tuple = len(theta) == 1 and parameter.domain.contains(theta[0])
+        return not in_tuple and parameter.domain.contains(theta)
+
+    def check_known(self, names: Iterable[str]) -> None:
+        """Raise WrongArguments for a name that is no coordinate's, with the nearest ones."""
+        for name in names:
+            if name in self.names:
+                continue
+            near = difflib.get_close_matches(str(name), self.names, 3, 0.5)
+            raise WrongArguments(
+                f"θ has no coordinate {name!r}",
+                where=caller(),
+                notes=[("nearest", ", ".join(near))] if near else [],
+                help=f"the coordinates are {', '.join(self.names)}"
+                if len(self)
+                else "there are no parameters: leave θ out",
+            )
+
     def counted(self, theta: Any) -> tuple[Any, ...]:
         """θ as a tuple with the right number of values."""
         if isinstance(theta, (np.void, np.ndarray)) and theta.shape == () and theta.dtype.names:
             self.check_names(theta.dtype.names)
             return tuple(_native(theta[name]) for name in self.names)
         if not isinstance(theta, (tuple, list)) or len(theta) != len(self):
-            raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else None)
+            raise self.wrong(len(theta) if isinstance(theta, (tuple, list)) else theta)
         return tuple(theta)
 
     def check_names(self, fields: Sequence[str]) -> None:
@@ -176,15 +216,25 @@ class ParameterSpace:
                 help="use the dtype inv.parameters.dtype",
             )
 
-    def wrong(self, given: int | None, numbers: int | None = None) -> WrongArguments:
-        """The error for a wrong number of coordinates; numbers: that are in all arrays."""
-        got = "none" if given is None else str(given)
+    def wrong(self, given: Any, numbers: int | None = None) -> WrongArguments:
+        """The error for a wrong number of coordinates; numbers: that are in all arrays.
+
+        given: how many there are, or what is no θ.
+        """
+        count = len(self) if numbers is None else numbers
+        number = f"{count} coordinate" + ("s" if count != 1 else "")
+        is_count = isinstance(given, int) and not isinstance(given, bool)
+        got = (
+            f"{given} {'was' if given == 1 else 'were'} given"
+            if is_count
+            else f"{given!r} is neither a tuple of them nor a record"
+        )
         return WrongArguments(
-            f"θ has {len(self) if numbers is None else numbers} coordinates "
-            f"({', '.join(self.names)}); {got} were given",
+            f"θ has {number} ({', '.join(self.names)}); {got}",
             where=caller(),
             notes=[("parameter", str(parameter)) for parameter in self],
-            help="give a tuple, or a record of inv.parameters.dtype",
+            help="give some by name, or all as a tuple or a record of inv.parameters.dtype; those "
+            "that are not given are searched for",
         )
 
 

@@ -344,6 +344,7 @@ def _spared(solved: Solved) -> bool:
     return len(constants) == len(values) and bool(mode.unless(*constants))
 
 
+REWRITTEN = "write the function so that its inputs are used once, or in sums and products alone"
 BY_SEARCH = ", or allow root_finding=True: a search for a root"
 
 # ---- refusals -----------------------------------------------------------------------------
@@ -362,7 +363,7 @@ def _not_invertible(
         "no algebra here collects what is used more than once",
         where=order.core[-1].where,
         notes=[("statement", f"{s}   {s.where}") for s in order.core[:6]],
-        help=_remedy(program, known) + (BY_SEARCH if by_search else ""),
+        help=(_remedy(program, known) or REWRITTEN) + (BY_SEARCH if by_search else ""),
     )
 
 
@@ -374,12 +375,13 @@ def _no_mode(
     *,
     by_search: bool,
 ) -> NotInvertible:
+    remedy = _remedy(program, known)
     return NotInvertible(
         f"cannot solve `{statement}` for {{{variable}}}",
         where=statement.where,
         notes=[("modes available", statement.relation.shown_modes())],
-        help=f"give {statement.relation.name} an inverse in a method table, or "
-        + _remedy(program, known)
+        help=f"give {statement.relation.name} an inverse in a method table"
+        + (f", or {remedy}" if remedy else "")
         + (BY_SEARCH if by_search else ""),
     )
 
@@ -390,13 +392,16 @@ def _shared(core: Sequence[Statement]) -> list[Variable]:
     return [v for v in variables if v not in results] or variables[:1]
 
 
-def _remedy(program: Program, known: Sequence[str]) -> str:
-    """Which inputs, known besides, would make the program solvable."""
+def _remedy(program: Program, known: Sequence[str]) -> str | None:
+    """Which inputs, known besides, would make the program solvable; None where these are all of
+    them, and nothing would be left to find."""
 
     def enough(names: Sequence[str]) -> bool:
         return not _closed(program, (*known, *names))[1].core
 
     inputs = [v.name for v in program.inputs if v.name not in known]
+    if len(inputs) == 1:
+        return None
     single = [name for name in inputs if enough([name])]
     if single:
         return f"pass {' or '.join(single)} as known"
@@ -404,4 +409,6 @@ def _remedy(program: Program, known: Sequence[str]) -> str:
     for name in inputs:
         fewer = [other for other in needed if other != name]
         needed = fewer if enough(fewer) else needed
+    if len(needed) == len(inputs):
+        return None
     return f"pass {' and '.join(needed)} as known"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from inversion.columns import (
 )
 from inversion.definition import Definition
 from inversion.errors import NoSolution, WrongArguments
+from inversion.parameters import ParameterSpace
 from inversion.progress import Progress, reported
 from inversion.quick import Pace, in_threads
 from inversion.trees import leaves, rebuilt, taken_apart
@@ -53,8 +54,17 @@ class Wanted:
     progress: Progress = False
 
 
+def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
+    """The coordinates that rows without an answer are searched for: those that are not given. Where
+    all of them are spare, the default is all that counts."""
+    if space.optional or not (theta is None or isinstance(theta, Mapping)):
+        return frozenset()
+    return frozenset(space.names).difference(theta or ())
+
+
 class Rows:
-    """An inverse over rows. interpreted: a call of it, in Python, that says why there is no answer.
+    """An inverse over rows. solved: a call of it, from known values and the coordinates of θ that
+    are given, which searches for the others, and says why there is no answer.
 
     is_changed: whether the function has changed since it was inverted; then all are interpreted.
     """
@@ -63,12 +73,12 @@ class Rows:
         self,
         definition: Definition,
         code: Code,
-        interpreted: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+        solved: Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Any, ...]],
         is_changed: Callable[[], bool],
     ) -> None:
         self._definition = definition
         self._code = code
-        self._interpreted = interpreted
+        self._solved_by_call = solved
         self._is_changed = is_changed
         self._choices = len(definition.parameters)
         self._solved = 0
@@ -119,7 +129,7 @@ class Rows:
         definition = self._definition
         check_on_error(definition, wanted.on_error)
         given = kind_columns(definition, known)
-        given += theta_columns(definition.parameters, theta) if len(definition.parameters) else []
+        given += theta_columns(definition.parameters, theta)
         shape = common_shape([column.lead for column in given])
         given = [column.spread(shape) for column in given]
         if wanted.out is None:
@@ -128,13 +138,18 @@ class Rows:
         else:
             arrays = _given_room(definition, wanted.out, shape)
             given = [_apart(column, arrays) for column in given]
-        self._solve_all(given, arrays, shape, wanted)
+        self._solve_all(given, arrays, shape, wanted, searched_for(definition.parameters, theta))
         parts = iter(arrays)
         trees = definition.axes.trees
         return tuple(rebuilt(trees[axis], parts) for axis in definition.axes.unknown)
 
     def _solve_all(
-        self, given: Sequence[Column], arrays: Arrays, shape: tuple[int, ...], wanted: Wanted
+        self,
+        given: Sequence[Column],
+        arrays: Arrays,
+        shape: tuple[int, ...],
+        wanted: Wanted,
+        searched: frozenset[str],
     ) -> None:
         """Fill in the answers, a range of rows at a time."""
         inner = [array.shape[len(shape) :] for array in arrays]
@@ -146,22 +161,30 @@ class Rows:
             for start, stop in _ranges(count, max(1, at_once // max(1, largest))):
                 flat = [column.rows(start, stop) for column in given]
                 outs = [target.rows(start, stop) for target in targets]
-                self._fill(flat, outs, start, wanted.on_error, stop - start)
+                self._fill(flat, outs, start, wanted.on_error, stop - start, searched)
                 for target, out in zip(targets, outs, strict=True):
                     target.put(start, stop, out)
                 if report is not None:
                     report(stop, count)
 
-    def _fill(self, flat: Arrays, outs: Arrays, first: int, on_error: OnError, count: int) -> None:
+    def _fill(
+        self,
+        flat: Arrays,
+        outs: Arrays,
+        first: int,
+        on_error: OnError,
+        count: int,
+        searched: frozenset[str] = frozenset(),
+    ) -> None:
         """The answers for columns of rows, written into these. first: the number of their first."""
         changed = self._is_changed()
         # the compiled form is that of the old function
         failed = np.ones(count, np.bool_) if changed else self._failed(flat, outs, count)
         if failed is None:
             return
-        if changed or on_error == "raise":
+        if changed or searched or on_error == "raise":
             for row in np.flatnonzero(failed):
-                self._again(int(row), flat, outs, first, on_error)
+                self._again(int(row), flat, outs, first, on_error, searched)
         else:
             for out in outs:
                 out[failed] = np.nan
@@ -200,9 +223,16 @@ class Rows:
         return self._code.quick_rows_of_one if one_theta else self._code.quick_rows
 
     def _again(
-        self, row: int, columns: Arrays, outs: Arrays, first: int, on_error: OnError
+        self,
+        row: int,
+        columns: Arrays,
+        outs: Arrays,
+        first: int,
+        on_error: OnError,
+        searched: frozenset[str],
     ) -> None:
-        """A row that compiled code does not answer, interpreted: an answer, or the reason."""
+        """A row that compiled code does not answer, as a call of the inverse: an answer, what the
+        search for the coordinates that are not given finds, or the reason."""
         definition = self._definition
         trees, unknown = definition.axes.trees, definition.axes.unknown
         values = iter([column[row] for column in columns])
@@ -211,8 +241,14 @@ class Rows:
                 definition.cast(axis, rebuilt(trees[axis], values))
                 for axis in definition.axes.known
             ]
-            theta = definition.parameters.normal(tuple(values))
-            answers = self._interpreted((*known, *definition.as_argument(theta)))
+            whole = definition.parameters.normal(tuple(values))
+            names = definition.parameters.names
+            chosen = {
+                name: value
+                for name, value in zip(names, whole, strict=True)
+                if name not in searched
+            }
+            answers = self._solved_by_call(tuple(known), chosen)
         except NoSolution as error:
             if on_error == "raise":
                 error.notes = (("row", str(first + row)), *error.notes)

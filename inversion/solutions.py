@@ -145,7 +145,7 @@ def branch_of(
         try:
             answer = solved(inverse, known, tuple(chosen[n] for n in inverse.parameters.names))
         except (NoSolution, ValueError) as error:
-            if refused is not None and UNCERTAIN.search(str(error)):
+            if refused is not None and UNCERTAIN.search(getattr(error, "asked", str(error))):
                 refused.candidates.append((chosen, error))
             return None
     return SolutionBranch(inverse, known, chosen, ParameterSpace(kept), answer)

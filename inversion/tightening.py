@@ -7,15 +7,18 @@ The layout of parameters depends on the program alone, as ever.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from inversion.candidates import RANGES
-from inversion.contraction import Box, Nothing, contracted, first_box
+from inversion.contraction import Box, Nothing, contracted, first_box, point
 from inversion.contraction.values import Values
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.plan import Plan, Root, Step, own_choices
-from inversion.program import Program, Variable
+from inversion.program import Constant, Program, Variable
+from overlay.interpretations.intervals import Interval as Bounds
 from primitives import Domain, Integers, Interval, Relation
 
 __all__ = ["tightened"]
@@ -64,6 +67,8 @@ def _step(step: Step | Root, box: Box, made: dict[int, Step | Root]) -> Step | R
 
 def _narrowed(step: Step, box: Box) -> Step:
     mode, rule = step.solved.mode, step.solved.statement.relation
+    if step.chosen and _is_spared(step, box):
+        return replace(step, chosen={})
     if len(mode.unknown) != 1 or len(step.chosen) != 1 or not isinstance(rule, Relation):
         return step
     found = box.get(step.solved.unknown[0])
@@ -74,14 +79,38 @@ def _narrowed(step: Step, box: Box) -> Step:
         return replace(step, chosen={}) if found.low >= 0 else step
     if coordinate != "k" or rule not in RANGES or mode.unknown != ("a",):
         return step
-    ends = RANGES[rule]({}, found)
+    constants = {
+        axis: operand.value
+        for axis, operand in step.solved.statement.bindings()
+        if isinstance(operand, Constant)
+    }
+    ends = RANGES[rule](constants, found)
     if ends is None or not isinstance(parameter.domain, Integers):
         return step
     low, high = (int(end) if abs(end) < FURTHEST else None for end in ends)
-    if low == high == mode.coordinates[coordinate].default:
-        return replace(step, chosen={})
-    narrower = parameter.domain.meet(Integers(low, high))
+    narrower = parameter.domain.meet(Integers(low, high, kind=parameter.domain.kind))
+    if low is not None and low == high:  # one value is left, which the coordinate then always has
+        fixed = replace(mode, coordinates={coordinate: narrower})
+        return replace(step, chosen={}, solved=replace(step.solved, mode=fixed))
     return replace(step, chosen={coordinate: replace(parameter, domain=narrower)})
+
+
+def _is_spared(step: Step, box: Box) -> bool:
+    """Whether no choice is left, wherever the known axes of a statement may lie."""
+    mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
+    if mode.unless is None or not mode.spared:
+        return False
+    sets: list[list[Any]] = []
+    for axis in mode.spared:
+        operand = bindings[axis]
+        found = point(operand.value) if isinstance(operand, Constant) else box.get(operand)
+        if found is None or not found.pieces:
+            return False
+        sets.append([Bounds(float(low), float(high)) for low, high in found.floats().pieces])
+    try:
+        return all(mode.unless(*bounds) is True for bounds in itertools.product(*sets))
+    except Exception:  # it asks what intervals do not decide
+        return False
 
 
 def _free(parameter: Parameter, found: Values | None) -> Parameter:

@@ -47,7 +47,9 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
     names = inspect.signature(rule.partials).parameters
     kinds = (*relation.types, float)
     try:
-        lifted = lift(rule.partials, list(zip(names, kinds, strict=False)), None, numeric=False)
+        lifted = lift(
+            rule.partials, list(zip(names, kinds, strict=False)), None, root_finding=False
+        )
     except NotInvertible:
         return None
     program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, lifted.program)

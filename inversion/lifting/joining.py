@@ -65,8 +65,10 @@ class Join:
         """What a name stands for where both ways have met."""
         if then == orelse:
             return then
-        if all(isinstance(one, Object) and isinstance(one.value, str) for one in (then, orelse)):
-            then, orelse = (Constant(plain(one)) for one in (then, orelse))
+        if all(map(_is_text, (then, orelse))):  # written out, or computed
+            then, orelse = (
+                Constant(plain(one)) if isinstance(one, Object) else one for one in (then, orelse)
+            )
         if isinstance(then, Tupled) and isinstance(orelse, Tupled):
             if then.kind is orelse.kind and len(then.items) == len(orelse.items):
                 pairs = zip(then.items, orelse.items, strict=True)
@@ -76,12 +78,15 @@ class Join:
         if isinstance(then, Again) or isinstance(orelse, Again):
             site = replace(self.walk.site, where=self.fork.where)
             return Broken(recursion.used_otherwise(site, "one way of a branch"))
+        kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
+        if kinds[0] == kinds[1]:
+            kinds[1] = f"another {shown_kind(orelse)}"
+        help = "give it the same type on both, and the same number of items"
         return Broken(
             NotInvertible(
-                f"a value is a {shown_kind(then)} on one way and a {shown_kind(orelse)} on the "
-                "other",
+                f"a value is {kinds[0]} on one way and {kinds[1]} on the other",
                 where=self.fork.where,
-                help="give it the same type on both",
+                help=help if kinds[1].startswith("a ") else "take it out of the branch",
             )
         )
 
@@ -113,3 +118,10 @@ class Join:
             return self.lifter.converted(site, value, kind)
         finally:
             self.lifter.statements = outer
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a value is a string, written out or computed."""
+    if isinstance(value, Object):
+        return isinstance(value.value, str)
+    return isinstance(value, (Variable, Constant)) and value.kind is str

@@ -60,14 +60,15 @@ Item = tuple[Variable, Parameter] | Step | Root
 class Search:
     """The ways through a plan.
 
-    starts: coordinates from which choices are tried outwards. fixed: coordinates that are given.
-    unproved: takes the reasons for which solutions may be missed.
+    starts: coordinates from which choices are tried outwards. fixed: coordinates that are given,
+    which are in the ``theta`` of the state where it begins. unproved: takes the reasons for which
+    solutions may be missed.
     """
 
     def __init__(
         self, starts: Mapping[str, Any], fixed: Mapping[str, Any], unproved: Unproved
     ) -> None:
-        self.starts = starts
+        self.starts = {**starts, **fixed}
         self.fixed = fixed
         self.unproved = unproved
         self.solver = Solver()
@@ -90,6 +91,7 @@ class Search:
         for place in range(at, len(items)):
             found = self.taken(frame, state, items[place])
             if found is None:
+                yield None
                 return
             if not isinstance(found, State):
                 rest = functools.partial(self.resumed, frame, items, place + 1)
@@ -132,11 +134,7 @@ class Search:
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
         if name in self.fixed:
-            value = self.fixed[name]
-            sets = point(value)
-            box = state.box if sets is None else boxed(frame, state, {variable: sets})
-            known = {**state.values, variable: value}
-            return None if box is None else state.having(values=known, box=box)
+            return self.given(frame, state, variable, self.fixed[name])
         if is_discrete(parameter.domain):
             return self.valued(frame, state, variable, parameter)
         if allowed is not None and allowed.low == allowed.high:
@@ -144,6 +142,14 @@ class Search:
             known = {**state.values, variable: value}
             return state.having(values=known).choosing(**{name: value})
         return state.having(kept={**state.kept, name: parameter.domain})
+
+    def given(self, frame: Frame, state: State, variable: Variable, value: Any) -> State | None:
+        """The state where a free variable has the value that is given for it."""
+        only = point(value) if variable in state.box else None
+        box = state.box if only is None else boxed(frame, state, {variable: only})
+        return (
+            None if box is None else state.having(values={**state.values, variable: value}, box=box)
+        )
 
     def valued(
         self, frame: Frame, state: State, variable: Variable, parameter: Parameter
@@ -249,7 +255,7 @@ class Search:
                 continue
             theta = dict(zip(mode.coordinates, given, strict=True))
             chosen = {names[c].name: value for c, value in theta.items() if c in names}
-            if any(chosen.get(name, value) != value for name, value in self.fixed.items()):
+            if any(value != self.fixed.get(name, value) for name, value in chosen.items()):
                 yield None
                 continue
             found = {**state.values, **dict(zip(unknown, typed, strict=True))}
@@ -382,17 +388,18 @@ class Search:
     ) -> State | Iterator[State | None] | None:
         """The states for each root of an equation, where all else in it is known."""
         guess = frame.names[root.guess.name]
+        is_given = guess.name in self.fixed  # the inverse finds the root from there
         inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
         inner = [p for p in inner if p.name not in state.theta]
         nested = any(isinstance(step, Root) for step in root.steps)
         known = all(v in state.values for v in root.needs)
         if nested or not known or not all(is_discrete(p.domain) for p in inner):
-            open_ = [p for p in (guess, *inner) if p.name not in {*state.theta, *state.kept}]
+            open_ = [p for p in (guess, *inner) if p.name not in {**state.kept, **state.theta}]
             return keeping(state, open_)
 
         def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
             if not left:
-                return self.each_root(frame, s, root, guess)
+                return iter((s,)) if is_given else self.each_root(frame, s, root, guess)
             start = self.starts.get(left[0].name, left[0].domain.default)
             found = members(left[0].domain, start, self.range_in(frame, s, root, left[0]))
             one = (s.choosing(**{left[0].name: value}) for value in found)

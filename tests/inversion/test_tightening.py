@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from inversion import invert
+from inversion import choose, invert
 from primitives import Bool, Integers, Interval, Real
 
 
@@ -77,3 +77,31 @@ def test_shifts_and_masks_of_the_same_integer_are_a_division():
     assert "divmod(n, 256)" in str(inverse)
     for n in (0x1234, -0x1234):
         assert inverse(halves(n)) == (n,)
+
+
+def product(x: float, y: float):
+    return x * y
+
+
+def test_a_declared_domain_leaves_no_choice_where_it_decides_it():
+    assert len(choose(product, known=("return", "x")).parameters) == 1
+    narrow = choose(product, known=("return", "x"), domain={"x": Interval(1, 2)})
+    assert len(narrow.parameters) == 0
+    assert narrow(6.0, 2.0) == (3.0,)
+    through_0 = choose(product, known=("return", "x"), domain={"x": Interval(-1, 2)})
+    assert len(through_0.parameters) == 1
+
+
+def test_a_number_of_periods_that_a_domain_fixes_is_no_choice():
+    def wrapped(n: int):
+        return (n + 7) % 100
+
+    clock = {"n": Integers(100, 180)}
+    inverse = invert(wrapped, domain=clock)
+    assert [inverse(wrapped(n)) for n in (100, 180)] == [(100,), (180,)]
+    assert len(inverse.parameters) == 0
+    (parameter,) = invert(wrapped, domain={"n": Integers(0, 300)}).parameters
+    assert parameter.domain == Integers(0, 3)
+    sine = invert(lambda x: math.sin(x), float, domain={"x": Interval(5.0, 7.0)})
+    assert len(sine.parameters) == 0
+    assert math.isclose(sine(math.sin(6.0))[0], 6.0)
