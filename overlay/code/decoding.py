@@ -68,6 +68,7 @@ def decoded(code: CodeType) -> list[Instruction]:
     """The instructions of a code object, by the index that they have in a ``Listing``: without
     prefixes and caches."""
     found: list[Instruction] = []
+    offsets: list[int] = []
     keywords: tuple[str, ...] = ()
     for ins in dis.get_instructions(code):
         op, name, arg, value = ins.opcode, ins.opname, ins.arg or 0, ins.argval
@@ -84,8 +85,10 @@ def decoded(code: CodeType) -> list[Instruction]:
         else:
             op, name, value = py314.translated(op, name, arg, value)
         for_call = name in _FLAGGED and bool(arg & 1)
+        offsets.append(ins.offset)
         found.append(Instruction(op, name, arg, value, for_call, ins.positions or Positions()))
-    for at, op, name in py314.rewritten([(ins.name, ins.arg, ins.value) for ins in found]):
+    rows = [(i.name, i.arg, i.value, at) for i, at in zip(found, offsets, strict=True)]
+    for at, op, name in py314.rewritten(rows):
         found[at] = found[at]._replace(op=op, name=name)
     return found
 

@@ -36,8 +36,9 @@ _WORDS = {
 # GET_ITER's argument where it is that of ``yield from`` (3.15)
 _YIELDS_FROM = 3
 
-# Of an instruction before it is translated: its name, argument, and what that stands for.
-Row = tuple[str, int, Any]
+# Of an instruction before sequences are rewritten: its name, argument, what that stands for (of a
+# jump, the offset where it goes), and its own offset.
+Row = tuple[str, int, Any, int]
 
 
 def made() -> dict[str, type]:
@@ -65,17 +66,17 @@ def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]
 
 def rewritten(rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
     """Sequences that have words: at which place, the opcode with its effect, and the word."""
-    for at, (name, arg, _) in enumerate(rows):
+    for at, (name, arg, _, _) in enumerate(rows):
         if name == "LOAD_SPECIAL" and arg in _SPECIAL:
             yield from _with_statement(at, rows)
         elif name == "IS_OP" and _is_guard(at, rows):
-            yield from _never_inlined(at)
+            yield from _never_inlined(at, rows)
 
 
 def _with_statement(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
     """The beginning of a ``with`` statement: ``manager`` becomes ``exit, receiver, entered`` in
     six instructions. In words it becomes ``NULL, exit, entered``."""
-    names = [name for name, _, _ in rows[at - 1 : at + 5]]
+    names = [row[0] for row in rows[at - 1 : at + 5]]
     if names != ["COPY", "LOAD_SPECIAL", "SWAP", "SWAP", "LOAD_SPECIAL", "CALL"]:
         return
     yield at - 1, _OP["PUSH_NULL"], "PUSH_NULL"
@@ -90,7 +91,7 @@ def _with_statement(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, st
 def _is_guard(at: int, rows: Sequence[Row]) -> bool:
     """Whether it is asked here if a name still holds a builtin, of which a loop stands for the
     call: ``all``, ``any``, ``tuple``, ``list`` or ``set``, of a generator expression."""
-    names = [name for name, _, _ in rows[at - 2 : at + 2]]
+    names = [row[0] for row in rows[at - 2 : at + 2]]
     return (
         names == ["COPY", "LOAD_CONST", "IS_OP", "POP_JUMP_IF_FALSE"]
         and rows[at - 2][1] == 1
@@ -98,9 +99,13 @@ def _is_guard(at: int, rows: Sequence[Row]) -> bool:
     )
 
 
-def _never_inlined(at: int) -> Iterator[tuple[int, int, str]]:
+def _never_inlined(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str]]:
     """As if the name held another function: the call, which does what the loop does, and which
-    is what the program says."""
+    is what the program says. The loop, which lies between, is not run."""
     for place in (at - 2, at - 1, at):
         yield place, _OP["NOP"], "NOP"
     yield at + 1, _OP["JUMP_FORWARD"], "JUMP_FORWARD"
+    place, call = at + 2, rows[at + 1][2]
+    while place < len(rows) and rows[place][3] < call:
+        yield place, _OP["NOP"], "NOP"
+        place += 1
