@@ -341,7 +341,8 @@ def test_the_compiler_that_make_exports_builds_an_extension_that_can_be_imported
 
 
 def listed(name: str) -> list[str]:
-    (found,) = re.findall(rf"^{name} := (.+)$", (ROOT / "Makefile").read_text(), re.M)
+    text = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    (found,) = re.findall(rf"^{name} := (.+)$", text, re.M)
     return found.split()
 
 
