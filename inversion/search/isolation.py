@@ -277,7 +277,7 @@ def _root(equation: Equation, low: float, high: float, small: float) -> float | 
         found = closed(equation, low, first, high, last, ())
         # too small an interval to tell a root from a pole: the inverse says which it is
         if math.isnan(found):
-            return middle if _same(low, high, small) else None
+            return _polished(equation, middle) if _same(low, high, small) else None
         return _polished(equation, found)
     return None
 
