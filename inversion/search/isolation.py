@@ -111,8 +111,7 @@ class _Roots:
         beside = [(x - self.apart(x), x + self.apart(x)) for x in self.found]
         near = self.level
         # those side by side are one, and those around a root that has been found
-        for piece in values([*near, *beside] if near else []).pieces:
-            low, high = _finite(*piece)
+        for low, high in _merged([*near, *beside]) if near else ():
             if high - low > WIDE * max(abs(low), abs(high), self.small / SMALL):
                 yield low, high
                 continue
@@ -150,7 +149,8 @@ class _Roots:
         near = [root for root in self.found if low <= root <= high]
         if at_most_one and near:
             return
-        if not at_most_one and self.is_level(low, high):
+        changes_sign = gap(self.defined, low, ()) * gap(self.defined, high, ()) < 0
+        if not (at_most_one and changes_sign) and self.is_level(low, high):
             self.level.append((low, high))
             return
         x = _root(self.defined, low, high, self.small)
@@ -159,9 +159,6 @@ class _Roots:
             near.append(x)
             yield x
         if at_most_one and near:
-            return
-        if at_most_one and self.is_level(low, high):
-            self.level.append((low, high))
             return
         halves = _halves(low, high, near, self.small)
         if not halves and not near:
@@ -214,7 +211,7 @@ class _Roots:
         """Whether all of an interval is as good as a root, beside the tolerances of an inverse."""
         if all(gap(self.defined, x, ()) == 0 for x in _places(low, high)):
             return True
-        is_fine = high - low <= FINE * max(abs(low), abs(high), self.small)
+        is_fine = high - low <= FINE * max(abs(low), abs(high), self.small / SMALL)
         return is_fine and all(_fits(self.defined, x) for x in _places(low, high))
 
     def defined(self, x: float) -> tuple[float, float]:
@@ -223,6 +220,17 @@ class _Roots:
         if not (math.isfinite(sides[0]) and math.isfinite(sides[1])):
             raise NoSolution("overflow")
         return sides
+
+
+def _merged(pieces: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Intervals of which those that touch are one."""
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(pieces):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
 
 
 def _has_few_floats(low: float, high: float) -> bool:
@@ -277,7 +285,7 @@ def _root(equation: Equation, low: float, high: float, small: float) -> float | 
         found = closed(equation, low, first, high, last, ())
         # too small an interval to tell a root from a pole: the inverse says which it is
         if math.isnan(found):
-            return middle if _same(low, high, small) else None
+            return _polished(equation, middle) if _same(low, high, small) else None
         return _polished(equation, found)
     return None
 
@@ -292,9 +300,11 @@ def _fits(equation: Equation, x: float) -> bool:
 
 def _polished(equation: Equation, x: float) -> float:
     """The float around a root where both sides are closest."""
-    near = [x, x]
+    near = [x]
+    below = above = x
     for _ in range(FEW):
-        near = [math.nextafter(near[0], -math.inf), *near, math.nextafter(near[-1], math.inf)]
+        below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
+        near += [below, above]
     return min(near, key=functools.partial(_off, equation))
 
 

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from inversion.contraction import Nothing, Values, every, point
 from inversion.contraction import arithmetic as whole_or_float
 from inversion.contraction.programs import SQUARES
 from inversion.contraction.slopes import partial_sets
 from inversion.contraction.table import CONTRACTORS
+from inversion.contraction.values import values
 from inversion.plan import Root, Step
 from inversion.program import Operand, Statement, Variable
-from inversion.search.state import State
-from primitives import Relation
+from inversion.search.state import Frame, State
+from primitives import Relation, trigonometric
 
 __all__ = ["difference", "slope"]
+
+BRANCHES = {trigonometric.sine: 0.0, trigonometric.cosine: 0.5, trigonometric.tangent: 0.0}
+"""Where the middle of the branch 0 is, in half turns."""
 
 ZERO, ONE = Values(((0.0, 0.0),)), Values(((1.0, 1.0),))
 Sets = dict[Variable, Values]
 
 
-def difference(state: State, root: Root, x: Values) -> tuple[Values, Sets] | None:
+def difference(frame: Frame, state: State, root: Root, x: Values) -> tuple[Values, Sets] | None:
     """A set of all that both sides differ by for guesses in a set, and the sets of what is computed
     on the way; None where these are not known, or where the equation has no value somewhere."""
     found: Sets = {root.variable: x}
     for step in root.steps:
         if not isinstance(step, Step) or len(step.solved.unknown) != 1:
             return None
-        made = _solved(state, found, step.solved.statement, step.solved.unknown[0])
+        (unknown,) = step.solved.unknown
+        made = _solved(state, found, step.solved.statement, unknown, _branch(frame, state, step))
         if made is None:
             return None
         found[step.solved.unknown[0]] = made
@@ -56,6 +62,19 @@ def slope(state: State, root: Root, sets: Mapping[Variable, Values]) -> Values |
     forward = _derived(state, sets, slopes, root.check, None)
     wanted = slopes.get(root.check.result, ZERO)
     return None if forward is None else _sum(forward, _negative(wanted))
+
+
+def _branch(frame: Frame, state: State, step: Step) -> Values | None:
+    """The branch that a choice stands for, of a function with numbered ones."""
+    rule: Any = step.solved.statement.relation
+    if not isinstance(rule, Relation) or rule not in BRANCHES or "k" not in step.chosen:
+        return None
+    k = state.theta.get(frame.names[step.chosen["k"].name].name)
+    if k is None:
+        return None
+    middle = (k + BRANCHES[rule]) * math.pi
+    beside = 1e-12 * max(1.0, abs(middle))
+    return values([(middle - math.pi / 2 - beside, middle + math.pi / 2 + beside)])
 
 
 def _set(state: State, found: Mapping[Variable, Values], operand: Operand) -> Values | None:
@@ -94,9 +113,14 @@ def _image(state: State, found: Mapping[Variable, Values], statement: Statement)
 
 
 def _solved(
-    state: State, found: Mapping[Variable, Values], statement: Statement, unknown: Variable
+    state: State,
+    found: Mapping[Variable, Values],
+    statement: Statement,
+    unknown: Variable,
+    branch: Values | None,
 ) -> Values | None:
-    """A set of what a statement is solved for; None where there may be none."""
+    """A set of what a statement is solved for; None where there may be none. branch: where it lies
+    for the choice that is made."""
     if unknown in statement.results:
         return _image(state, found, statement)
     made = _rule(statement)
@@ -104,7 +128,8 @@ def _solved(
     if made is None or not ret:
         return None
     rule, arguments = made
-    args = [every(v.kind) if v == unknown else _set(state, found, v) for v in arguments]
+    whole = every(unknown.kind) if branch is None else branch
+    args = [whole if v == unknown else _set(state, found, v) for v in arguments]
     known = [arg.numbers() for arg in args if arg]
     if len(known) < len(args):
         return None

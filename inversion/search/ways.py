@@ -442,8 +442,8 @@ class Search:
 
         def slopes(low: float, high: float) -> tuple[Bounds, Bounds] | None:
             middle = low + (high - low) / 2
-            there = difference(state, root, values([(middle, middle)]))
-            over = difference(state, root, values([(low, high)]))
+            there = difference(frame, state, root, values([(middle, middle)]))
+            over = difference(frame, state, root, values([(low, high)]))
             by = None if over is None else slope(state, root, over[1])
             if there is None or by is None:
                 return None

@@ -1,0 +1,187 @@
+"""All solutions and how a search ends, against counts that are certified otherwise."""
+
+import itertools
+import math
+import signal
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inversion import NoSolution, Solutions, WrongArguments, invert
+from primitives import Integers, Interval
+
+
+def lcg(seed):
+    for _ in range(10):
+        seed = (seed * 1664525 + 1013904223) % 2**32
+    return seed
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+# ---- roots --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "wanted"),
+    [
+        (lambda x: x**4 - 2 * x**2 + 1, [-1, 1]),
+        (lambda x: (x * x - 2 * x + 1) * (math.exp(x) + x), [-0.567143290409784, 1]),
+        (lambda x: (x - 1) * (x - 1) * (x + 2), [-2, 1]),
+        (lambda x: math.exp(x) - x - 1, [0]),
+    ],
+)
+def test_roots_of_even_multiplicity_are_found(f, wanted):
+    found = invert(f, float).solutions(0.0)
+    assert sorted(b.point[0] for b in found) == pytest.approx(wanted, abs=2e-6)
+    assert found.status == "complete"
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sets(st.integers(-6, 6), min_size=2, max_size=3))
+def test_a_polynomial_has_the_roots_that_it_is_made_of(roots):
+    a, b, *more = sorted(roots)
+    c = more[0] if more else a  # a double root, where there are two
+    found = invert(lambda x: (x - a) * (x - b) * (x - c) + 0.0, float).solutions(0.0)
+    assert sorted({round(p.point[0], 4) for p in found}) == sorted(roots)
+    assert found.status == "complete"
+
+
+def test_all_roots_of_a_dense_oscillation_are_found():
+    inverse = invert(lambda x: math.sin(50 * x) * x, float, domain={"x": Interval(0.5, 10)})
+    found = inverse.solutions(0.0)
+    # the roots are the whole multiples of pi / 50
+    wanted = [k * math.pi / 50 for k in range(8, 160) if 0.5 <= k * math.pi / 50 <= 10]
+    assert sorted(b.point[0] for b in found) == pytest.approx(wanted)
+    assert len(wanted) == 152
+    assert found.status == "complete"
+
+
+# ---- integers -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "domains", "value"),
+    [
+        (lambda a: (a << 3) & 0xFF, {"a": (0, 255)}, 8),
+        (lambda a: math.isqrt(a) * 2 + a % 2, {"a": (0, 50)}, 7),
+        (collatz, {"n": (1, 1000)}, 7),
+        (lambda a, b, c: (a * 3 + b * 2 + c) % 11, dict.fromkeys("abc", (0, 9)), 3),
+    ],
+)
+def test_small_domains_are_gone_through(f, domains, value):
+    kinds = [int] * len(domains)
+    inverse = invert(f, *kinds, domain={k: Integers(*ends) for k, ends in domains.items()})
+    found = inverse.solutions(value)
+    every = itertools.product(*(range(low, high + 1) for low, high in domains.values()))
+    assert [branch.point for branch in found] == [args for args in every if f(*args) == value]
+    assert found.status == "complete"
+
+
+def test_the_seed_of_a_generator_is_found_and_the_search_ends():
+    inverse = invert(lcg, int, domain={"seed": Integers(0, 2**32 - 1)})
+    found = inverse.solutions(lcg(12345))
+    assert [branch.point for branch in found] == [(12345,)]
+    assert found.status == "complete"
+
+
+# ---- how a search ends --------------------------------------------------------------------
+
+
+def test_branches_are_kept_and_indexed():
+    found = invert(lambda x: math.sin(x), float).solutions(0.0)
+    assert isinstance(found, Solutions)
+    assert found.status == "searching"
+    assert found.found == ()
+    assert found[2].point == (-math.pi,)
+    assert len(found.found) == 3
+    assert [b is c for b, c in zip(found, found.found, strict=False)] == [True] * 3
+    assert [b.point for b in found[:2]] == [(0.0,), (math.pi,)]
+    assert "searching" in repr(found)
+    assert "searching" in found._repr_html_()
+
+
+def test_a_limit_ends_the_search():
+    found = invert(lambda x: math.sin(x), float).solutions(0.0, limit=4)
+    assert len(found) == 4
+    assert found.status == "limit"
+
+
+def test_seconds_end_an_endless_search():
+    found = invert(lambda x: math.sin(x), float).solutions(0.0, timeout=0.2)
+    began = time.monotonic()
+    assert len(list(found)) > 0
+    assert time.monotonic() - began < 5
+    assert found.status == "timeout"
+    assert "0.2 s" in found.reason
+
+
+def test_where_there_is_no_solution_the_reason_has_the_proof():
+    found = invert(lambda x: x * x + 1, float).solutions(0.5)
+    assert list(found) == []
+    assert not found
+    assert found.status == "complete"
+    assert "no solution" in found.reason
+
+
+def test_progress_is_told():
+    told = []
+    found = invert(lambda x: x**5 - x, float).solutions(0.0, progress=lambda *now: told.append(now))
+    assert len(found) == 3
+    assert max(count for count, _ in told) == 3
+    assert [steps for _, steps in told] == list(range(1, len(told) + 1))
+
+
+def test_what_bounds_a_search_is_checked():
+    inverse = invert(lambda x: math.sin(x), float)
+    with pytest.raises(WrongArguments, match="limit"):
+        inverse.solutions(0.0, limit=-1)
+    with pytest.raises(WrongArguments, match="timeout"):
+        inverse.nearest(0.0, 1.0, timeout="soon")
+
+
+def test_an_interrupt_ends_a_search_at_once():
+    found = invert(lambda x: math.sin(x), float).solutions(0.0)
+    before = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(found)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert found.status == "not_exhausted"
+    assert "KeyboardInterrupt" in found.reason
+    assert len(found) == len(found.found) > 0
+
+
+# ---- nearest ------------------------------------------------------------------------------
+
+
+def arm(a, b):
+    return (
+        math.cos(a) + 0.8 * math.cos(a + b),
+        math.sin(a) + 0.8 * math.sin(a + b),
+    )
+
+
+def test_the_nearest_pose_of_an_arm_without_limits_is_found():
+    inverse = invert(arm, float, float)
+    found = inverse.nearest((1.2, 0.5), (0.3, 0.7), timeout=60)
+    assert arm(*found) == pytest.approx((1.2, 0.5))
+    poses = [found, *(b.point for b in itertools.islice(inverse.solutions((1.2, 0.5)), 6))]
+    assert found == min(poses, key=lambda p: math.hypot(p[0] - 0.3, p[1] - 0.7))
+
+
+def test_the_error_of_a_search_without_time_has_the_closest_found():
+    with pytest.raises(NoSolution, match="was not found in 0 s") as caught:
+        invert(arm, float, float).nearest((1.2, 0.5), (0.3, 0.7), timeout=0)
+    assert caught.value.best is None or arm(*caught.value.best) == pytest.approx((1.2, 0.5))
