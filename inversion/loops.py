@@ -31,8 +31,8 @@ class Loop(Structured):
     the point where the loop may be left, after: what it does from there on. condition: whether it
     is left (``leaves``) or goes on; None where it counts through ``bounds``. following: the state
     after a turn. gives: what results are made of, where the loop is left. root_finding: whether
-    roots are looked for in a turn. max_trips: how often it may run, where it does not count; where it
-    does, for how many turns there are choices at most. ends: conditions that hold where it is
+    roots are looked for in a turn. max_trips: how often it may run, where it does not count; where
+    it does, for how many turns there are choices at most. ends: conditions that hold where it is
     left. counts: its range, where that is not the only thing that ends it.
     """
 
