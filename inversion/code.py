@@ -17,7 +17,7 @@ from inversion.emitting.rows import loop_source
 from inversion.numba_ir import jitted, released
 from inversion.quick import SEEN, is_quick, quick_loop, quick_names
 from inversion.raising import as_in_python
-from inversion.trees import classes_of, leaves, rebuilt
+from inversion.trees import classes_of, is_dataclass, leaves, rebuilt
 from inversion.values import dtype_of, example_of
 from overlay import Context, MethodTable, NotCompilable
 from primitives.kernels import entered
@@ -122,6 +122,15 @@ class Code:
                 f"cannot compile the inverse of {self._definition.name}: {name} is a {kind}",
                 where=where,
                 help="strings and lists are inverted by calls, which are interpreted",
+            )
+        trees = self._definition.axes.trees.values()
+        held = [cls for tree in trees for cls in classes_of(tree) if is_dataclass(cls)]
+        if held:
+            raise NotCompilable(
+                f"cannot compile the inverse of {self._definition.name}: {held[0].__name__} is a "
+                "dataclass",
+                where=self._definition.where,
+                help="named tuples are compiled; dataclasses are inverted by calls",
             )
 
     @cached_property

@@ -12,35 +12,25 @@ from inversion.errors import OutsideDomain, WrongArguments
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
 from inversion.program import Program
-from inversion.trees import Node, Tree, leaves, mapped, rebuilt, taken_apart, written
+from inversion.trees import (
+    Axes,
+    Node,
+    Tree,
+    Trees,
+    classes_of,
+    is_dataclass,
+    leaves,
+    mapped,
+    rebuilt,
+    taken_apart,
+    written,
+)
 from inversion.values import cast, is_close
 from overlay import Context
 from overlay.location import caller
 from primitives import Domain
-from primitives.relation import RETURN
 
-__all__ = ["Axes", "Definition"]
-
-
-@dataclass(frozen=True)
-class Axes:
-    """The axes of a function, each with the tree of the program's axes that it is made of.
-
-    known: those that are known; the others are unknown.
-    """
-
-    trees: Mapping[str, Tree]
-    known: tuple[str, ...]
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """The axes that are found, in order."""
-        return tuple(axis for axis in self.trees if axis not in self.known)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The function's arguments."""
-        return tuple(axis for axis in self.trees if axis != RETURN)
+__all__ = ["Definition"]
 
 
 @dataclass(frozen=True)
@@ -92,10 +82,10 @@ class Definition:
     @cached_property
     def kinds(self) -> Mapping[str, Tree]:
         """The types of the numbers of each axis."""
-        return {
-            axis: mapped(tree, lambda _, leaf: self.plan.operand(leaf).kind)
+        return Trees(
+            (axis, mapped(tree, lambda _, leaf: self.plan.operand(leaf).kind))
             for axis, tree in self.axes.trees.items()
-        }
+        )
 
     @cached_property
     def unknown_kinds(self) -> list[Tree]:
@@ -114,11 +104,12 @@ class Definition:
         try:
             return taken_apart(tree, value)
         except TypeError:
+            kept = any(map(is_dataclass, classes_of(tree)))
             shape = mapped(self.kinds[axis], lambda _, kind: getattr(kind, "__name__", kind))
             raise WrongArguments(
                 f"{axis} = {value!r} is not built as {written(shape)}",
                 where=caller(),
-                help="give a tuple like the function's",
+                help=f"give a {'value' if kept else 'tuple or a list'} like the function's",
             ) from None
 
     def cast(self, axis: str, value: Any) -> Any:
@@ -127,7 +118,7 @@ class Definition:
         if not isinstance(kinds, Node):
             return cast(axis, kinds, value)
         parts = zip(leaves(kinds), self.parts(axis, value), strict=True)
-        return rebuilt(kinds, iter([cast(axis, kind, part) for kind, part in parts]))
+        return rebuilt(kinds, iter([cast(axis, kind, number) for kind, number in parts]))
 
     def cast_known(self, values: Sequence[Any]) -> list[Any]:
         """Values given for the known axes, in their types.
@@ -136,12 +127,12 @@ class Definition:
         """
         given = list(map(self.cast, self.axes.known, values))
         for axis, value in zip(self.axes.known, given, strict=True) if self.domains else ():
-            for leaf, part in zip(
+            for leaf, number in zip(
                 leaves(self.axes.trees[axis]), self.parts(axis, value), strict=True
             ):
-                if leaf in self.domains and not self.domains[leaf].contains(part):
+                if leaf in self.domains and not self.domains[leaf].contains(number):
                     raise OutsideDomain(
-                        f"{leaf} = {part!r} is outside {self.domains[leaf]!r}", where=caller()
+                        f"{leaf} = {number!r} is outside {self.domains[leaf]!r}", where=caller()
                     )
         return given
 

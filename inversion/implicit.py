@@ -17,9 +17,9 @@ from overlay.interpretations.autodiff.duals import Active
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
-    from inversion.definition import Axes
     from inversion.inverse import Inverse
     from inversion.program import Program
+    from inversion.trees import Axes
 
 __all__ = ["OTHER", "check_active", "has_active", "with_tangents"]
 

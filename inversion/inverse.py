@@ -236,7 +236,8 @@ class Inverse(Readable):
         except REFUSALS as error:
             raise self._explained(error, ()) from error
         values = {**dict(zip(inputs, given, strict=True)), RETURN: result}
-        answers = self(*(values[axis] for axis in self.known), *self._definition.as_argument(theta))
+        known = [self.axes.value(name, values) for name in self.known]
+        answers = self(*known, *self._definition.as_argument(theta))
         for axis, answer in zip(self.unknown, answers, strict=True):
             if not self._definition.are_close(axis, answer, values[axis]):
                 raise NoSolution(

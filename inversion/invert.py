@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import typing
@@ -16,7 +17,7 @@ from inversion.branches import absorb
 from inversion.chaining import chained
 from inversion.code import Cache
 from inversion.congruences import reduced
-from inversion.definition import Axes, Definition
+from inversion.definition import Definition
 from inversion.digits import by_digits
 from inversion.emitting import emit
 from inversion.errors import NotInvertible, WrongArguments
@@ -31,7 +32,7 @@ from inversion.program import Program
 from inversion.raising import may_hide_errors
 from inversion.sending import Request
 from inversion.tightening import tightened
-from inversion.trees import Node, Tree, declared, leaves, mapped
+from inversion.trees import Axes, Node, Tree, Trees, axis_of, declared, leaves, mapped
 from overlay import Context
 from overlay.location import caller, location_of
 from overlay.target import describe
@@ -124,7 +125,8 @@ def choose(
     """As ``invert``, with any axes known: names of arguments, and ``"return"``.
 
     Its calls take the known values in the order of ``known``, and answer the other arguments in
-    parameter order, an unknown ``"return"`` last.
+    parameter order, an unknown ``"return"`` last. Parts of tuples and records may be known:
+    ``"return[0]"``, ``"o.strike"``; what is known in part is answered as a whole.
 
     >>> from inversion import choose
     >>> divisor = choose(lambda x, y: x / y, float, float, known=("return", "x"))
@@ -156,25 +158,26 @@ def choose(
             help=f"write known=({known!r},)",
         )
     for axis in known:
-        if axis not in (*names, RETURN):
+        if axis_of(axis)[0] not in (*names, RETURN):
             raise _unknown_axis(f, axis, [*names, RETURN], "known")
-    if len(set(known)) < len(known):
-        raise WrongArguments(
-            f"known names an axis twice: {known!r}", where=caller(), help="name each axis once"
-        )
+    keywords = _by_keyword(f, names)
     try:
-        lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips)
-        program, made, stated = _planned(lifted, known, domains, root_finding=root_finding)
+        lifted = lift(f, inputs, context, root_finding=root_finding, max_trips=max_trips,
+                      keywords=keywords)  # fmt: skip
+        axes = _axes(f, lifted, known)
+        program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
     except NotInvertible:
-        tried = by_trial(f, inputs, known, domains, context)
+        tried = by_trial(_positional(f, names, keywords), inputs, known, domains, context)
         if tried is None:
             raise
-        lifted = tried
-        program, made, stated = _planned(lifted, known, domains, root_finding=root_finding)
-    axes = Axes(lifted.axes, tuple(known))
-    source = emit(made, axes.trees, axes.known, rtol, atol, stated)
+        lifted, axes = tried, _axes(f, tried, known)
+        program, made, stated = _planned(lifted, axes, domains, root_finding=root_finding)
+    source = emit(made, axes, rtol, atol, stated)
     hides = may_hide_errors(program, lifted.program)
-    definition = Definition(f, made, axes, source, context, stated, (rtol, atol), program, hides)
+    function = _positional(f, names, keywords)
+    definition = Definition(
+        function, made, axes, source, context, stated, (rtol, atol), program, hides
+    )
     options = {
         "known": tuple(known),
         "context": context,
@@ -185,9 +188,61 @@ def choose(
     return Inverse(definition, Request(choose, f, types, options), cache)
 
 
+def _axes(f: Callable[..., Any], lifted: Lifted, known: Sequence[str]) -> Axes:
+    """The axes of a function, of which these, or these parts, are known."""
+    axes, seen = Axes(Trees(lifted.axes), tuple(known)), set[str]()
+    for name in known:
+        try:
+            tree = axes.trees[name]
+        except KeyError:
+            parts = [at for axis, tree in lifted.axes.items() for at in _parts(axis, tree)]
+            raise _unknown_axis(f, name, parts, "known") from None
+        if not seen.isdisjoint(leaves(tree)):
+            raise WrongArguments(
+                f"known names an axis twice: {tuple(known)!r}",
+                where=caller(),
+                help="name each axis, and each part of one, once",
+            )
+        seen.update(leaves(tree))
+    return axes
+
+
+def _parts(name: str, tree: Tree) -> list[str]:
+    """An axis and its parts, as they are named."""
+    if not isinstance(tree, Node):
+        return [name]
+    pairs = zip(tree.labels, tree.items, strict=True)
+    return [name, *(part for label, item in pairs for part in _parts(name + label, item))]
+
+
+def _by_keyword(f: Callable[..., Any], names: Sequence[str]) -> tuple[str, ...]:
+    """Those of these parameters that are given by keyword only."""
+    try:
+        parameters = inspect.signature(getattr(f, "py_func", f)).parameters
+    except (TypeError, ValueError):
+        return ()
+    kinds = {p.name: p.kind for p in parameters.values()}
+    return tuple(name for name in names if kinds.get(name) is inspect.Parameter.KEYWORD_ONLY)
+
+
+def _positional(
+    f: Callable[..., Any], names: Sequence[str], keywords: Sequence[str]
+) -> Callable[..., Any]:
+    """A function that takes these parameters by position, and passes those on by keyword."""
+    if not keywords:
+        return f
+    passed = [f"{name}={name}" if name in keywords else name for name in names]
+    namespace: dict[str, Any] = {"__function": f, "__name__": f.__module__}
+    text = f"def given({', '.join(names)}):\n    return __function({', '.join(passed)})"
+    exec(compile(text, f"<{describe(f)} by position>", "exec"), namespace)
+    made = namespace["given"]
+    made.__name__, made.__qualname__ = f.__name__, f.__qualname__
+    return made
+
+
 def _planned(
     lifted: Lifted,
-    known: Sequence[str],
+    known: Axes,
     domains: Mapping[str, Domain],
     *,
     root_finding: bool,
@@ -195,7 +250,7 @@ def _planned(
     """The program as it is planned, its plan, and the domains declared for its inputs."""
     # each pass takes a program and gives a program; planning and emitting follow
     program = functools.reduce(lambda p, rewrite: rewrite(p), PIPELINE, lifted.program)
-    parts = [leaf for axis in known for leaf in leaves(lifted.axes[axis])]
+    parts = [leaf for axis in known.known for leaf in leaves(known.trees[axis])]
     stated = {
         leaf: domains[at]
         for name, tree in lifted.axes.items()
@@ -213,8 +268,8 @@ def _planned(
         program, made = gathered, plan(gathered, parts, stated, root_finding=root_finding)
         if {v for v in gathered.inputs if v.name not in parts} <= set(made.free):
             raise  # all would be chosen, and what is known only checked
-    axes = {*lifted.axes, *program.axes}
-    return program, renamed(tightened(made, stated), axes), stated
+    names = {*lifted.axes, *program.axes}
+    return program, renamed(tightened(made, stated), names), stated
 
 
 def _inputs(
@@ -240,7 +295,9 @@ def _inputs(
             help="give a type for each parameter that has no default",
         )
     else:
-        chosen = dict(zip(names, types, strict=False))
+        left = len(types) - len(required)  # of those that have a default
+        taken = [name for name in names if name in required or (left := left - 1) >= 0]
+        chosen = dict(zip(taken, types, strict=True))
     domains: dict[str, Domain] = {}
     inputs = [(name, _kinds(f, name, declared(hint), domains)) for name, hint in chosen.items()]
     return inputs, domains
@@ -276,6 +333,14 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
             where=location_of(f),
             help="float, int, bool, complex, str, numpy.int64 and numpy.uint64 are inverted; "
             "tuples of them, tuple[float, float]; and list[float], list[int], list[str]",
+        )
+    if dataclasses.is_dataclass(kind):
+        raise WrongArguments(
+            f"{name} of {describe(f)} is a {kind.__name__}, a dataclass that does more than hold "
+            "its fields, all given by position and of declared types",
+            where=location_of(f),
+            help="leave out __post_init__, __getattr__, an __init__ of its own, and fields that "
+            "are given by keyword only or not at all",
         )
     kind = EQUAL.get(kind, kind)
     if domain_of(kind) is not None and kind not in KINDS:
@@ -336,14 +401,6 @@ def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str],
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError):
         hints = {}
-    keyword = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
-    if keyword:
-        raise WrongArguments(
-            f"{describe(f)} takes {', '.join(keyword)} by keyword only",
-            where=location_of(f),
-            help="inputs are given by position; give these a default, or wrap the function",
-        )
-    parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     names = [p.name for p in parameters]
     return names, [p.name for p in parameters if p.default is p.empty], hints
 
@@ -355,5 +412,6 @@ def _unknown_axis(
         f"{describe(f)} has no axis {name!r} for {what}",
         where=caller(),
         notes=[("axes", ", ".join(axes))],
-        help="the axes are the names of the arguments, and 'return'",
+        help="the axes are the names of the arguments, and 'return'; parts of them are written as "
+        "'p.x' and 'return[0]'",
     )

@@ -109,7 +109,7 @@ def _square(inverse: Inverse) -> tuple[list[Variable], list[str]]:
     trees, program = inverse.axes.trees, inverse.origin
     if RETURN not in inverse.known:
         raise _refused(inverse, "the result is not known", "give choose known=('return', ...)")
-    names = {leaf for axis in inverse.unknown for leaf in leaves(trees[axis])}
+    names = {leaf for axis in inverse.unknown for leaf in leaves(trees[axis])} - inverse.axes.given
     unknown = [v for v in program.inputs if v.name in names]
     results = list(leaves(trees[RETURN]))
     for leaf in (*(v.name for v in unknown), *results):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from inversion.definition import Axes, Definition
+from inversion.definition import Definition
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
 from inversion.program import Program
 from inversion.standalone import standalone
+from inversion.trees import Axes
 from overlay import Context
 from primitives import Domain
 

@@ -29,7 +29,7 @@ from inversion.loops import Loop
 from inversion.plan import Plan, Step, solved_by, statement_of
 from inversion.program import Constant, Statement, Variable
 from inversion.structured import Structured
-from inversion.trees import Node, Tree, leaves, mapped
+from inversion.trees import Axes, Node, Tree, apart, as_name, axis_of, leaves, mapped
 from primitives import Complex, Domain, Real
 from primitives.arrays.domain import element_of
 from primitives.domains import domain_of
@@ -51,8 +51,7 @@ WRITERS: Mapping[type, PartWriter] = {
 
 def emit(
     plan: Plan,
-    axes: Mapping[str, Tree],
-    known: Sequence[str],
+    axes: Axes,
     rtol: float,
     atol: float,
     domains: Mapping[str, Domain],
@@ -61,12 +60,12 @@ def emit(
 ) -> Source:
     """The source for a plan.
 
-    axes: the function's, as trees of the plan's. known: those of them that are known. domains:
-    declared for axes of the plan; answers outside are refused. with_forward: whether ``forward``
-    is written too, as the program is; else that name is left for the function itself.
+    axes: the function's, as trees of the plan's. domains: declared for axes of the plan; answers
+    outside are refused. with_forward: whether ``forward`` is written too, as the program is; else
+    that name is left for the function itself.
     """
     module = Module(WRITERS)
-    writer = Entry(module, plan, axes, known)
+    writer = Entry(module, plan, axes)
     rows = writer.forward() if with_forward else []
     rows += writer.inverse(rtol, atol, domains)
     rows += writer.recover()
@@ -76,15 +75,12 @@ def emit(
 class Entry:
     """The functions ``inverse`` and ``recover``."""
 
-    def __init__(
-        self, module: Module, plan: Plan, axes: Mapping[str, Tree], known: Sequence[str]
-    ) -> None:
+    def __init__(self, module: Module, plan: Plan, axes: Axes) -> None:
         self.module = module
         self.plan = plan
-        self.axes = axes
-        self.known = tuple(known)
-        self.unknown = tuple(axis for axis in axes if axis not in known)
-        self.inputs = tuple(axis for axis in axes if axis != RETURN)
+        self.axes = axes.trees
+        self.known, self.unknown, self.inputs = axes.known, axes.unknown, axes.inputs
+        self.given = axes.given
 
     def body(self) -> Body:
         body = Body(self.module)
@@ -145,24 +141,31 @@ class Entry:
         names: list[str] = []
         first: list[str] = []
         for axis in axes:
-            tree = self.axes[axis]
-            name = "ret" if axis == RETURN else body.name(axis)
+            tree, whole = self.axes[axis], axis_of(axis)[0]
+            if axis == RETURN:
+                name = "ret"
+            elif isinstance(tree, Node) or whole == RETURN:
+                name = body.own(as_name(axis)) if whole != axis else body.name(axis)
+            else:
+                name = body.name(tree)
             names.append(name)
-            if isinstance(tree, Node):
-                first.append(f"{self.pattern(body, axis, name)} = {name}")
-        if RETURN in axes:
-            known = {self.plan.operand(leaf) for axis in self.inputs if axis in axes
+            if isinstance(tree, Node) or whole == RETURN != axis:
+                first.append(f"{self.pattern(body, axis, whole)} = {apart(tree, name)}")
+        results = [axis for axis in axes if axis_of(axis)[0] == RETURN]
+        if results:
+            known = {self.plan.operand(leaf) for axis in axes if axis not in results
                      for leaf in leaves(self.axes[axis])}  # fmt: skip
-            for leaf in leaves(self.axes[RETURN]):
+            for leaf in (leaf for axis in results for leaf in leaves(self.axes[axis])):
                 operand = self.plan.operand(leaf)
                 if isinstance(operand, Variable) and operand not in known:
                     known.add(operand)
                     first.append(f"{body.shown(operand)} = {self.part(body, leaf, 'ret')}")
         return names, first
 
-    def pattern(self, body: Body, axis: str, name: str) -> str:
+    def pattern(self, body: Body, axis: str, whole: str) -> str:
         """The names of an axis's leaves, to be assigned to."""
-        if axis == RETURN:
+        if whole in (RETURN, "again"):
+            name = "ret" if whole == RETURN else whole
             return _written(mapped(self.axes[axis], lambda _, leaf: self.part(body, leaf, name)))
         return _written(mapped(self.axes[axis], lambda _, leaf: body.name(leaf)))
 
@@ -171,7 +174,7 @@ class Entry:
         path = leaf.removeprefix(RETURN)
         if not path:
             return whole
-        return body.name(f"{whole}{path}".replace("[", "_").replace("]", "").replace(".", "_"))
+        return body.name(as_name(f"{whole}{path}"))
 
     def answer(self, body: Body, axis: str) -> str:
         """An answer as its axis has it."""
@@ -222,7 +225,11 @@ class Entry:
         tree = self.axes[RETURN]
         again = f"forward({inputs})"
         if isinstance(tree, Node):
-            body.row(f"{self.pattern(body, RETURN, 'again')} = {again}")
+            pattern = self.pattern(body, RETURN, "again")
+            if apart(tree, "") != "":
+                body.row(f"again = {again}")
+                again = apart(tree, "again")
+            body.row(f"{pattern} = {again}")
         else:
             kind = plan.operand(tree).kind
             if kind in WORDS:  # compiled, words and literals together are signed
@@ -230,7 +237,7 @@ class Entry:
             body.row(f"again = {again}")
         for name in leaves(tree):
             operand = plan.operand(name)
-            known = RETURN in self.known
+            known = name in self.given
             wanted = self.part(body, name, "ret") if known else body.shown(operand)
             again, why = self.part(body, name, "again"), self.disagreement()
             body.compare(again, wanted, operand.kind, why, rtol, atol)
@@ -258,7 +265,11 @@ class Entry:
         more = more or any(result in inputs for result in results)
         more = more or len(set(results)) < len(results)
         disagree = more or any(isinstance(result, Constant) for result in results)
-        return "the known values disagree" if RETURN in self.known and disagree else "lost digits"
+        return (
+            "the known values disagree"
+            if self.given.intersection(leaves(self.axes[RETURN])) and disagree
+            else "lost digits"
+        )
 
 
 def _may_be_endless(statement: Statement) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,9 +81,10 @@ def lift(
     *,
     root_finding: bool = True,
     max_trips: int = 1000,
+    keywords: Collection[str] = (),
 ) -> Lifted:
     """The program of a function for inputs of these names and trees of types, as ``context``
-    sees it. root_finding, max_trips: as in ``invert``.
+    sees it. root_finding, max_trips: as in ``invert``. keywords: inputs that are given by keyword.
 
     Raises NotInvertible, with the line, at a statement that is not a call of something that
     has a relation, an overlay method, or Python code.
@@ -92,7 +93,9 @@ def lift(
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
     site = Site("result", where, overlaid=context is not None)
-    result = lifter.call(site, (function,), [of_tree(tree) for tree in given.values()], {})
+    args = [of_tree(tree) for name, tree in given.items() if name not in keywords]
+    named = {name: of_tree(tree) for name, tree in given.items() if name in keywords}
+    result = lifter.call(site, (function,), args, named)
     result = sequence_of(lifter, site, result)
     if has_list(result):
         raise NotInvertible(

@@ -12,7 +12,7 @@ import numpy as np
 from inversion.errors import NotInvertible
 from inversion.numba_ir import Op, refused
 from inversion.program import Constant, Operand, Variable
-from inversion.trees import Node, Tree, fields_of, is_record
+from inversion.trees import Node, Tree, defaults_of, fields_of, is_record
 from overlay.dispatch import Chain
 from overlay.target import describe
 from primitives.arrays.domain import ELEMENTS
@@ -266,9 +266,9 @@ def function_in(op: Op, value: Value) -> Any:
 
 
 def record(site: Site, cls: type, args: Values, kwargs: Named) -> Value:
-    """A named tuple of these values."""
+    """A record of these values."""
     given = dict(zip(fields_of(cls), args, strict=False)) | dict(kwargs)
-    defaults = getattr(cls, "_field_defaults", {})
+    defaults = defaults_of(cls)
     items = [given.get(name, value_of(defaults.get(name, _MISSING))) for name in fields_of(cls)]
     if len(given) != len(args) + len(kwargs) or any(_is_missing(item) for item in items):
         raise NotInvertible(

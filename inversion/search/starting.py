@@ -20,7 +20,7 @@ from inversion.program import Program, Variable
 from inversion.search.state import Frame, State
 from inversion.search.unproved import Unproved
 from inversion.search.ways import Search
-from inversion.trees import leaves, taken_apart
+from inversion.trees import axis_of, leaves, taken_apart
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, Values]:
         tree = inverse.axes.trees[axis]
         for leaf, part in zip(leaves(tree), taken_apart(tree, value), strict=True):
             is_float = isinstance(part, float)
-            allowed = around(part, rtol, atol) if is_float and axis == RETURN else point(part)
+            allowed = (
+                around(part, rtol, atol) if is_float and axis_of(axis)[0] == RETURN else point(part)
+            )
             if allowed is not None and leaf in found:
                 allowed = allowed.meet(found[leaf])
             if allowed is not None:

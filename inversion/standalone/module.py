@@ -12,6 +12,7 @@ from inversion.emitting import Source, emit
 from inversion.emitting.writing import tuple_of
 from inversion.errors import NotWritable
 from inversion.standalone.writing import Writer, documented
+from inversion.trees import as_name
 from primitives.relation import RETURN
 
 __all__ = ["standalone"]
@@ -30,7 +31,7 @@ def standalone(definition: Definition) -> str:
         except NotWritable:
             pass  # what it gives is known all the same
     plan, axes, tolerance = definition.plan, definition.axes, definition.tolerance
-    source = emit(plan, axes.trees, axes.known, *tolerance, definition.domains, with_forward=True)
+    source = emit(plan, axes, *tolerance, definition.domains, with_forward=True)
     return _module(definition, source, with_function=False)
 
 
@@ -58,8 +59,8 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
 
 
 def _document(definition: Definition, writer: Writer) -> str:
-    known = ["ret" if axis == RETURN else axis for axis in definition.axes.known]
-    unknown = ["ret" if axis == RETURN else axis for axis in definition.axes.unknown]
+    known = ["ret" if axis == RETURN else as_name(axis) for axis in definition.axes.known]
+    unknown = ["ret" if axis == RETURN else as_name(axis) for axis in definition.axes.unknown]
     given = ", ".join([*known, *(["theta"] if len(definition.parameters) else [])])
     inputs = ", ".join(definition.axes.inputs)
     rows = [

@@ -19,7 +19,7 @@ from inversion.errors import NotWritable
 from inversion.lifting.recursion import Interpreted
 from inversion.program import renumbered
 from inversion.standalone.reading import global_names, local_names, node_of
-from inversion.trees import fields_of, is_record
+from inversion.trees import fields_of, is_dataclass, is_record
 from overlay import OverlayError
 from overlay.location import location_of, name_of
 from primitives.kernels import form_of
@@ -28,6 +28,7 @@ __all__ = ["Writer", "documented"]
 
 OURS = ("inversion", "overlay", "primitives")
 EVERYWHERE = ("numpy", "scipy")
+RECORDS = (("collections", "namedtuple"), ("dataclasses", "make_dataclass"))
 
 
 class Writer:
@@ -78,8 +79,9 @@ class Writer:
             self._function(name, function)
         elif is_record(value) and not _is_everywhere(value.__module__):
             fields = list(fields_of(value))
-            self._import("collections", "namedtuple", "namedtuple")
-            self.classes.append(f"{name} = namedtuple({value.__name__!r}, {fields!r})")
+            module, make = RECORDS[is_dataclass(value)]
+            self._import(module, make, make)
+            self.classes.append(f"{name} = {make}({value.__name__!r}, {fields!r})")
         elif isinstance(value, type) and issubclass(value, OverlayError):
             self._exception(name, value)
         elif isinstance(value, (type, BuiltinFunctionType, FunctionType, np.ufunc)):

@@ -326,8 +326,8 @@ UNSUPPORTED = {
     "call of a number": (lambda x: x(1), "call of a float"),
     "wrong call": (lambda x: helper(x, 1, 2), "cannot call"),
     "walrus": (walrus, "assignment within an expression"),
-    "global statement": (sets_a_global, "STORE_GLOBAL"),
-    "local import": (imports, "IMPORT_NAME"),
+    "global statement": (sets_a_global, "assignment to a global"),
+    "local import": (imports, "an import is not supported"),
     "coroutine function": (coroutine, "a coroutine or a generator"),
     "generator function": (generator, "a coroutine or a generator"),
     "cached function": (cached, "a call of cached"),
@@ -415,7 +415,7 @@ def test_an_answer_that_has_lost_its_digits_is_refused():
 def test_a_wrong_number_of_coordinates_names_them():
     inverse = invert(arm, F, F, F)
     for theta in (((1.0,),), ((1.0, 2.0, 0, 4),), (5.0,)):
-        with pytest.raises(TypeError, match=r"3 coordinates \(a, b, k_") as caught:
+        with pytest.raises(TypeError, match=r"3 coordinates \(a, b, branch_of_sin") as caught:
             inverse(1.0, *theta)
         assert isinstance(caught.value, OverlayError)
     with pytest.raises(TypeError, match="it has no parameters"):
@@ -471,20 +471,6 @@ def test_domains_that_do_not_fit_are_refused():
         invert(lambda x: x + 1, I, domain={"x": Interval(0, 1)})
     with pytest.raises(WrongArguments, match="holds values of type int"):
         invert(lambda x: x + 1, Annotated[float, Integers(0, 9)])
-
-
-def test_arguments_by_keyword_only_are_refused_unless_they_have_a_default():
-    def required(x, *, k):
-        return x * k
-
-    def given(x: float, *, k: float = 2.0):
-        return x * k
-
-    with pytest.raises(WrongArguments, match="takes k by keyword only"):
-        invert(required, F, F)
-    assert invert(given)(6.0) == invert(given, F)(6.0) == (3.0,)
-    with pytest.raises(WrongArguments, match="2 types were given"):
-        invert(given, F, F)
 
 
 def test_what_algebra_solves_is_not_searched_for():
