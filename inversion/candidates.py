@@ -133,9 +133,9 @@ def _gamma_branches(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
 def _quotients(known: Mapping[str, Any], a: Values) -> tuple[float, float] | None:
     if "b" not in known:
         return None
-    b = known["b"]
+    b = int(known["b"])
     ends = [
-        int(end) // b if math.isfinite(end) else math.copysign(INF, end * b)
+        int(end) // b if math.isfinite(end) else math.copysign(INF, end) * (1 if b > 0 else -1)
         for end in (a.low, a.high)
     ]
     return min(ends), max(ends)
