@@ -431,8 +431,10 @@ class Inverse(Readable):
         found: list[Domain | None] = []
         for axis in self.unknown:
             tree = self.axes.trees[axis]
-            is_number = axis != RETURN and not isinstance(tree, Node)
-            kind = self.program.operand(tree).kind if is_number else None
+            if axis == RETURN or isinstance(tree, Node):
+                found.append(None)
+                continue
+            kind = self.program.operand(str(tree)).kind
             found.append(Bool if kind is bool else self.domains.get(axis) if kind is int else None)
         return found
 

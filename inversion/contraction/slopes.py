@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,7 +21,10 @@ from primitives import Relation, arithmetic, powers
 __all__ = ["partial_sets"]
 
 POWERS = (powers.power, powers.power_int)
-_OTHER_NAMES = {arithmetic.square: np.square, arithmetic.float_of_float: operator.pos}
+_OTHER_NAMES: Mapping[Relation, object] = {
+    arithmetic.square: np.square,
+    arithmetic.float_of_float: operator.pos,
+}
 
 
 @functools.cache
@@ -40,7 +43,7 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
     None where there is none."""
     from inversion.lifting import lift  # reads programs with what stands on this module
 
-    target: Callable[..., object] = _OTHER_NAMES.get(relation, relation.target)
+    target = _OTHER_NAMES.get(relation, relation.target)
     rule = _rules().get(id(target))
     if rule is None or relation not in CONTRACTORS or relation.returns is not float:
         return None

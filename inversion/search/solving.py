@@ -160,7 +160,9 @@ class Solver:
             return values([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
         if is_congruence(rule) and found and math.isfinite(found.width):
-            numbers = [rule.mode(("a",)).recover(int(end))[0] for end in (found.low, found.high)]
+            recover = step.solved.mode.recover
+            assert recover is not None
+            numbers = [recover(int(end))[0] for end in (found.low, found.high)]
             return values([(min(numbers), max(numbers))], whole=True)
         ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
         if ranges is None or coordinate != "k" or not found:

@@ -412,7 +412,9 @@ class Search:
     ) -> Values | None:
         """Where a choice inside an equation lies: what it numbers is within known sets."""
         for step in root.steps:
-            for coordinate, own in step.chosen.items() if isinstance(step, Step) else ():
+            if not isinstance(step, Step):
+                continue
+            for coordinate, own in step.chosen.items():
                 if frame.names[own.name] == parameter:
                     known = known_for(state, step.solved.statement, step.solved.mode.takes)
                     return self.solver.range_of(state, step, coordinate, known)
