@@ -35,6 +35,7 @@ from inversion.tightening import tightened
 from inversion.trees import Axes, Node, Tree, Trees, axis_of, declared, leaves, mapped
 from overlay import Context
 from overlay.location import caller, location_of
+from overlay.signature import without_alias
 from overlay.target import describe
 from primitives import Bool, Domain
 from primitives.arrays.domain import (
@@ -310,8 +311,9 @@ def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domai
         return Node(hint.cls, tuple(_kinds(f, name + at, item, domains) for at, item in labels))
     kind = hint
     shape: Shape | None = None
-    if typing.get_origin(hint) is typing.Annotated:
-        kind, *notes = typing.get_args(hint)
+    if typing.get_origin(kind) is typing.Annotated:
+        kind, *notes = typing.get_args(kind)
+        kind = without_alias(kind)
         for note in notes:
             if isinstance(note, Domain):
                 domains[name] = note

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.signature import without_alias
 from primitives.relation import RETURN
 
 __all__ = [
@@ -97,6 +98,7 @@ def defaults_of(cls: type) -> Mapping[str, Any]:
 
 def declared(hint: Any) -> Tree:
     """An annotation, or an example, as a tree: tuples and records are Nodes of hints."""
+    hint = without_alias(hint)
     if is_dataclass(type(hint)):
         items = (declared(getattr(hint, name)) for name in fields_of(type(hint)))
         return Node(type(hint), tuple(items))

@@ -33,7 +33,15 @@ from overlay.target import is_below
 if TYPE_CHECKING:
     from plum import Signature
 
-__all__ = ["Parameter", "Parameters", "array_type", "key_of", "shown_hint", "translate"]
+__all__ = [
+    "Parameter",
+    "Parameters",
+    "array_type",
+    "key_of",
+    "shown_hint",
+    "translate",
+    "without_alias",
+]
 
 UNIONS = (typing.Union, types.UnionType)
 EMPTY = inspect.Parameter.empty
@@ -99,13 +107,13 @@ def _union(one: Any, other: Any) -> Any:
     return one | other
 
 
-def _expanded(hint: Any) -> Any:
-    """A ``type X = ...`` alias (Python 3.12 on) replaced by what it stands for."""
-    alias = getattr(typing, "TypeAliasType", ())
-    if isinstance(hint, alias):
-        return _expanded(hint.__value__)
-    if isinstance(typing.get_origin(hint), alias):
-        return _expanded(typing.get_origin(hint).__value__[typing.get_args(hint)])
+def without_alias(hint: Any) -> Any:
+    """An annotation, with a ``type X = ...`` alias replaced by what it stands for."""
+    if isinstance(hint, typing.TypeAliasType):
+        return without_alias(hint.__value__)
+    origin = typing.get_origin(hint)
+    if isinstance(origin, typing.TypeAliasType):
+        return without_alias(origin.__value__[typing.get_args(hint)])
     return hint
 
 
@@ -117,7 +125,7 @@ def _loaded(name: str, attribute: str) -> Any | None:
 
 def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
     """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise."""
-    hint = _expanded(hint)
+    hint = without_alias(hint)
     if hint is EMPTY or hint is Any:
         return Any
     if hint is None or hint is type(None):
