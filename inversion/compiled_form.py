@@ -231,9 +231,14 @@ class _Form:
         space = self.definition.parameters
         parts = _parts(given)
         if parts is None:
-            if isinstance(given, type) and issubclass(given, (*ACCEPTED[complex], np.ndarray)):
-                raise space.wrong(None)
-            values = [f"theta.{name}" for name in space.names]  # a record
+            numbers = (*ACCEPTED[complex], np.ndarray)
+            if not (isinstance(given, type) and issubclass(given, numbers)):
+                values = [f"theta.{name}" for name in space.names]  # a record
+            elif len(space) == 1 and not isinstance(space[0].domain, Repeated):  # the only one
+                (name,) = space.names
+                values = [self._number(space[0].domain.kind, "theta", given, f"θ.{name}")]
+            else:
+                raise space.wrong(getattr(given, "__name__", given))
         elif len(parts) != len(space):
             raise space.wrong(len(parts))
         else:

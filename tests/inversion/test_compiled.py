@@ -152,11 +152,13 @@ def test_batches_of_integers_are_exact():
 def test_batches_that_do_not_fit_are_refused():
     inverse = invert(lambda x, y: x + y, F, F)
     with pytest.raises(WrongArguments, match="theta="):
-        inverse.batch(np.ones(2))
-    with pytest.raises(WrongArguments, match="1 coordinates"):
+        inverse.batch()
+    with pytest.raises(WrongArguments, match=r"1 coordinate \("):
         inverse.batch(np.ones(2), theta=(1.0, 2.0))
-    with pytest.raises(WrongArguments, match="1 coordinates"):
-        inverse.batch(np.ones(2), theta=np.ones(2))
+    with pytest.raises(WrongArguments, match="array of object"):
+        inverse.batch(np.ones(2), theta=np.ones(2, object))
+    with pytest.raises(WrongArguments, match="do not broadcast"):
+        inverse.batch(np.ones(2), theta=np.ones(3))
     with pytest.raises(WrongArguments, match="complex"):
         inverse.batch(np.ones(2, complex), theta=(1.0,))
     with pytest.raises(WrongArguments, match="no theta"):

@@ -124,11 +124,17 @@ def test_other_types_are_refused_where_the_code_is_compiled():
     quarter = invert(lambda n: n // 4, int)
     for function, message in (
         (lambda y: quarter(y, (2,)), "is given a float for return"),
-        (lambda y: wave(y, y), "θ has 1 coordinates"),
+        (lambda y: wave(y, y), "is given a float for θ.k_x"),
         (lambda y: wave(y, (1, 2)), "2 were given"),
     ):
         with pytest.raises(WrongArguments, match=message):
             Context().jit(function)(0.5)
+
+
+def test_theta_is_alone_where_there_is_one_parameter():
+    hot = Context().jit(lambda y: wave(y, 2))
+    assert hot(0.5) == wave(0.5, (2,)) == wave(0.5, 2)
+    assert Context().jit(lambda y: wave(y))(0.5) == wave(0.5)  # the default
 
 
 def test_an_inverse_is_that_of_its_own_context():
