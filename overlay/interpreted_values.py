@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from overlay.errors import NotCompilable
 from overlay.target import type_attribute
 
-__all__ = ["OnlyInterpreted", "is_interpreted"]
+__all__ = ["is_interpreted"]
 
 _NAME: Final = "__overlay_interpreted__"
-
-
-class OnlyInterpreted(NotCompilable):
-    """A function that has to be compiled is given a value that only interpreted code knows."""
 
 
 def is_interpreted(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Compiler plugins: what takes part in the compilation of a context's code."""
+"""Plugins: what takes part in the compilation of a context's code, or in its calls."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ __all__ = [
     "interpreted",
     "put_around",
     "refuse_around",
+    "refuse_stages",
     "run_stage",
     "stages_of",
     "stored_key",
@@ -49,6 +50,10 @@ STAGES: Final = (
     "before_optimisation",
     "after_optimisation",
 )
+
+
+# The hooks that interpreted code asks at its calls, beside ``around``.
+AT_CALLS: Final = ("enter", "interpreter", "analysed")
 
 
 class All:
@@ -272,8 +277,7 @@ def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
 
 def asks_at_calls(plugin: Plugin) -> bool:
     """Whether it has a hook, other than ``around``, for calls in interpreted code."""
-    hooks = ("enter", "interpreter", "analysed", *STAGES)
-    return any(_has(plugin, hook) for hook in hooks)
+    return any(_has(plugin, hook) for hook in AT_CALLS)
 
 
 def surrounds(plugin: Plugin) -> bool:
@@ -309,6 +313,21 @@ def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
                 "nothing to put around calls in compiled code",
                 where=caller(),
                 help="run it interpreted: ctx(f, ...)",
+            )
+
+
+def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
+    """Raise OverlayError where a plugin does nothing but take part in compiling: interpreted code
+    means what Python says, and is not compiled."""
+    for plugin in plugins:
+        stages = stages_of(plugin)
+        if stages and not (surrounds(plugin) or asks_at_calls(plugin)):
+            raise OverlayError(
+                f"cannot interpret {name_of(function)} with {plugin!r}: it has {stages[0]}, which "
+                "takes part in compiling, and no hook for interpreted code",
+                where=caller() or location_of(function),
+                help=f"compile it: ctx.jit({name_of(function)})(...), or have "
+                f"{type(plugin).__qualname__}.enter bail out of it by giving None",
             )
 
 

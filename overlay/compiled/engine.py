@@ -164,16 +164,6 @@ class CompiledContext:
         from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
         return self._entry(function, options_of(function), Body(target, methods))
 
-    def jit_entered(self, function: Any, link: Any = None) -> Any:
-        """A function compiled under this context, that its plugins have been asked about.
-
-        link: the target and methods that ``call_next`` in it goes on from, if it is a method.
-        """
-        body = None if link is None else Body(link.target, link.methods)
-        entry = self._entry(function, {}, body)
-        entry.is_entered = True
-        return entry
-
     def kernel(self, kernel: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
         context as its tables are now."""

@@ -32,6 +32,8 @@ __all__ = [
     "entered_on_device",
     "entered_without_function",
     "failure_in",
+    "function_in_container",
+    "functions_not_seen",
     "handed_on",
     "joined_with_none",
     "kernel_returns",
@@ -283,6 +285,27 @@ def state_not_held(state: Any) -> NotCompilable:
     return NotCompilable(
         f"compiled code cannot hold the state of the context, a {type(state).__qualname__}",
         help="use a numpy array, an instance of a jitclass, or a typed list or dict of numba's",
+    )
+
+
+def function_in_container(function: Any, where: str) -> NotCompilable:
+    """A function of which compiled code is given the address alone leads to a method."""
+    function = getattr(function, "_pyfunc", function)
+    return NotCompilable(
+        f"{name_of(function)} is called through its address, in {where}, and may lead to a method "
+        "of this context, which it would pass by",
+        where=location_of(function),
+        help="hand the function on by itself or in a tuple, or fill the container in code that is "
+        "compiled in the context",
+    )
+
+
+def functions_not_seen(ty: str) -> NotCompilable:
+    """Functions are handed on in what they cannot be read from."""
+    return NotCompilable(
+        f"an argument of type {ty} has functions in it that are called through their addresses, "
+        "and might lead to methods of this context",
+        help="hand the functions on by themselves, in a tuple, a typed list or a typed dict",
     )
 
 

@@ -39,7 +39,6 @@ class Kernel:
         self.function = function
         self.options = dict(options)
         self.body = None
-        self.is_entered = False
         self.__name__ = getattr(function, "__name__", "kernel")
         self.__doc__ = function.__doc__
         self.__wrapped__ = function

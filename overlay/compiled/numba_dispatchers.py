@@ -16,6 +16,7 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, Code, Generated, Holder, place_of
+from overlay.compiled.numba_declared import declared_by
 from overlay.compiled.numba_definitions import (
     Annotation,
     accept_other_worlds,
@@ -31,6 +32,7 @@ from overlay.compiled.numba_types import (
     StandIn,
     Type,
     is_dispatcher,
+    localised,
     numba_typing,
     options_of,
     refused,
@@ -115,15 +117,24 @@ class InnerDispatcher(Holder, Dispatcher):
         self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
         self.kept_on_device: set[Any] = set()  # dispatchers and types, where there are no names yet
         self.original = getattr(function, "py_func", function)
-        super().__init__(twin(self.original), targetoptions=own, pipeline_class=pipeline)
-        bind_by_python(self, Parameters(self.original))
+        declared = declared_by(function)
+        variables = own.pop("locals", None) or declared.variables
+        self.declared = declared._replace(variables=variables)
+        super().__init__(
+            twin(self.original),
+            locals=dict(variables),
+            targetoptions=own,
+            pipeline_class=pipeline,
+        )
         self.world = world
+        bind_by_python(self, Parameters(self.original), self._converted)
         self.py_func.of_program = function
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
         self.body = body
         self.key_of_body = None if body is None else body.key
-        self.own_options = tuple((name, repr(value)) for name, value in sorted(own.items()))
+        options_ = tuple((name, repr(value)) for name, value in sorted(own.items()))
+        self.own_options = *options_, self.declared.key()
         self.codes = {}
         self.is_entry = is_entry
         self.recursive: dict[Any, Any] = {}
@@ -132,10 +143,20 @@ class InnerDispatcher(Holder, Dispatcher):
         if not is_entry:
             self._compiler._customize_flags = _without_wrappers
 
+    def _converted(self, args: tuple[Type, ...]) -> tuple[Type, ...]:
+        """The types to which the arguments of a call are converted."""
+        if any(isinstance(each, types.Omitted) for each in args):
+            args = tuple(localised(self.world, each) for each in args)
+        return self.declared.chosen(self.world.typing, args) if self.declared.is_limited else args
+
     @global_compiler_lock
     def compile(self, sig: Any) -> Any:
         args, returned = sigutils.normalize_signature(sig)
         args = tuple(args)
+        if self.declared.is_limited:
+            if args not in self.declared.results:
+                raise errors.TypingError(self.declared.no_match(args))
+            returned, sig = self.declared.results[args], self.declared.asked(args)
         code = self.codes.get(args) or self._found(args, returned)
         if code is None:
             code = self._made(sig, args, returned)
@@ -298,6 +319,14 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _make_finalizer(self) -> Any:
         return nothing  # what numba keeps of the code goes with the code
+
+    def get_function_type(self) -> Any:
+        # known where numba knows it: of a function that is limited to one signature
+        if len(self.declared.results) != 1:
+            return None
+        (args,) = self.declared.results
+        self.compile(args)
+        return types.FunctionType(self.overloads[args].signature)
 
     def get_compile_result(self, sig: Any) -> Any:
         # a function chosen when the program runs is called through its wrapper for C

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from numba.core import errors, sigutils, types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import OmittedArg
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
 from overlay.compiled.calls import refuse_parameters
 from overlay.compiled.numba_callers import call_expected, renew_callers
+from overlay.compiled.numba_declared import NOTHING, Declarations, declared_by
 from overlay.compiled.numba_dispatchers import nothing, place_in
-from overlay.compiled.numba_guard import Guard
+from overlay.compiled.numba_first_class import as_given, as_returned, holds_functions
+from overlay.compiled.numba_guard import Caller, Guard
 from overlay.compiled.numba_parameters import (
     Parameters,
     bind_by_python,
@@ -25,7 +30,7 @@ from overlay.compiled.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
 from overlay.compiled.words import ALWAYS
-from overlay.interpreted_values import OnlyInterpreted, is_interpreted
+from overlay.interpreted_values import is_interpreted
 from overlay.kept import Kept
 from overlay.sent import content_of
 from overlay.stack import current_stack
@@ -57,6 +62,14 @@ def entry_of(
     return kind(engine, function, options, body, parameters)
 
 
+_STALE: Final = object()
+
+
+def _is_stale(*args: Any) -> Any:
+    """Says that code is out of date."""
+    return _STALE
+
+
 class EntryDispatcher(CPUDispatcher):
     """What ``Context.jit`` gives: called from Python it goes numba's own way.
 
@@ -73,7 +86,7 @@ class EntryDispatcher(CPUDispatcher):
         body: Body | None,
         parameters: Parameters,
     ) -> None:
-        ours = (*OWN_OPTIONS, "cache")
+        ours = (*OWN_OPTIONS, "cache", "locals")
         own = {name: value for name, value in options.items() if name not in ours}
         super().__init__(carrier(parameters), targetoptions={**own, "nopython": True})
         self.parameters = parameters
@@ -86,7 +99,7 @@ class EntryDispatcher(CPUDispatcher):
         self.body = body
         self.called_by_numba = False
         self.functions_compiled = 0
-        self.is_entered = False  # whether plugins have been asked, and methods looked up
+        self.declared = declared_by(function)
         self._guards: dict[tuple[Type, ...], Guard] = {}
 
     def _show(self, function: Any) -> None:
@@ -124,7 +137,8 @@ class EntryDispatcher(CPUDispatcher):
     def _inserted(self, world: World, args: tuple[Type, ...], made: Any) -> bool:
         """Have code be called from now on, unless what it was made of has changed meanwhile."""
         with LOCK:
-            guard = self._guard(made)  # its words are read first: it sees what changes after
+            # its words are read first: it sees what changes after
+            guard = self._guard(made, world, args)
             if self.engine.rebound():
                 self.engine.begin_anew()
                 return False
@@ -134,9 +148,29 @@ class EntryDispatcher(CPUDispatcher):
                 self.overloads[args] = made
         return args in self.overloads
 
-    def _guard(self, code: Any) -> Guard:
+    def _guard(self, code: Any, world: World, args: tuple[Type, ...]) -> Guard:
         """What Python calls in front of compiled code."""
-        return Guard(code.entry_point, self.engine.words(), self._stale, self._failed)
+        words = self.engine.words()
+        of_numba = str(self.py_func.__module__).startswith("numba.")  # keeps functions, calls none
+        types_ = *args, code.signature.return_type
+        if of_numba or not any(map(holds_functions, types_)):
+            return Guard(code.entry_point, words, self._stale, self._failed)
+        guard = Guard(code.entry_point, words, _is_stale, self._failed)
+
+        def call(called: Caller, *given: Any) -> Any:
+            result = called.guard.function(*self._as_given(world, given, args))
+            return self._stale(called, *given) if result is _STALE else as_returned(result)
+
+        return Caller(guard, call)
+
+    def _as_given(self, world: World, given: tuple[Any, ...], types_: tuple[Type, ...]) -> Any:
+        """The arguments of a call, with functions as a world has them."""
+        before = functions_made()
+        with self._explaining(), global_compiler_lock:
+            values = [as_given(world, *each) for each in zip(given, types_, strict=True)]
+        if functions_made() != before:
+            self.engine.renew()
+        return values
 
     def _stale(self, called: Guard, *args: Any) -> Any:
         """A call that found a name of the program bound anew, or nearly so."""
@@ -196,12 +230,6 @@ class EntryDispatcher(CPUDispatcher):
     def _interpreted(self, *args: Any) -> Any:
         """Run the Python function with arguments of which compiled code knows nothing."""
         given, named = self.parameters.as_called(args)
-        if self.is_entered:
-            kind = type(next(filter(is_interpreted, args)))
-            raise OnlyInterpreted(
-                f"it is given a {kind.__name__}, which only interpreted code knows",
-                help="have context.jit(...) compile the code that makes such values, too",
-            )
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
             return self.engine.context(self.py_func, *given, **named)
@@ -217,14 +245,55 @@ class EntryDispatcher(CPUDispatcher):
             self._take_anew()
             return lambda *_: self(*given, **named)
         self.parameters.bind(given, named)
-        try:
+        with self._explaining():
+            declared = self._declared()
+            if declared.is_limited:
+                return self._converting(declared, args)
             return super()._compile_for_args(*args)
+
+    @contextmanager
+    def _explaining(self) -> Generator[None]:
+        """Errors of numba in the block are ours, which name the function."""
+        try:
+            yield
         except errors.NumbaError as error:
             failure = failures.failure_in(str(error))
             if failure is not None:
                 raise failure.raised() from failure.error.__cause__
             where = place_in(self.py_func, error)
             raise failures.of_entry(self.py_func, str(error), where) from None
+
+    def _declared(self) -> Declarations:
+        """The declarations that calls from Python are converted by: none where methods are looked
+        up for the function, which are chosen by what is given."""
+        if self.declared.is_limited and self.body is None:
+            is_target = self.engine.world(self.options).is_target(self.function)
+            return NOTHING if is_target else self.declared
+        return self.declared
+
+    def _converting(self, declared: Declarations, args: tuple[Any, ...]) -> Any:
+        """What is to be called with these arguments, of a function that is limited to its
+        signatures: once there is code for each, numba itself chooses, as it does outside."""
+        functions = self._limited(declared)
+        given = tuple(
+            types.Omitted(a.value) if isinstance(a, OmittedArg) else self.typeof_pyval(a)
+            for a in args
+        )
+        self._types_active_call.clear()
+        found = self.typingctx.resolve_overload(
+            self.py_func, declared.signatures(), given, {}, allow_ambiguous=False
+        )
+        if found is None:
+            raise TypeError(declared.no_match(given))
+        return functions[tuple(found.args)]
+
+    def _limited(self, declared: Declarations) -> dict[tuple[Type, ...], Any]:
+        """Have code for each signature, and for nothing else; what is called for each."""
+        functions = {args: self.compile(declared.asked(args)) for args in declared.results}
+        with LOCK:
+            if all(args in self.overloads for args in functions):
+                self.disable_compile()
+        return functions
 
     def _make_finalizer(self) -> Any:
         return nothing  # the code belongs to the world's dispatcher
@@ -248,6 +317,9 @@ class EntryDispatcher(CPUDispatcher):
     def get_call_template(self, args: Any, kws: Any) -> Any:
         self.called_by_numba = True
         call_expected(self)
+        declared = self._declared()
+        if declared.is_limited and self._can_compile:
+            self._limited(declared)
         return super().get_call_template(args, kws)
 
     def recompile(self) -> None:
@@ -261,6 +333,7 @@ class EntryDispatcher(CPUDispatcher):
         """Hold no code any more; returns what it held, which a thread may be running."""
         retired = [*self.overloads.values(), *self._guards.values()]
         self._reset_overloads()
+        self.disable_compile(False)
         self._guards = {}
         if self.parameters.are_past():
             self._take_anew()

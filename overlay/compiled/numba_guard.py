@@ -18,7 +18,7 @@ from numba.core.registry import cpu_target
 
 from overlay.compiled.words import Word
 
-__all__ = ["Guard"]
+__all__ = ["Caller", "Guard"]
 
 _WORD = llvm.IntType(64)
 _POINTER = llvm.IntType(8).as_pointer()
@@ -93,6 +93,29 @@ class Guard:
         self._pairs = array
         self._record.count = len(pairs)
         self._record.pairs = ctypes.addressof(array)
+
+
+class Caller(Guard):
+    """Has Python called in place of one compiled function: its word is never as expected.
+
+    guard: in front of the compiled function. call: called with this caller and the arguments.
+    """
+
+    def __init__(self, guard: Guard, call: Callable[..., Any]) -> None:
+        self.guard, self._call, self._word = guard, call, ctypes.c_uint64(0)
+        super().__init__(guard.function, (), call, _nothing)
+
+    @functools.cached_property
+    def unchecked(self) -> Guard:
+        return Caller(self.guard.unchecked, self._call)
+
+    def renew(self, words: Iterable[Word]) -> None:
+        self.guard.renew(words)
+        super().renew([(ctypes.addressof(self._word), 1)])
+
+
+def _nothing(error: BaseException) -> None:
+    """The guard that is called has been told."""
 
 
 _VARARGS_KEYWORDS = 3

@@ -107,6 +107,8 @@ class Inlining:
         state, block = self.state, self.state.func_ir.blocks[label]
         expr = block.body[place].value
         parameters = inspect.signature(callee.py_func).parameters.values()
+        if not callee.inlined and (callee.declared.is_limited or callee.declared.variables):
+            raise self._cannot(callee, by, "@njit declares types of it, which hold in a call only")
         if expr.vararg is not None or any(p.kind is p.VAR_POSITIONAL for p in parameters):
             raise self._cannot(callee, by, "it takes *arguments")
         _, args = callee.fold_argument_types(*_types(state, expr))

@@ -1,4 +1,4 @@
-"""Kernels of numba's own making: ``@vectorize``, ``@guvectorize`` and ``@cfunc`` functions.
+"""Kernels of numba's own making: ``@vectorize`` and ``@guvectorize`` functions.
 
 In a world a kernel is made again, around the same Python function compiled in that world.
 """
@@ -9,7 +9,6 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from numba import njit
-from numba.core.ccallback import CFunc
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from overlay.compiled.numba_dispatchers import InnerDispatcher
     from overlay.compiled.world import World
 
-__all__ = ["compiled_of_kernel", "function_of_callback", "is_kernel", "kernel_in"]
+__all__ = ["compiled_of_kernel", "is_kernel", "kernel_in"]
 
 # What decides the results of the function that a kernel applies.
 OPTIONS = ("fastmath", "boundscheck")
@@ -36,11 +35,6 @@ def compiled_of_kernel(kernel: Any) -> list[Any]:
     """The compiled code of a kernel's function."""
     found = getattr(kernel, "_dispatcher", None)
     return [] if found is None else list(found.overloads.values())
-
-
-def function_of_callback(value: Any) -> Any | None:
-    """The Python function of what ``@cfunc`` made, or None for anything else."""
-    return value._pyfunc if is_below(type(value), CFunc) else None
 
 
 def kernel_in(world: World, kernel: Any) -> tuple[Any, InnerDispatcher]:

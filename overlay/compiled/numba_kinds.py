@@ -25,6 +25,7 @@ from numba.np.ufunc.gufunc import GUFunc
 
 import overlay
 from overlay.compiled.digest import Handler, Untold
+from overlay.compiled.numba_declared import callback_of, declared_by
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_entries import EntryDispatcher
 
@@ -126,7 +127,9 @@ def _function_type(fp: Any, value: Any) -> None:
 
 def _dispatcher(fp: Any, value: Dispatcher) -> None:
     fp.write("dispatcher")
+    declared = declared_by(value)
     fp.value(sorted(value.targetoptions.items()))
+    fp.value(declared.key())
     # one that numba inlines is not compiled by itself
     fp.function(value.py_func, enters="inline" in value.targetoptions)
 
@@ -156,8 +159,8 @@ def _generalized(fp: Any, value: GUFunc) -> None:
 
 
 def _callback(fp: Any, value: CFunc) -> None:
-    fp.write("cfunc", str(value._sig))
-    fp.function(value._pyfunc, enters=True)
+    fp.write("cfunc")
+    _dispatcher(fp, callback_of(value))
 
 
 def _intrinsic(fp: Any, value: _Intrinsic) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import operator
 import types as python_types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from numba import _dispatcher
@@ -165,6 +165,7 @@ class _Binder(_FunctionCompiler):
     """numba's compiler of one function, for calls that are bound by Python's rules."""
 
     parameters: Parameters
+    convert: Callable[[tuple[Type, ...]], tuple[Type, ...]] | None = None
 
     def fold_argument_types(self, args: Any, kws: Any) -> tuple[Any, tuple[Type, ...]]:
         if self.parameters.has_keyword_only:
@@ -172,14 +173,20 @@ class _Binder(_FunctionCompiler):
                 self.parameters.bind(args, dict(kws))
             except TypeError as error:
                 raise errors.TypingError(str(error)) from None
-        return super().fold_argument_types(args, kws)
+        pysig, folded = super().fold_argument_types(args, kws)
+        return pysig, folded if self.convert is None else self.convert(tuple(folded))
 
 
-def bind_by_python(dispatcher: Any, parameters: Parameters) -> None:
-    """Have calls of a dispatcher in compiled code bound as the parameters say."""
+def bind_by_python(
+    dispatcher: Any,
+    parameters: Parameters,
+    convert: Callable[[tuple[Type, ...]], tuple[Type, ...]] | None = None,
+) -> None:
+    """Have calls of a dispatcher in compiled code bound as the parameters say. convert: gives
+    the types to which arguments of some types are converted."""
     old = dispatcher._compiler
     if not isinstance(old, _Binder):
         given = old.py_func, old.targetdescr, old.targetoptions, old.locals, old.pipeline_class
         dispatcher._compiler = _Binder(*given)
-    dispatcher._compiler.parameters = parameters
+    dispatcher._compiler.parameters, dispatcher._compiler.convert = parameters, convert
     dispatcher._compiler.pysig = parameters.for_numba

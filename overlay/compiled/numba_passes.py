@@ -24,6 +24,7 @@ from numba.core.untyped_passes import InlineInlinables, IRProcessing
 
 from overlay.compiled.numba_contexts import Known, KnownContext
 from overlay.compiled.numba_dispatchers import RESOLVED, InnerDispatcher, innermost, note_inlined
+from overlay.compiled.numba_first_class import with_functions
 from overlay.compiled.numba_folding import FOLDED, Folding
 from overlay.compiled.numba_forwarding import take_out
 from overlay.compiled.numba_objmode import enter_block
@@ -232,10 +233,13 @@ class _Binding:
             self._replace(assign, FOLDED, value)
             self._mentioned(assign, value, FOLDED)
         else:
-            self._replace(assign, FOLDED, value)
+            self._replace(assign, FOLDED, with_functions(self.world, value))
         return [assign]
 
     def _mentioned(self, assign: Any, value: Any, name: str) -> None:
+        if isinstance(value, tuple):
+            self._replace(assign, name, with_functions(self.world, value))
+            return
         if not callable(value) or _is_implicit_call(assign.target.name, value):
             return
         if is_dispatcher(value) and value.py_func.__code__ in self.nested:

@@ -216,6 +216,11 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
         """The type of a Python function that calls the target."""
         return types.Dispatcher(self.callee.world.as_dispatcher(self.callee))
 
+    def can_convert_to(self, typingctx: Any, other: Type) -> Any:
+        if not isinstance(other, types.FunctionType):
+            return None
+        return self.as_dispatcher().can_convert_to(typingctx, other)
+
     def unify(self, typingctx: Any, other: Type) -> Type | None:
         functions = (types.Dispatcher, types.FunctionType, types.UndefinedFunctionType)
         if self.callee.arity is None or not isinstance(other, (CalleeType, *functions)):
@@ -339,6 +344,9 @@ def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:
 
 def localised(world: World, ty: Type) -> Type:
     """A type with the functions in it as a world has them."""
+    if isinstance(ty, types.Omitted):
+        value = world.with_functions(ty.value)
+        return ty if value is ty.value else types.Omitted(value)
     if isinstance(ty, types.Dispatcher) and not isinstance(ty, types.ObjModeDispatcher):
         stand_in = world.stand_in(ty.dispatcher)
         return ty if stand_in is None else stand_in._numba_type_

@@ -31,15 +31,18 @@ from overlay.compiled.calls import (
 from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
 from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
+from overlay.compiled.numba_declared import callback_of, declared_by
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_entering import implementation
 from overlay.compiled.numba_entries import EntryDispatcher
+from overlay.compiled.numba_first_class import with_functions
 from overlay.compiled.numba_hints import spelt
 from overlay.compiled.numba_inferring import AskingCallStack
 from overlay.compiled.numba_ir import callable_of
-from overlay.compiled.numba_kernels import function_of_callback, is_kernel, kernel_in
+from overlay.compiled.numba_kernels import is_kernel, kernel_in
 from overlay.compiled.numba_parameters import given_by_position
 from overlay.compiled.numba_passes import compiler_for
+from overlay.compiled.numba_twins import copied
 from overlay.compiled.numba_types import (
     OWN_OPTIONS,
     Native,
@@ -115,6 +118,7 @@ class World:
         self._outcomes: dict[Any, Outcome] = {}
         self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
         self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
+        self._limited: dict[Callee, InnerDispatcher] = {}
         self._kept: list[Any] = []
         self._asked: dict[Any, Any] = {}
 
@@ -205,7 +209,7 @@ class World:
             return self.bare.stand_in(function) or Native(function)
         if value is current_context:
             return ReadsContext()
-        if self._has_methods(value):
+        if self.is_target(value):
             return self.callee(value)
         target = bound_to_object(value)
         if target is not None and self.overlays(target):
@@ -219,7 +223,7 @@ class World:
         """What stands for a function that runs in a context of its own, inside this one."""
         return self.engine.inside(engine).world(options).callee_in(engine, function)
 
-    def _has_methods(self, value: Any) -> bool:
+    def is_target(self, value: Any) -> bool:
         """Whether what a call of this callable enters is a matter of its arguments."""
         return self.overlays(value) or plum_methods.is_function(value)
 
@@ -275,7 +279,7 @@ class World:
         this world, or what numba knows of it."""
         if is_kernel(value):
             return Native(self.kernel(value))
-        callback = function_of_callback(value)
+        callback = callback_of(value)
         if callback is not None:
             return self.dispatcher(callback)
         of_target = self.target.function_of(value)
@@ -351,9 +355,7 @@ class World:
         """The dispatcher for an entry from Python with these arguments, which the caller gave in
         these ways: of its function, or where that is a target itself, of a call of it."""
         function = entry.function
-        if entry.is_entered:
-            return self.dispatcher(function, entry.body, entry.options)
-        if entry.body is None and self._has_methods(function):
+        if entry.body is None and self.is_target(function):
             return self.dispatcher(calling(function, ways), None, entry.options)
         world = self.entered(function, given_by_position(ways, args))
         return world.dispatcher(function, entry.body, entry.options)
@@ -367,6 +369,19 @@ class World:
             body = Body(callee.target, callee.after)
             return self.dispatcher(calling(call_next, ways), body)
         return self.dispatcher(calling(callee.target, ways))
+
+    def with_functions(self, value: Any) -> Any:
+        """A default with the functions in it as this world has them."""
+        return with_functions(self, value)
+
+    def limited(self, callee: Callee) -> InnerDispatcher:
+        """The same, limited to the signatures that the target declares."""
+        declared = declared_by(callee.target)
+        if callee not in self._limited:
+            made = self.dispatcher(copied(self.as_dispatcher(callee).original))
+            made.declared = declared._replace(variables={})
+            self._limited[callee] = made
+        return self._limited[callee]
 
     # ---- what a call resolves to ----
 

@@ -21,7 +21,7 @@ from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.errors import OverlayError
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
-from overlay.plugin import asks_at_calls, surrounds
+from overlay.plugin import asks_at_calls, refuse_stages, surrounds
 from overlay.python.callees import LRU_CACHE, Callees, Passing
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
@@ -252,14 +252,21 @@ class PythonEngine:
     @unobserved
     def enter(self, function: Any) -> Any:
         """What to call in place of ``function`` at the start of a run."""
+        self._refuse(function)
         self._prepare()
         return self.callees[function]
 
     @unobserved
     def enter_base(self, function: Any) -> Any:
         """The same, where no method is looked up for ``function`` itself."""
+        self._refuse(function)
         self._prepare()
         return self.callees.base(function)[0]
+
+    def _refuse(self, function: Any) -> None:
+        """Raise OverlayError for plugins that mean nothing to interpreted code, if it is that."""
+        if self.plugins and not is_dispatcher(function):
+            refuse_stages(self.plugins, function)
 
     def _prepare(self) -> None:
         self.check_functions()

@@ -1,9 +1,9 @@
 """What plugins mean where code is interpreted.
 
 At each call of a function, and of a C function of a module, the plugins are asked with which of
-them it is entered. A function with a plugin that takes part in compilation is compiled and
-called; where all plugins only enter, it is interpreted. What was found is kept by callee and types
-of the arguments.
+them it is entered. It is interpreted: hooks that take part in compiling are for what ``ctx.jit``
+compiles, and for the ``@njit`` functions that interpreted code calls. What was found is kept by
+callee and types of the arguments.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.errors import NotCompilable
-from overlay.interpreted_values import OnlyInterpreted
-from overlay.location import location_of, name_of
 from overlay.plugin import (
     Plugin,
     ask_analysed,
@@ -25,7 +22,7 @@ from overlay.plugin import (
     hear_analyses,
     identity,
     interpreted,
-    stages_of,
+    refuse_stages,
 )
 from overlay.python.kept import limited
 from overlay.python.unseen import unobserved, unseen
@@ -142,10 +139,8 @@ class Entering:
         inside = stack
         if plugins is not stack.plugins or current is not stack.interpretation:
             inside = self._stack_of(stack, plugins, current)
-        for plugin in plugins:
-            stages = stages_of(plugin)
-            if stages:
-                return _Compiled(inside, function, link, plugin, stages[0])
+        if plugins is not stack.plugins:
+            refuse_stages(plugins, function)
         if current is not None and hear_analyses(plugins):
             ask_analysed(plugins, self._analysis(inside, function, link, types), function)
         return None if inside is stack else _Elsewhere(inside, function, link)
@@ -207,38 +202,6 @@ class _Elsewhere:
         finally:
             stack_in_force.reset(token)
             key_in_force.reset(key)
-
-
-class _Compiled:
-    """A function, compiled because a plugin takes part in that."""
-
-    def __init__(
-        self, stack: Stack, function: FunctionType, link: Link | None, plugin: Plugin, stage: str
-    ) -> None:
-        self.name, self.where = name_of(function), location_of(function)
-        self.plugin, self.stage = plugin, stage
-        try:
-            self.run = stack.compiled.jit_entered(function, link)
-        except NotCompilable as error:
-            raise self._explained(error) from error
-
-    @unseen
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self.run(*args, **kwargs)
-        except NotCompilable as error:
-            raise self._explained(error) from error
-
-    def _explained(self, error: NotCompilable) -> NotCompilable:
-        others = f"{error.help}, or " if isinstance(error, OnlyInterpreted) else ""
-        return NotCompilable(
-            f"{self.plugin!r} has {self.stage}, so {self.name} is to be compiled, and cannot be: "
-            f"{error.asked}",
-            where=error.where or self.where,
-            notes=error.notes,
-            help=f"{others}let enter() bail out of {self.name} by giving None, or go on there with "
-            "a plugin that only enters",
-        )
 
 
 def _types(function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:

@@ -1,18 +1,17 @@
-"""Plugins where code is interpreted: no hook is skipped in silence."""
+"""Plugins where code is interpreted, whose meaning is Python's."""
 
 import gc
 import math
 import time
-import types
 import weakref
 
+import numba
 import numpy as np
 import pytest
 
 from overlay import (
     Context,
     MethodTable,
-    NotCompilable,
     OverlayError,
     Plugin,
     call_next,
@@ -240,101 +239,91 @@ class FastSin(Plugin):
                 ir.replace(call, fast_sin, *call.args)
 
 
-def test_a_function_that_a_plugin_takes_part_in_compiling_is_compiled_and_called():
+class OnlyEdits(Plugin):
+    def after_inference(self, ir):
+        for call in ir.calls(math.sin):
+            ir.replace(call, math.cos, *call.args)
+
+
+def test_a_plugin_that_also_enters_works_by_that_and_is_heard_in_what_is_compiled():
     ctx = Context(plugins=(FastSin(),))
-    assert ctx(sine, 0.5) == fast_sin(0.5) != math.sin(0.5)
-    assert ctx(fast_sin, 0.5) == fast_sin(0.5)
-    assert sine(0.5) == math.sin(0.5)
+    assert ctx(sine, 0.5) == math.sin(0.5) != fast_sin(0.5)
+    assert ctx.jit(sine)(0.5) == fast_sin(0.5)
+    assert ctx(lambda x: [compiled_sine(x)], 0.5) == [fast_sin(0.5)]
+    assert ctx(compiled_sine, 0.5) == fast_sin(0.5)
 
 
-def test_functions_above_are_interpreted_where_only_one_below_is_to_be_compiled():
-    class FromSine(Plugin):
-        def enter(self, callee, types):
-            return FastSin() if callee is sine else self
-
-    def program(x):
-        return [str(sine(value)) for value in {"a": x}.values()]
-
-    assert Context(plugins=(FromSine(),))(program, 0.5) == [str(fast_sin(0.5))]
-
-
-def test_a_method_is_compiled_with_its_call_next():
-    table = MethodTable("table")
-
-    @table.overlay(math.sin)
-    def method(x: float):
-        return call_next(x) + math.cos(x)
-
-    class CosineIsOne(Plugin):
-        def enter(self, callee, types):
-            return None if callee is caller else self
-
-        def before_inference(self, ir):
-            for call in ir.calls(math.cos):
-                ir.set_result(call, 1.0)
-
-    class OnlyMethod(Plugin):
-        def enter(self, callee, types):
-            return CosineIsOne() if callee is method else self
-
-    def caller(x):
-        return [math.sin(x)]
-
-    assert Context(table, plugins=(OnlyMethod(),))(caller, 0.5) == [math.sin(0.5) + 1.0]
-
-
-# marked is for functions that call a marker: see tests/overlay/compiled/test_markers.py
-@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage != "marked"])
-def test_every_stage_is_run_for_a_function_that_is_interpreted(stage):
-    seen = []
-
-    def hook(self, value):
-        seen.append(value)
-
-    def program(x):
-        return helper(x)
-
-    def helper(x):
-        return x + 1
-
-    plugin = type("Hook", (Plugin,), {stage: hook})()
-    assert Context(plugins=(plugin,))(program, 1) == 2
-    assert seen
+@numba.njit
+def compiled_sine(x):
+    return math.sin(x)
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_what_cannot_be_compiled_is_refused_with_plugin_hook_and_remedy(stage):
+def test_a_hook_on_code_that_is_compiled_is_refused_before_anything_runs(stage):
     plugin = type("Hook", (Plugin,), {stage: lambda self, value: None})()
-    text = types.SimpleNamespace(x=1)
-
-    def not_numba(value):
-        return value.x
-
-    with pytest.raises(NotCompilable) as info:
-        Context(plugins=(plugin,))(not_numba, text)
-    for word in ("not_numba", "Hook", stage, "bail out"):
-        assert word in str(info.value)
+    ran, context = [], Context(plugins=(plugin,))
+    for run in (context, lambda f: context.wrap(f)(), lambda f: recurse(context, f)):
+        with pytest.raises(OverlayError) as info:
+            run(lambda: ran.append(1))
+        for word in ("<lambda>", "Hook", stage, "ctx.jit("):
+            assert word in str(info.value)
+    assert ran == []
 
 
-def test_redefinition_is_seen_by_functions_that_are_compiled():
-    table = MethodTable("table")
+def test_one_that_a_program_enters_or_that_enter_gives_is_refused_where_it_is_met():
+    inner, ran = Context(plugins=(OnlyEdits(),)), []
 
-    @table.overlay(math.sin)
-    def method(x: float):
-        return 1.0
+    def program(x):
+        ran.append(1)
+        return inner(sine, x)
 
-    class Passes(Plugin):
-        def before_inference(self, ir):
-            return ir
+    with pytest.raises(OverlayError, match="cannot interpret sine with <plugin OnlyEdits>"):
+        Context()(program, 0.5)
 
-    ctx = Context(table, plugins=(Passes(),))
-    assert ctx(sine, 0.5) == 1.0
+    class FromSine(Plugin):
+        def enter(self, callee, types):
+            return OnlyEdits() if callee is sine else self
 
-    @table.overlay(math.sin)
-    def again(x: float):
-        return 2.0
+    with pytest.raises(OverlayError, match="cannot interpret sine with <plugin OnlyEdits>"):
+        Context(plugins=(FromSine(),))(middle, 0.5)
+    assert Context(plugins=(FromSine(),))(lambda x: compiled_sine(x), 0.5) == math.sin(0.5)
+    assert ran == [1]
 
-    assert ctx(sine, 0.5) == 2.0
+
+class Everything(Plugin):
+    """Has each hook on code, and enters."""
+
+    def enter(self, callee, types):
+        return self
+
+
+for each in STAGES:
+    setattr(Everything, each, lambda self, value: None)
+
+
+@pytest.mark.parametrize(
+    ("program", "args"),
+    [
+        (lambda n: abs(n) * 2**40, (2**40,)),
+        (lambda s: str(s), (0.5,)),
+        (lambda x: [math.sin][0](x), (0.5,)),
+        (lambda x: {"a": x, 1: [x, None]}, (0.5,)),
+        (lambda x: eval("math.sin(x)", {"math": math, "x": x}), (0.5,)),
+        (lambda a, b: (a // b, a % b, a / b), (-7, 2)),
+        (lambda a: max(2, a), (0.5,)),
+        (lambda flag: abs(flag), (True,)),
+    ],
+)
+def test_no_plugin_changes_what_interpreted_code_means(program, args):
+    found = Context(plugins=(Everything(),))(program, *args)
+    assert (type(found), found) == (type(program(*args)), program(*args))
+
+
+def test_no_plugin_lets_interpreted_code_read_out_of_bounds():
+    with pytest.raises(IndexError):
+        Context(plugins=(Everything(),))(lambda a, i: a[i], np.zeros(2), 5)
+    with pytest.raises(ZeroDivisionError):
+        Context(plugins=(Everything(),))(lambda a: 1 / a, 0)
 
 
 # ---- interpreter -------------------------------------------------------------------------------
