@@ -152,7 +152,7 @@ def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) ->
     names = [f"a{i}" for i in range(len(definition.axes.known))]
     given = ", ".join([*names, "theta"] if len(space) else names)
     default = " = default" if space.optional and len(space) and not space.repeats else ""
-    table = MethodTable(definition.filename)
+    table = MethodTable(definition.filename, interprets=True)
     answers = _written(definition, [f"def answers({given}): ..."], {})
     form = _Form(definition, names, answers, nonoverlay(inverse), refusal)
     rows = [f"def generate({given}): return made({given})"]

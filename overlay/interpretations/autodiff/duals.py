@@ -31,6 +31,7 @@ class Active:
     context: Context
     __hash__: Any = None
     __overlay_interpreted__ = True
+    __overlay_underlying__ = "value"
 
     def __float__(self) -> float:
         refuse_use("a C function that takes a float")

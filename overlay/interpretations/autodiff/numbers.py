@@ -18,7 +18,8 @@ from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partials import PartialsOf
 from overlay.interpretations.autodiff.rules import RULES, Rule
-from overlay.interpretations.autodiff.rules.rule import takes_result, used_by
+from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.rules_alone import used_by
 
 __all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
 

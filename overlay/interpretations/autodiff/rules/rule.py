@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dis
-import functools
 import inspect
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Interval", "Rule", "rule", "takes_result", "used_by"]
+__all__ = ["Interval", "Rule", "rule", "takes_result"]
 
 Interval = tuple[float, float]
 """Bounds between which an argument is drawn when a rule is checked."""
@@ -47,44 +44,6 @@ class Rule(NamedTuple):
 def takes_result(partials: Callable[..., Any]) -> bool:
     """Whether the last parameter of a rule stands for what its function gives."""
     return list(inspect.signature(partials).parameters)[-1:] == ["ret"]
-
-
-_SYMBOLS: dict[str, Any] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "**": operator.pow,
-    "%": operator.mod,
-}
-
-
-@functools.cache
-def used_by(partials: Callable[..., Any]) -> tuple[Any, ...]:
-    """The functions and operators that a rule computes with, also through functions of ours."""
-    found: list[Any] = []
-    seen: set[int] = set()
-    _collect(partials, found, seen)
-    return tuple(found)
-
-
-def _collect(function: Any, found: list[Any], seen: set[int]) -> None:
-    if not callable(function) or id(function) in seen:
-        return
-    seen.add(id(function))
-    if not inspect.isfunction(function):
-        found.append(function)
-        return
-    for ins in dis.get_instructions(function):
-        if ins.opname == "BINARY_OP" and ins.argrepr in _SYMBOLS:
-            found.append(_SYMBOLS[ins.argrepr])
-    named = inspect.getclosurevars(function)
-    held = [*named.nonlocals.values(), *named.globals.values(), *named.builtins.values()]
-    modules = [each for each in held if inspect.ismodule(each)]
-    held += [getattr(m, n) for m in modules for n in named.unbound if hasattr(m, n)]
-    for each in held:
-        _collect(each, found, seen)
 
 
 def rule(
