@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from overlay.context import Context
     from overlay.table import Method, MethodTable
 
-__all__ = ["alone", "meets_others", "rules_alone", "used_by"]
+__all__ = ["alone", "context_alone", "meets_others", "rules_alone", "used_by"]
 
 KEPT = 256
 _OPERATORS = frozenset(
@@ -31,7 +31,12 @@ _OPERATORS = frozenset(
 def rules_alone() -> Context:
     """The context of the tables in force that interpret, or are faithful: to be entered by
     ``nonoverlay``."""
-    return _context(tuple(table for table in tables_in_force() if table.faithful))
+    return context_alone(tables_in_force())
+
+
+def context_alone(tables: Sequence[MethodTable]) -> Context:
+    """The context of those of some tables, innermost first, that interpret or are faithful."""
+    return _context(tuple(table for table in tables if table.faithful))
 
 
 @functools.lru_cache(maxsize=KEPT)

@@ -49,6 +49,7 @@ from overlay.compiled.numba_types import (
     is_dispatcher,
     knows,
     options_of,
+    refused,
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.sharing import forget, frame
@@ -361,6 +362,8 @@ class World:
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
+        if any(callee.target is marker for p in self.plugins for marker in p.markers):
+            raise refused(self, failures.marker_chosen(callee.target))
         ways = by_position(callee.arity)
         if callee.is_base:
             return self.dispatcher(calling(callee, ways))

@@ -23,6 +23,7 @@ __all__ = [
     "refuse_pairs",
     "refuse_result",
     "refuse_reverse",
+    "refuse_store",
     "refuse_use",
     "refuse_write",
 ]
@@ -153,6 +154,18 @@ def refuse_local() -> NoReturn:
         where=_place(),
         help="differentiate in reverse: add_gradient(f, (x, d_x)), with an array of one element "
         "for a number",
+    )
+
+
+def refuse_store() -> NoReturn:
+    """Refuse a write of a number that an outer derivative changes to an array of an inner one, of
+    which the derivatives are constants to the outer one."""
+    raise NotDifferentiable(
+        "in a derivative inside another, an active number is written to an array whose derivatives "
+        "are constant in the outer one",
+        where=_place(),
+        help='take the inner derivative in reverse, hessian(f, mode="reverse"), or write to an '
+        "array that the function makes by np.zeros",
     )
 
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from overlay import Context, MethodTable, NotCompilable
+from overlay import Context, MethodTable
 from overlay.interpretations.autodiff import NotDifferentiable, add_gradient, autodiff
 from overlay.kernels import local_array
 
