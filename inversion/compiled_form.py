@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -24,11 +25,12 @@ from inversion.implicit import OTHER, check_active
 from inversion.raising import as_in_python_on_device
 from inversion.repeated import Repeated
 from inversion.trees import Node, Tree, classes_of, is_record, mapped, written
-from overlay import Context, MethodTable, NotCompilable, nonoverlay
+from overlay import Context, Method, MethodTable, NotCompilable, nonoverlay
 from overlay.attempts import attempted
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.duals import Active
 from overlay.interpretations.autodiff.numbers import primal
+from overlay.rules_alone import context_alone, meets_others
 from primitives.arrays.domain import is_array
 from primitives.errors import NoSolution
 from primitives.kernels import on_device
@@ -152,9 +154,9 @@ def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) ->
     names = [f"a{i}" for i in range(len(definition.axes.known))]
     given = ", ".join([*names, "theta"] if len(space) else names)
     default = " = default" if len(space) and not space.repeats else ""
-    table = MethodTable(definition.filename)
+    table = _Answers(definition.filename)
     answers = _written(definition, [f"def answers({given}): ..."], {})
-    form = _Form(definition, names, answers, nonoverlay(inverse), refusal)
+    form = _Form(definition, table, names, answers, nonoverlay(inverse), refusal)
     rows = [f"def generate({given}): return made({given})"]
     table.generated(answers)(_written(definition, rows, {"made": form.generated}))
     rows = [f"def solve({given}{default}): return answers({given})"]
@@ -162,22 +164,48 @@ def _entry(definition: Definition, inverse: Callable[..., Any], refusal: str) ->
     return Context(table).wrap(solve)
 
 
+class _Answers(MethodTable):
+    """The table of an inverse, which knows what it is in force with."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, interprets=True)
+        self._chosen_in = threading.local()
+
+    def chosen(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> None:
+        self._chosen_in.tables = tuple(tables)
+
+    def alone(self, answer: Callable[..., Any], names: str) -> Callable[..., Any]:
+        """A function made for the call that was just resolved, as it is where no table gives what
+        it computes with another meaning."""
+        tables = getattr(self._chosen_in, "tables", ())
+        if not meets_others((float, int, bool, complex), tables):
+            return answer
+        run = nonoverlay(context_alone(tables).wrap(answer))
+        space: dict[str, Any] = {"__name__": __name__, "run": run}
+        exec(f"def answer({names}): return run({names})", space)
+        return space["answer"]
+
+
 class _Form:
     """The generated method: from types of known values and θ to what answers for them.
 
-    names: of the known values. answers: its target. inverse: for plain numbers. refusal: what is
-    done where there is no derivative.
+    table: it is in. names: of the known values. answers: its target. inverse: for plain numbers.
+    refusal: what is done where there is no derivative.
     """
 
     def __init__(
         self,
         definition: Definition,
+        table: _Answers,
         names: Sequence[str],
         answers: Callable[..., Any],
         inverse: Any,
         refusal: str,
     ) -> None:
         self.definition = definition
+        self.table = table
         self.names = names
         self.answers = answers
         self.inverse = inverse
@@ -185,6 +213,9 @@ class _Form:
 
     def generated(self, *types: Any) -> Callable[..., Any]:
         """What answers for arguments of these types. Raises WrongArguments, NotInvertible."""
+        return self.table.alone(self._made(types), self._arguments)
+
+    def _made(self, types: Sequence[Any]) -> Callable[..., Any]:
         known = types[: len(self.names)]
         theta = self._coordinates(types[-1]) if len(self.definition.parameters) else None
         active = [isinstance(kind, type) and issubclass(kind, Active) for kind in known]

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NoSolution, NotInvertible
+from overlay import nonoverlay
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.duals import Active
+from overlay.rules_alone import rules_alone
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def with_tangents(
     (wanted,) = inverse.unknown
     known = dict(zip(inverse.known, plain, strict=True))
     inputs = inverse.axes.inputs
-    inside = active[0].context  # in which calls take active numbers
+    inside = nonoverlay(rules_alone())  # in which calls take active numbers
     again = inside(function, *(given.get(axis, answer) for axis in inputs))
     if not inverse.is_result(_plain(again), _plain(given[RETURN])):
         raise NoSolution(f"{inverse!r} has no derivative here: {OTHER}", where=inverse.origin.where)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.errors import AmbiguousMethod
+from overlay.interpreted_values import has_underlying, underlying
 from overlay.location import caller
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.table import Method, MethodTable
 from overlay.target import INPLACE, describe, type_attribute
 
-__all__ = ["Call", "by_types", "by_values", "reachable", "resolve"]
+__all__ = ["Call", "by_types", "by_values", "reachable", "reads", "resolve", "types_for"]
 
 Chain = tuple[Method, ...]
 
@@ -22,7 +23,8 @@ class Call:
     """The arguments of a call as dispatch sees them: positional first, then keywords.
 
     matches: whether a plum signature accepts them. first: the type of the first, or None.
-    shown: prints their types.
+    shown: prints their types. underlying: the call with the plain values that those of an
+    interpretation stand for; None where all are plain.
     """
 
     count: int
@@ -30,11 +32,16 @@ class Call:
     matches: Callable[[Any], bool]
     first: Any
     shown: Callable[[], str]
+    underlying: Call | None = None
 
 
 def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
     """A call with these values (the interpreter's view)."""
     values = (*args, *kwargs.values())
+    plain = None
+    if any(map(has_underlying, values)):
+        named = {name: underlying(value) for name, value in kwargs.items()}
+        plain = by_values(list(map(underlying, args)), named)
 
     def shown() -> str:
         named = (f"{name}: {shown_hint(type(value))}" for name, value in kwargs.items())
@@ -46,6 +53,7 @@ def by_values(args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         matches=lambda signature: _accepts(signature, values),
         first=type(args[0]) if args else None,
         shown=shown,
+        underlying=plain,
     )
 
 
@@ -67,7 +75,9 @@ def _is_class_alone(hint: Any) -> bool:
     return type(hint) is type and type_attribute(hint, "__orig_bases__") is None
 
 
-def by_types(types: Sequence[Any], names: Sequence[str] = ()) -> Call:
+def by_types(
+    types: Sequence[Any], names: Sequence[str] = (), underlying: Call | None = None
+) -> Call:
     """A call with values of these types, of which the last are given by these keywords."""
     asked = plum_signature(types, NO_VARARGS, 0)
     return Call(
@@ -76,7 +86,18 @@ def by_types(types: Sequence[Any], names: Sequence[str] = ()) -> Call:
         matches=lambda signature: asked <= signature,
         first=types[0] if types else None,
         shown=lambda: ", ".join(map(shown_hint, types)),
+        underlying=underlying,
     )
+
+
+def types_for(method: Method, args: Sequence[Any]) -> tuple[type, ...]:
+    """The types of arguments that a method is chosen for: of the plain values where it is no rule
+    and accepts these."""
+    if method.generated and not method.table.interprets:
+        call = by_values(args, {})
+        if call.underlying is not None and reads(method, call.underlying):
+            return tuple(type(underlying(arg)) for arg in args)
+    return tuple(map(type, args))
 
 
 def reachable(tables: Sequence[MethodTable], target: Any) -> list[Method]:
@@ -99,13 +120,70 @@ def resolve(
     the last of them being the one that asks; the search goes on below it.
     otherwise: another reading of the same call, for the tables in which ``call`` matches nothing.
     Raises AmbiguousMethod where no method of a table is the most specific.
+
+    Tables say what a function is, and a table that interprets what the function as it is outside
+    of all tables does to other kinds of values: its methods hold where the other tables have
+    none, for the values as they are or for those that they stand for, or a faithful one.
     """
-    start = tables.index(after[-1].table) if after else 0
-    for table in tables[start:]:
-        for reading in (call,) if otherwise is None else (call, otherwise):
-            matching = _matching(table, target, reading, after)
-            if matching:
-                return _most_specific(table, target, reading, matching)
+    readings = (call,) if otherwise is None else (call, otherwise)
+    found = None
+    for table in tables[_start(tables, after) :]:
+        if not table.interprets:
+            found = _found(table, target, readings, after)
+            if found is not None:
+                break
+    if found is not None and not found.table.faithful:
+        return found
+    for table in tables[_start(tables, after, interprets=True) :]:
+        if table.interprets:
+            rule = _chosen(table, target, readings, after)
+            if rule is not None:
+                return rule if found is None or _holds(tables, rule, found, readings) else found
+    return found
+
+
+def _start(tables: Sequence[MethodTable], after: Chain, *, interprets: bool = False) -> int:
+    """Where the search goes on below these methods, among tables of one kind. What a rule asks
+    for is the function for plain values: from the innermost of the other tables on."""
+    return max(
+        (tables.index(m.table) for m in after if m.table.interprets is interprets), default=0
+    )
+
+
+def _holds(
+    tables: Sequence[MethodTable], rule: Method, faithful: Method, readings: Sequence[Call]
+) -> bool:
+    """Whether a rule, and not a faithful method, is for a call that both are found for: the rule
+    is further inside, or the method does not take the values as they are."""
+    if tables.index(rule.table) < tables.index(faithful.table):
+        return True
+    return not any(reads(faithful, reading) for reading in readings)
+
+
+def reads(method: Method, call: Call) -> bool:
+    """Whether a method accepts the arguments of a call as they are."""
+    signature = method.signature(call.count, call.names)
+    return signature is not None and call.matches(signature)
+
+
+def _found(
+    table: MethodTable, target: Any, readings: Sequence[Call], after: Chain
+) -> Method | None:
+    """The method of a table for the values as they are, or else for those that they stand for."""
+    found = _chosen(table, target, readings, after)
+    if found is not None or readings[0].underlying is None:
+        return found
+    plain = [r.underlying for r in readings if r.underlying is not None]
+    return _chosen(table, target, plain, after)
+
+
+def _chosen(
+    table: MethodTable, target: Any, readings: Sequence[Call], after: Chain
+) -> Method | None:
+    for reading in readings:
+        matching = _matching(table, target, reading, after)
+        if matching:
+            return _most_specific(table, target, reading, matching)
     return None
 
 
@@ -117,7 +195,10 @@ def _matching(
         plain, dunder = INPLACE[id(target)]
         if not hasattr(call.first, dunder):
             found = _accepting(table.find(plain), call, after)
-    return _below(after[-1], found, call) if after and table is after[-1].table else found
+    if not after:
+        return found
+    own = [method for method in after if method.table is table]
+    return _below(own[-1], found, call) if own else found
 
 
 def _accepting(methods: Sequence[Method], call: Call, after: Chain) -> list[tuple[Method, Any]]:

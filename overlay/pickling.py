@@ -83,15 +83,16 @@ def reduced_table(table: MethodTable) -> tuple[Any, ...]:
         (_reference(m.target), Shipped(m.function, f"the method {m!r}"), m.precedence, m.generated)
         for m in table.methods()
     ]
-    return _table, (table.identity, table.name, table.check, table.faithful), (table.version, rows)
+    kind = table.check, table.faithful, table.interprets
+    return _table, (table.identity, table.name, *kind), (table.version, rows)
 
 
-def _table(identity: str, name: str, check: bool, faithful: bool) -> MethodTable:
+def _table(identity: str, name: str, check: bool, faithful: bool, interprets: bool) -> MethodTable:
     from overlay.table import MethodTable
 
     found = _tables.get(identity)
     if found is None:
-        found = MethodTable(name, check=check, faithful=faithful)
+        found = MethodTable(name, check=check, faithful=faithful, interprets=interprets)
         found.identity, found.home, found.version = identity, None, -1
         found = _tables.setdefault(identity, found)
     return found

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
+from overlay.interpreted_values import has_underlying, underlying
 from overlay.location import location_of, name_of
 from overlay.plum_loading import plum as load_plum
 from overlay.target import is_below
@@ -321,6 +322,16 @@ def key_of(value: Any) -> Any:
     if numpy is not None and isinstance(value, numpy.ndarray):
         return type(value), value.dtype, value.ndim
     return type(value)
+
+
+def key_of_interpreted(value: Any) -> Any:
+    """The same where methods may be chosen by the plain values that values of an interpretation
+    stand for."""
+    if has_underlying(value):
+        return type(value), key_of_interpreted(underlying(value))
+    if type(value) is tuple:
+        return tuple, *map(key_of_interpreted, value)
+    return key_of(value)
 
 
 def depends_on(hint: Any) -> str:

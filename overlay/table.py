@@ -47,8 +47,13 @@ class MethodTable:
 
     check: arguments and results of its methods are checked against their annotations, by
     typeguard, at every call; the call raises CheckFailed where one does not match.
-    faithful: its methods compute the functions that they stand for, of values of other kinds or
-    to another precision. So what is known of a function, such as its derivative, holds of them.
+    faithful: its methods compute the mathematical functions that they stand for, to another
+    precision or in another way. So what is known of a function, such as its derivative, its
+    enclosure or its inverse, holds of them. Of a method of any other table it does not: there the
+    method itself is differentiated, enclosed and inverted.
+    interprets: its methods say what functions do to other kinds of values (dual numbers,
+    intervals). They hold of a function where no other table in force, further in or out, has a
+    method for the values that these stand for; where one has, its body is run with them.
 
     A table is a value: it is passed around and composed by contexts; there is no global one.
     Every change takes effect at the next call in every context that holds the table.
@@ -64,10 +69,13 @@ class MethodTable:
     0.5
     """
 
-    def __init__(self, name: str, check: bool = False, *, faithful: bool = False) -> None:
+    def __init__(
+        self, name: str, check: bool = False, *, faithful: bool = False, interprets: bool = False
+    ) -> None:
         self.name = name
         self.check = check
-        self.faithful = faithful
+        self.faithful = faithful or interprets
+        self.interprets = interprets
         self.serial = next(_serials)
         self.version = 0
         self.home = home_of_caller()
@@ -163,9 +171,10 @@ class MethodTable:
 
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
-    ) -> None:
-        """Called when a call has been resolved to a method of this table, in either engine. Does
-        nothing; a subclass may raise where the method has no meaning beside those of the others.
+    ) -> Callable[..., Any] | None:
+        """Called when a call has been resolved to a method of this table, in either engine. Gives
+        what runs in the place of the method's function, or None for that; a subclass may raise
+        where the method has no meaning beside those of the others.
 
         after: the methods that ``call_next`` has been through. tables: those in force, innermost
         first.

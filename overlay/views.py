@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.dispatch import by_values, reachable, resolve
+from overlay.dispatch import by_values, reachable, resolve, types_for
+from overlay.interpreted_values import has_underlying
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.signature import key_of
 from overlay.table import LOCK, Method, MethodTable
@@ -88,10 +89,10 @@ class View:
         if method is None:
             found, lasting = self.base(args, kwargs)
         else:
-            method.table.chosen(method, self.after, self.tables)
-            found, lasting = self.method(method, args), True
+            instead = method.table.chosen(method, self.after, self.tables)
+            found, lasting = self.method(method, args, instead), True
             found = found if self.hits is None else self.hits.hit(method, found)
-        if lasting and not kwargs and self.keeps() and all(map(compares_by_identity, args)):
+        if lasting and not kwargs and self.keeps() and all(map(_may_keep, args)):
             with LOCK:
                 if version == self.version:
                     self._keep(args, found, version)
@@ -103,9 +104,14 @@ class View:
         """Whether results may be kept at all."""
         return True
 
-    def method(self, method: Method, args: tuple[Any, ...]) -> Callable[..., Any]:
-        """What to call for a method of a table."""
-        function = method.implementation(tuple(map(type, args)))
+    def method(
+        self,
+        method: Method,
+        args: tuple[Any, ...],
+        instead: Callable[..., Any] | None = None,
+    ) -> Callable[..., Any]:
+        """What to call for a method of a table. instead: what runs in the place of its function."""
+        function = instead or method.implementation(types_for(method, args))
         copy = self._copies.get(id(function))
         if copy is None or copy[0] is not function:
             below = View(self.generic, self.tables, (*self.after, method))
@@ -160,6 +166,11 @@ class View:
             self.version += 1
             for memo in (self.one, self.two, self.more, self._copies):
                 memo.clear()
+
+
+def _may_keep(value: Any) -> bool:
+    """Whether what calls with a value resolve to may be kept by its type."""
+    return compares_by_identity(value) and not has_underlying(value)
 
 
 def compares_by_identity(value: Any) -> bool:

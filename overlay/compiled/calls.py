@@ -14,7 +14,7 @@ from numba import types
 
 from overlay.compiled import failures
 from overlay.compiled.numba_types import CalleeType, Native, StandIn, Type, type_of_constant
-from overlay.compiled.types import hint_of
+from overlay.compiled.types import hint_of, underlying_type
 from overlay.dispatch import Call, by_types
 from overlay.errors import OverlayError
 from overlay.table import Method
@@ -148,10 +148,13 @@ def readings(
     args: Sequence[Type], names: Sequence[str], literal: bool = False
 ) -> tuple[Call, Call]:
     """A call read with Python's scalar types, and read with numpy's."""
-    plain, numpy = (
-        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names) for n in (False, True)
+    plain = [underlying_type(t) for t in args]
+    below = (None, None) if plain == list(args) else readings(plain, names, literal)
+    first, second = (
+        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names, below[n])
+        for n in (False, True)
     )
-    return plain, numpy
+    return first, second
 
 
 def type_of(native: Native) -> Any:

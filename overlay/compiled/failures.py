@@ -349,6 +349,15 @@ def kernel_returns(function: Any, returned: str) -> NotCompilable:
     )
 
 
+def marker_chosen(marker: Any) -> NotCompilable:
+    """The error for a marker among the functions of which the running program chooses one."""
+    return NotCompilable(
+        f"the marker {name_of(marker)} is one of several functions, of which the running program "
+        "chooses one",
+        help="call it where it is named: marker(x) if condition else other(x)",
+    )
+
+
 def marker_left(plugin: Any, call: MarkedCall, changed: bool) -> NotCompilable:
     """A plugin has left a call of one of its markers in LLVM."""
     said = "says that it changed the module" if changed else "says that it changed nothing"

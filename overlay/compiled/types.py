@@ -13,9 +13,18 @@ from numba.typed import Dict as TypedDict
 from numba.typed import List as TypedList
 
 from overlay.compiled.numba_types import class_of_instances, types_in
+from overlay.interpreted_values import UNDERLYING
 from overlay.signature import array_type
+from overlay.target import type_attribute
 
-__all__ = ["Unspellable", "alternatives", "hint_of", "is_literal", "is_method_of_container"]
+__all__ = [
+    "Unspellable",
+    "alternatives",
+    "hint_of",
+    "is_literal",
+    "is_method_of_container",
+    "underlying_type",
+]
 
 
 class Unspellable:
@@ -110,6 +119,20 @@ def hint_of(ty: Any, *, numpy: bool = False, literal: bool = False) -> Any:
         cls = _class(ty)
         return Unspellable if cls is None else type[cls]
     return next((cls for kind, cls in CLASSES if isinstance(ty, kind)), Unspellable)
+
+
+def underlying_type(ty: Any) -> Any:
+    """The type of the plain values that values of an interpretation stand for; itself for any
+    other."""
+    while isinstance(ty, (types.NamedTuple, types.NamedUniTuple)):
+        name = type_attribute(ty.instance_class, UNDERLYING)
+        if name is None:
+            return ty
+        ty = types_in(ty)[ty.fields.index(name)]
+    if isinstance(ty, types.BaseTuple):
+        plain = tuple(map(underlying_type, types_in(ty)))
+        return ty if plain == tuple(types_in(ty)) else types.Tuple(plain)
+    return ty
 
 
 def is_method_of_container(function: Any) -> bool:

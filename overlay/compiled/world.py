@@ -52,6 +52,7 @@ from overlay.compiled.numba_types import (
     is_dispatcher,
     knows,
     options_of,
+    refused,
 )
 from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.sharing import forget, frame
@@ -61,6 +62,7 @@ from overlay.compiled.types import (
     hint_of,
     is_literal,
     is_method_of_container,
+    underlying_type,
 )
 from overlay.compiled.watching import Watch
 from overlay.context import (
@@ -71,7 +73,7 @@ from overlay.context import (
     recurse,
     wrapped_in,
 )
-from overlay.dispatch import reachable, resolve
+from overlay.dispatch import reachable, reads, resolve
 from overlay.errors import NotCompilable
 from overlay.ir import UNKNOWN
 from overlay.known_functions import form_in_compiled_code, type_of_function
@@ -362,6 +364,8 @@ class World:
 
     def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
+        if any(callee.target is marker for p in self.plugins for marker in p.markers):
+            raise refused(self, failures.marker_chosen(callee.target))
         ways = by_position(callee.arity)
         if callee.is_base:
             return self.dispatcher(calling(callee, ways))
@@ -433,8 +437,9 @@ class World:
 
     def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
         method = self._method(callee, args, names)
+        instead = None
         if method is not None:
-            method.table.chosen(method, callee.after, self.tables)
+            instead = method.table.chosen(method, callee.after, self.tables)
         for actual in itertools.product(*map(alternatives, args)):
             if list(actual) != args and self._method(callee, actual, names) is not method:
                 raise NotCompilable(
@@ -445,7 +450,9 @@ class World:
                 )
         if method is None:
             return self._base_outcome(callee, args, names)
-        implementation, generated = self._implementation(method, args, names)
+        implementation, generated = instead, None
+        if instead is None:
+            implementation, generated = self._implementation(method, args, names)
         if not (has_code(implementation) or is_dispatcher(implementation)):
             return Outcome(Native(implementation), method, generated=generated)
         body = Body(callee.target, (*callee.after, method))
@@ -457,6 +464,10 @@ class World:
         """The function of a method for these types; and of a generated one, that it was asked."""
         if not method.generated:
             return method.function, None
+        if not method.table.interprets:
+            below = [underlying_type(t) for t in args]
+            if any(reads(method, call) for call in readings(below, names)):
+                args = below
         plain, _ = readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
         hints = tuple(_hint_of(t, numpy=not is_plain) for t in args)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.dispatch import Call, by_values, reachable, resolve
+from overlay.interpreted_values import has_underlying
 from overlay.python.forms import with_forms
 from overlay.python.kept import WeakObjects, limited
 from overlay.python.site import NOWHERE
 from overlay.python.unseen import unobserved, unseen
-from overlay.signature import key_of
+from overlay.signature import key_of, key_of_interpreted
 from overlay.table import LOCK
 from overlay.target import as_positional, signature_of, type_attribute
 
@@ -24,6 +25,8 @@ __all__ = ["Dispatcher"]
 
 _as_positional = unobserved(as_positional)
 _QUIET_KEY = unobserved(key_of)
+_INTERPRETED_KEY = unobserved(key_of_interpreted)
+_has_underlying = unobserved(has_underlying)
 Memo = dict[Any, Callable[..., Any]]
 
 
@@ -47,6 +50,7 @@ class Dispatcher:
         # by what calls are kept: None where nothing is, and until a change has been looked at
         self.keyed_by: Callable[[Any], Any] | None = None
         self._stale = True
+        self._takes_underlying = False  # whether some method may be chosen by underlying values
         self.generic = self._make_generic()
         self._by_arity = {1: self._make_single(), 2: self._make_double()}
         for function in (self.generic, *self._by_arity.values()):
@@ -68,10 +72,21 @@ class Dispatcher:
         self.version += 1  # last: who reads the new one finds nothing that is old
 
     def _keyed_by(self) -> Callable[[Any], Any] | None:
-        kinds = {m.depends_on for m in reachable(self.engine.tables, self.target)}
+        methods = reachable(self.engine.tables, self.target)
+        kinds = {m.depends_on for m in methods}
         if "value" in kinds:
             return None
+        self._takes_underlying = not all(m.table.interprets for m in methods)
+        if self._takes_underlying and any(t.interprets for t in self.engine.tables):
+            return _INTERPRETED_KEY
         return _QUIET_KEY if "array" in kinds else type
+
+    def _may_keep(self, args: tuple[Any, ...]) -> bool:
+        """Whether what calls are kept by tells these arguments from others."""
+        if not all(map(_compares_by_identity, args)):
+            return False
+        is_plain = self.keyed_by is _INTERPRETED_KEY or not self._takes_underlying
+        return is_plain or not any(map(_has_underlying, args))
 
     @unobserved
     def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
@@ -91,10 +106,10 @@ class Dispatcher:
                 if version == self.version:
                     self.base = None if self.engine.released else found
         else:
-            method.table.chosen(method, after, self.engine.tables)
-            found = self.engine.implementation(self.target, method, after, args)
+            instead = method.table.chosen(method, after, self.engine.tables)
+            found = self.engine.implementation(self.target, method, after, args, instead)
             found = self.engine.watch.hit(method, found)
-        if self.keyed_by is not None and not kwargs and all(map(_compares_by_identity, args)):
+        if self.keyed_by is not None and not kwargs and self._may_keep(args):
             with LOCK:
                 if version == self.version and not self.engine.released:
                     self._keep(tuple(map(self.keyed_by, args)), found)
@@ -114,7 +129,7 @@ class Dispatcher:
         """The implementation for one argument, which the site keeps if its type decides it."""
         version = self.version
         found = self._kept((argument,)) or self.select((argument,), {})
-        if self.keyed_by is type and _compares_by_identity(argument):
+        if self.keyed_by is type and self._may_keep((argument,)):
             with LOCK:
                 if version == self.version and not self.engine.released:
                     site.inline = type(argument), self.target, found

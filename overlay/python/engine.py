@@ -18,6 +18,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.dispatch import types_for
 from overlay.errors import OverlayError
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
@@ -392,10 +393,16 @@ class PythonEngine:
         return self.dispatcher(link.target, link).generic
 
     def implementation(
-        self, target: Any, method: Method, after: tuple[Method, ...], args: tuple[Any, ...]
+        self,
+        target: Any,
+        method: Method,
+        after: tuple[Method, ...],
+        args: tuple[Any, ...],
+        instead: Callable[..., Any] | None = None,
     ) -> Callable[..., Any]:
-        """The function to run for a method: its body in the context, with its own call_next."""
-        function = method.implementation(tuple(map(type, args)))
+        """The function to run for a method: its body in the context, with its own call_next.
+        instead: what runs in the place of its function."""
+        function = instead or method.implementation(types_for(method, args))
         return method.adapted(self._entered(target, method, after, function), function, len(args))
 
     def _entered(

@@ -110,8 +110,13 @@ class _Dispatching(_Mapped):
             return current.python.enter(self.generic.function)
         return super().select(args, kwargs)
 
-    def method(self, method: Method, args: tuple[Any, ...]) -> Callable[..., Any]:
-        return self.engine.implementation(self.generic.function, method, self.after, args)
+    def method(
+        self,
+        method: Method,
+        args: tuple[Any, ...],
+        instead: Callable[..., Any] | None = None,
+    ) -> Callable[..., Any]:
+        return self.engine.implementation(self.generic.function, method, self.after, args, instead)
 
 
 # Calls of what is kept for the types of the arguments: of the exceptions in there only those of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import functools
 import itertools
 import operator
 from typing import Any
@@ -11,7 +13,12 @@ from numpy.typing import NDArray
 
 from overlay import call_next, nonoverlay
 from overlay.interpretations.autodiff.duals import Active, ActiveArray
-from overlay.interpretations.autodiff.errors import refuse_call, refuse_local, refuse_write
+from overlay.interpretations.autodiff.errors import (
+    refuse_call,
+    refuse_local,
+    refuse_store,
+    refuse_write,
+)
 from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
 from overlay.interpretations.autodiff.numbers import plain_zeros, primal
 from overlay.interpretations.autodiff.reverse.running import (
@@ -100,6 +107,7 @@ def declare_arrays(level: Level) -> None:
     for function in MADE:
         level.later(function, _declare_made, function)
     level.later(local_array, _declare_local)
+    level.later(np.vectorize.__call__, _declare_vectorized)
     for function, most in JOINING:
         level.later(function, _declare_joined, function, most)
     for target in (store, operator.setitem):
@@ -145,10 +153,15 @@ def _declare_conversion(level: Level, function: Any, parameters: str, copies: st
         body += "if dtype not in floats:\n    refuse(function)\n"
     if "ndmin" in parameters:
         body += "if ndmin > a.value.ndim:\n    refuse(function)\n"
-    body += f"return array(+a.value, <<+a.tangents[#]>>) if {copies} else a"
-    space = {"function": function, "refuse": refuse_call, "floats": FLOATS}
+    body += f"return array(+a.value, <<+a.tangents[#]>>) if copied({copies}) else a"
+    space = {"function": function, "refuse": refuse_call, "floats": FLOATS, "copied": _copied}
     method = _method(level, f"a, {parameters}", body, **space)
     declare(level.table, function, method, (level.array,))
+
+
+def _copied(copy: Any) -> bool:
+    """Whether an argument ``copy`` asks for a copy; numpy's constants among them."""
+    return copy.value == 1 if isinstance(copy, enum.Enum) else bool(copy)
 
 
 def _declare_bilinear(level: Level, function: Any) -> None:
@@ -215,6 +228,15 @@ def _declare_local(level: Level) -> None:
         source = f"def method({names}): return refuse() if in_kernel() else made"
         space = {"refuse": refuse_local, "in_kernel": in_kernel, "made": made}
         generate(level.table, local_array, written(source, None, **space), types)
+
+
+def _declare_vectorized(level: Level) -> None:
+    """``np.vectorize(f)``, which calls f in C."""
+    for count in (1, 2, 3):
+        for types in itertools.product((level.number, level.array, Any), repeat=count):
+            if any(kind is not Any for kind in types):
+                why = functools.partial(refuse_call, np.vectorize)
+                refuse(level.table, np.vectorize.__call__, why, (Any, *types))
 
 
 # With how many further arguments at most.
@@ -284,6 +306,8 @@ def _declare_write(level: Level, target: Any) -> None:
         writing = _method(level, "a, i, b", alone if kind is Any else both, store=store)
         declare(level.table, target, writing, (level.array, Any, kind))
         if target is store:
+            if kind is not Any:
+                refuse(level.table, target, refuse_store, (NDArray[np.float64], Any, kind))
             continue
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:

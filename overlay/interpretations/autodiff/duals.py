@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Active:
     context: Context
     __hash__: Any = None
     __overlay_interpreted__ = True
+    __overlay_underlying__ = "value"
 
     def __float__(self) -> float:
         refuse_use("a C function that takes a float")
@@ -57,6 +58,32 @@ class Active:
         refuse_call(function)
 
 
+def _refuse_attribute(kind: type, shown: str, name: str) -> NoReturn:
+    """Refuse an attribute that plain values have, and active ones do not."""
+    if not name.startswith("_") and hasattr(kind, name):
+        refuse_use(f"{shown}.{name}")
+    raise AttributeError(f"an active value has no attribute {name!r}")
+
+
+class Flat:
+    """The elements of an active array one after another, to be read."""
+
+    def __init__(self, items: Any) -> None:
+        self._items = items
+
+    def __iter__(self) -> Any:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._items[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        refuse_use("a write to ndarray.flat")
+
+
 class ActiveNumber(Active):
     """An active number."""
 
@@ -73,6 +100,9 @@ class ActiveNumber(Active):
 
     def __round__(self, *digits: int) -> Any:
         return self.context(round, self, *digits)
+
+    def __getattr__(self, name: str) -> Any:
+        _refuse_attribute(np.float64, "float", name)
 
 
 class ActiveArray(Active):
@@ -98,7 +128,13 @@ class ActiveArray(Active):
 
     @property
     def flat(self) -> Any:
-        return iter(self.context(np.ravel, self))
+        return Flat(self.context(np.ravel, self))
+
+    def fill(self, value: Any) -> None:
+        self[:] = value  # type: ignore[index]
+
+    def __getattr__(self, name: str) -> Any:
+        _refuse_attribute(np.ndarray, "ndarray", name)
 
     def reshape(self, *shape: Any) -> Any:
         return self.context(np.reshape, self, shape[0] if len(shape) == 1 else shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NoReturn
 
-from overlay import Method, OverlayError
+from overlay import OverlayError
 from overlay.location import caller, name_of
 from overlay.target import describe
 
@@ -15,7 +15,6 @@ __all__ = [
     "refuse_call",
     "refuse_count",
     "refuse_escape",
-    "refuse_hidden",
     "refuse_inside",
     "refuse_local",
     "refuse_making",
@@ -24,8 +23,8 @@ __all__ = [
     "refuse_pairs",
     "refuse_result",
     "refuse_reverse",
+    "refuse_store",
     "refuse_use",
-    "refuse_used",
     "refuse_write",
 ]
 
@@ -79,38 +78,12 @@ def refuse_result() -> NoReturn:
     )
 
 
-def refuse_hidden(method: Method) -> NoReturn:
-    """Refuse a method that takes the values of active arguments, of which it knows nothing."""
-    name = describe(method.target)
-    raise NotDifferentiable(
-        f"a table has a method in the place of {name}, which was called with an active value: the "
-        f"value would be the method's, and the derivative that of {name}",
-        where=_place(),
-        notes=[("method", repr(method))],
-        help="have the method accept active values (annotate nothing), and enter its context "
-        "inside the derivative: derivative(context.wrap(f)), autodiff(context.wrap(f), x)",
-    )
-
-
 def refuse_inside() -> NoReturn:
     """Refuse rules that are put in force inside a derivative with the same rules."""
     raise NotDifferentiable(
         "a context of differentiation(...) was entered inside a derivative that it has begun",
         where=_place(),
         help="enter it once, around the outermost derivative",
-    )
-
-
-def refuse_used(function: Any, method: Method) -> NoReturn:
-    """Refuse a rule that is computed with a function in whose place is a method."""
-    name = describe(function)
-    raise NotDifferentiable(
-        f"the rule of {name} is computed with {describe(method.target)}, in whose place a table "
-        "has a method",
-        where=_place(),
-        notes=[("method", repr(method))],
-        help=f"give partials_of({name}) a method in a table and pass it as rules=, or leave the "
-        "method out where derivatives are taken",
     )
 
 
@@ -181,6 +154,18 @@ def refuse_local() -> NoReturn:
         where=_place(),
         help="differentiate in reverse: add_gradient(f, (x, d_x)), with an array of one element "
         "for a number",
+    )
+
+
+def refuse_store() -> NoReturn:
+    """Refuse a write of a number that an outer derivative changes to an array of an inner one, of
+    which the derivatives are constants to the outer one."""
+    raise NotDifferentiable(
+        "in a derivative inside another, an active number is written to an array whose derivatives "
+        "are constant in the outer one",
+        where=_place(),
+        help='take the inner derivative in reverse, hessian(f, mode="reverse"), or write to an '
+        "array that the function makes by np.zeros",
     )
 
 

@@ -11,16 +11,13 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable
-from overlay.dispatch import by_types
 from overlay.interpretations.autodiff.duals import (
-    Active,
     ActiveArray,
-    ActiveNumber,
     array_class,
     number_class,
 )
-from overlay.interpretations.autodiff.errors import refuse_hidden, refuse_inside, refuse_used
-from overlay.signature import array_type
+from overlay.interpretations.autodiff.errors import refuse_inside
+from overlay.rules_alone import alone, meets_others
 
 __all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
 
@@ -41,7 +38,7 @@ class LevelTable(MethodTable):
     """
 
     def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:
-        super().__init__(name)
+        super().__init__(name, interprets=True)
         self.level, self.enters = level, enters
         self._chosen_in = threading.local()
         self.constant: set[Callable[..., Any]] = set()
@@ -49,24 +46,17 @@ class LevelTable(MethodTable):
 
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
-    ) -> None:
-        """Refuse where a table in force has another function in the place of one whose rule the
-        derivative would be: the value would be its, and the slope the rule's."""
+    ) -> Callable[..., Any] | None:
+        """The rule, computed with functions as they are, where a table in force gives one of them
+        another meaning."""
         self._chosen_in.tables = tuple(tables)
         levels = [table for table in tables if isinstance(table, LevelTable)]
         if self.enters is not None and any(table.level == self.enters for table in levels):
             refuse_inside()
         if method.generated or method.function in self.constant:
-            return
-        others = [table for table in tables if table not in levels and not table.faithful]
-        for table in others:
-            for other in table.find(method.target):
-                if other not in after and _meets_plain(other, method):
-                    refuse_hidden(other)
-        for used in self.uses.get(method.function, ()):
-            for other in (each for table in others for each in table.find(used)):
-                if _meets_floats(other):
-                    refuse_used(method.target, other)
+            return None
+        used = self.uses.get(method.function, ())
+        return alone(method, tuple(tables)) if meets_others(used, tables) else None
 
     @property
     def rules(self) -> tuple[MethodTable, ...]:
@@ -114,39 +104,6 @@ class Level:
         for kind in (self.number, self.array):
             bare = written("def method(x): return x.value", self)
             declare(self.table, self.strip, bare, (kind,))
-
-
-# what an active array's value is to a signature, by its dimensions
-_ARRAYS = tuple(array_type(np.float64, ndim) for ndim in range(1, 4))
-
-
-def _meets_plain(other: Method, method: Method) -> bool:
-    """Whether calls with plain values in the place of active ones meet another method."""
-    hints = [p.hint for p in method.parameters.positional]
-    return any(_meets(other, [_plain_type(hint, array) for hint in hints]) for array in _ARRAYS)
-
-
-def _plain_type(hint: Any, array: Any) -> Any:
-    """The type of the value of an active argument; None for an argument of any type."""
-    if not isinstance(hint, type) or not issubclass(hint, Active):
-        return None
-    return float if issubclass(hint, ActiveNumber) else array
-
-
-def _meets_floats(other: Method) -> bool:
-    """Whether some call with floats or arrays of them alone meets a method."""
-    counts = range(1, len(other.parameters.positional) + 1)
-    return any(_meets(other, [kind] * n) for n in counts for kind in (float, *_ARRAYS))
-
-
-def _meets(method: Method, types: Sequence[Any]) -> bool:
-    """Whether a call with arguments of these types, None for any, meets a method."""
-    signature = method.signature(len(types))
-    if signature is None:
-        return False
-    accepted = [*signature.types, *[signature.varargs] * len(types)]
-    asked = [a if t is None else t for t, a in zip(types, accepted, strict=False)]
-    return bool(by_types(asked).matches(signature))
 
 
 def declare(

@@ -8,6 +8,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,8 @@ from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partials import PartialsOf
 from overlay.interpretations.autodiff.rules import RULES, Rule
-from overlay.interpretations.autodiff.rules.rule import takes_result, used_by
+from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.rules_alone import used_by
 
 __all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
 
@@ -138,12 +140,23 @@ def _of_rule(
         "\n".join(lines),
         level,
         call_next=call_next,
-        partials=partials,
+        partials=_own_copy(partials),
         pack=level.pack,
         plain_zeros=plain_zeros,
     )
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
     return method
+
+
+def _own_copy(function: Any) -> Any:
+    """A rule as a function of one level alone. The sine of one level calls that of another: to a
+    compiler one function for both would call itself."""
+    if type(function) is not FunctionType:
+        return function
+    space, defaults = function.__globals__, function.__defaults__
+    copy = FunctionType(function.__code__, space, function.__name__, defaults, function.__closure__)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    return copy
 
 
 def _declare_stripped(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overlay import Context, MethodTable
+from overlay import Context, Method, MethodTable
 from overlay.interpretations.intervals.arrays import fill_arrays
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided, watched
 from overlay.interpretations.intervals.following import (
@@ -22,18 +22,35 @@ from overlay.interpretations.intervals.interval import EMPTY, Interval, set_outs
 from overlay.interpretations.intervals.methods import fill
 from overlay.interpretations.intervals.programs import fill_containers, fill_plain
 from overlay.location import caller, name_of
+from overlay.rules_alone import alone, meets_others, used_by
 
 __all__ = ["enclose", "intervals"]
 
 MOST_PIECES = 100_000
 
-intervals = MethodTable("intervals", faithful=True)
+
+class _Table(MethodTable):
+    """A table of rules, which are computed with functions as they are."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, interprets=True)
+
+    def chosen(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> Callable[..., Any] | None:
+        if all(table.faithful for table in tables):
+            return None
+        used = used_by(method.function)
+        return alone(method, tuple(tables)) if meets_others(used, tables) else None
+
+
+intervals: MethodTable = _Table("intervals")
 """The methods of intervals, for both engines."""
-_containers = MethodTable("containers of intervals", faithful=True)
-_plain = MethodTable("plain numbers", faithful=True)
-_refusing = MethodTable("refusing", faithful=True)
-_following = MethodTable("following", faithful=True)
-_leaving = MethodTable("leaving out", faithful=True)
+_containers = _Table("containers of intervals")
+_plain = _Table("plain numbers")
+_refusing = _Table("refusing")
+_following = _Table("following")
+_leaving = _Table("leaving out")
 fill(intervals)
 fill_containers(_containers)
 fill_arrays(_containers)

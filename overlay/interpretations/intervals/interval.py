@@ -59,6 +59,7 @@ class Interval(_Fields):
     """
 
     __slots__ = ()
+    __overlay_underlying__ = "low"
 
     def __new__(cls, low: Any, high: Any = None) -> Interval:
         if type(low) is float and type(high) is float and low <= high:

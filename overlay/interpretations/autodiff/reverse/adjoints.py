@@ -28,11 +28,11 @@ from overlay.interpretations.autodiff.reverse.program import (
     Value,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, type_of
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.interpretations.autodiff.reverse.writing import RETURNS, Form
 
-__all__ = ["Adjoint", "adjoint_for", "hiding", "kind_of_argument"]
+__all__ = ["Adjoint", "adjoint_for", "kind_of_argument"]
 
 KEPT = 256
 """How many adjoints are kept."""
@@ -46,13 +46,11 @@ class Adjoint:
     the result; gives a tuple with that of each active argument. source: its lines.
     mixes: whether compiled code cannot run the program with dual numbers. makes: the first array
     that it makes, as words, and its line; None where it makes none but local ones.
-    called: the functions that the program calls. result: the program's result, with the kinds of
-    its numbers and arrays.
+    result: the program's result, with the kinds of its numbers and arrays.
     """
 
     function: Callable[..., Any]
     source: str
-    called: tuple[Any, ...]
     result: Any
     given: tuple[int, ...]
     mixes: bool
@@ -102,18 +100,20 @@ def adjoint_for(
     places: Sequence[int],
     rules: tuple[MethodTable, ...],
     form: Form = RETURNS,
+    tables: Sequence[MethodTable] = (),
 ) -> Adjoint:
-    """The adjoint of a function by its arguments in some places. Raises Unreadable where the
-    program is not read."""
+    """The adjoint of a function by its arguments in some places, with these tables in force.
+    Raises Unreadable where the program is not read."""
+    tables = tuple(table for table in tables if not table.interprets)
     fixed = tuple(("known", id(k.value)) if isinstance(k, Known) else k for k in kinds)
     versions = tuple((id(table), table.version) for table in rules)
-    key = id(f), fixed, tuple(places), versions, form
+    key = id(f), fixed, tuple(places), versions, form, tables
     with _lock:
         found = _made.get(key)
         if isinstance(found, Adjoint) and found.is_current() and found.assumed[0][2] is f:
             _made.move_to_end(key)
             return found
-        adjoint = _make(f, kinds, places, rules, form)
+        adjoint = _make(f, kinds, places, rules, form, tables)
         _made[key] = adjoint
         if len(_made) > KEPT:
             _made.popitem(last=False)
@@ -126,8 +126,10 @@ def _make(
     places: Sequence[int],
     rules: tuple[MethodTable, ...],
     form: Form,
+    tables: tuple[MethodTable, ...],
 ) -> Adjoint:
     lifter = Lifter(_users(rules))
+    lifter.tables = tables
     try:
         lifted = lifter.lift(f, kinds)
         given = [i for i, kind in enumerate(kinds) if not isinstance(kind, Known)]
@@ -149,9 +151,8 @@ def _make(
     # the function itself is held, so that no other one has its place in memory
     held = [({"f": f}, "f", f), *lifter.assumed]
     held += [({"known": k.value}, "known", k.value) for k in kinds if isinstance(k, Known)]
-    called = tuple({id(g): g for g in lifter.called}.values())
     mixed = lifter.reads_attributes or mixes(lifted.region)
-    return Adjoint(function, source, called, lifted.result, tuple(given), mixed, makes, held)
+    return Adjoint(function, source, lifted.result, tuple(given), mixed, makes, held)
 
 
 def _name_of(f: Any) -> str:
@@ -181,7 +182,7 @@ def _users(tables: tuple[MethodTable, ...]) -> Callable[..., Pullback | None]:
     def find(function: Any, args: Sequence[Any], name: Callable[[Any], str]) -> Pullback | None:
         if not any(target.function is function for target in own):
             return None
-        types = [_type_of(a) for a in args]
+        types = [type_of(a) for a in args]
         if None in types:
             return None
         found = context.method(adjoint_of(function), float, *types)
@@ -193,18 +194,6 @@ def _users(tables: tuple[MethodTable, ...]) -> Callable[..., Pullback | None]:
         return _with_partials(function, found, len(args), name)
 
     return find
-
-
-def _type_of(operand: Any) -> Any:
-    from overlay.signature import array_type
-
-    kind = kind_of(operand)
-    if kind is None:
-        return None
-    scalar, array = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[
-        kind.dtype
-    ]
-    return array_type(array, kind.ndim) if kind.ndim else scalar
 
 
 def _with_adjoint(function: Any, method: Method, count: int, name: Any) -> Pullback:
@@ -224,19 +213,6 @@ def _with_partials(function: Any, method: Method, count: int, name: Any) -> Pull
     back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
     text = f"{name(function)}({', '.join(given)})"
     return Pullback(function, FLOAT, text, back, method.function, before=before)
-
-
-# ---- tables in force ----------------------------------------------------------------------
-
-
-def hiding(adjoint: Adjoint, tables: Sequence[MethodTable]) -> Method | None:
-    """A method of these tables in the place of a function that the program calls."""
-    for table in tables:
-        for function in adjoint.called:
-            found = table.find(function)
-            if found:
-                return found[-1]
-    return None
 
 
 def floats_of(result: Any) -> list[Value]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.interpretations.autodiff.reverse.calling import Calling
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
+from overlay.interpretations.autodiff.reverse.overlaying import Overlaying
 from overlay.interpretations.autodiff.reverse.program import (
     BOOL,
     UNSET,
@@ -36,7 +36,7 @@ class State:
     result: Any = None
 
 
-class Branching(Calling):
+class Branching(Overlaying):
     """Goes both ways of a branch."""
 
     @abstractmethod

@@ -50,6 +50,10 @@ class Calling(Naming, ABC):
         """What a Python function gives, its statements made part of the program."""
 
     @abstractmethod
+    def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
+        """The same for a function of ours, which has its meaning outside of all contexts."""
+
+    @abstractmethod
     def enter_local(self, local: Local, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The same for a function that the program defines."""
 
@@ -75,7 +79,6 @@ class Calling(Naming, ABC):
         return self.call_known(function, args, kwargs)
 
     def call_known(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        self.called.append(function)
         if kwargs:
             args, kwargs = _positional(function, args, kwargs)
         if not kwargs:
@@ -87,7 +90,6 @@ class Calling(Naming, ABC):
                 if isinstance(args[0], Value) and args[0].kind.ndim:
                     return self._add_in_place(inplace, *args)
                 function = inplace
-                self.called.append(function)
             pullback = pullback_of(function, args, self.name, self.users)
             if pullback is not None:
                 self.reads_attributes |= pullback.of_items
@@ -96,7 +98,7 @@ class Calling(Naming, ABC):
                 return self.call(function, [self.call(function, args[:-1], {}), args[-1]], {})
             other = BY_OTHERS.get((id(function), len(args)))
             if other is not None and all(kind_of(a) is not None for a in args):
-                return self.enter(other, args, {})
+                return self.enter_own(other, args)
         if (getattr(function, "__module__", None) or "").partition(".")[0] in ("numpy", "math"):
             raise Unreadable(f"no adjoint is known of {describe(function)} with these arguments")
         return self.enter(function, args, kwargs)

@@ -21,7 +21,6 @@ from overlay.interpretations.autodiff.levels import LevelTable
 from overlay.interpretations.autodiff.reverse.adjoints import (
     Adjoint,
     adjoint_for,
-    hiding,
     kind_of_argument,
 )
 from overlay.interpretations.autodiff.reverse.program import FLOAT, Kind, Value, leaves
@@ -30,6 +29,7 @@ from overlay.interpretations.autodiff.reverse.writing import Form
 from overlay.kernels import in_kernel
 from overlay.location import caller, name_of
 from overlay.plugin import stages_of
+from overlay.rules_alone import rules_alone
 
 __all__ = [
     "MANY",
@@ -65,19 +65,15 @@ def reverse_of(
     count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
     if mode == "forward" or (mode == "auto" and count <= MANY):
         return None
-    plain = [table for table in tables if not isinstance(table, LevelTable)]
     level = [r for table in tables if isinstance(table, LevelTable) for r in table.rules]
     every = (*rules, *(table for table in level if table not in rules))
     try:
-        adjoint = adjoint_for(f, [kind_of_argument(x) for x in args], places, every)
-        hidden = hiding(adjoint, plain)
-        if hidden is not None:
-            raise Unreadable(f"a table has a method in the place of what it calls: {hidden!r}")
+        kinds = [kind_of_argument(x) for x in args]
+        return adjoint_for(f, kinds, places, every, tables=tables)
     except Unreadable as error:
         if mode == "reverse":
             refuse_reverse(name_of(f), error.asked, error.where, error.help)
         return None
-    return adjoint
 
 
 def editing() -> str | None:
@@ -93,7 +89,10 @@ def back(
     """Run an adjoint. wanted: the adjoint of each number or array of the result."""
     given = [args[i] for i in adjoint.given]
     if any(isinstance(table, LevelTable) for table in tables):
-        return adjoint.function(*given, *wanted)
+        if all(table.faithful for table in tables):
+            return adjoint.function(*given, *wanted)
+        # what the program calls in the tables is part of it by now
+        return nonoverlay(rules_alone())(adjoint.function, *given, *wanted)
     return nonoverlay(adjoint.function)(*given, *wanted)
 
 
@@ -186,14 +185,9 @@ def _adjoint(
     if edited is not None:
         refuse_reverse(name_of(f), edited, None)
     try:
-        adjoint = adjoint_for(f, kinds, places, rules, form)
+        adjoint = adjoint_for(f, kinds, places, rules, form, tables)
     except Unreadable as error:
         refuse_reverse(name_of(f), error.asked, error.where, error.help)
-    plain = [table for table in tables if not isinstance(table, LevelTable)]
-    hidden = hiding(adjoint, plain)
-    if hidden is not None:
-        reason = f"a table has a method in the place of what it calls: {hidden!r}"
-        refuse_reverse(name_of(f), reason, None)
     results = list(leaves(adjoint.result))
     if len(results) != 1 or not isinstance(adjoint.result, Value) or results[0].kind.ndim:
         raise NotDifferentiable(
@@ -214,12 +208,11 @@ def adjoint_instead(
         return None
     count, form = len(types) - 1, Form(is_for_kernel=in_kernel())
     try:
-        adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form)
+        adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form, tables)
     except Unreadable:
         return None
-    plain = [table for table in tables if not isinstance(table, LevelTable)]
     gives_number = isinstance(adjoint.result, Value) and not adjoint.result.kind.ndim
-    return adjoint if adjoint.mixes and gives_number and hiding(adjoint, plain) is None else None
+    return adjoint if adjoint.mixes and gives_number else None
 
 
 def _kind_of_type(hint: Any) -> Kind | None:

@@ -64,7 +64,7 @@ class Lifter(Branching):
                 value.memory = Memory((), is_own=False)
             values.append(value)
             given.append(value)
-        result = self.enter(function, given, {})
+        result = self.call_in_force(function, given, {})
         return Lifted(tuple(values), self.region, result)
 
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -217,7 +217,7 @@ class Lifter(Branching):
             function = self.read(env, function)
         args = [self.read(env, name) for name in statement.args]
         kwargs = {key: self.read(env, name) for key, name in statement.kwargs}
-        return self.call(function, args, kwargs)
+        return self.call_in_force(function, args, kwargs)
 
     # ---- loops ----
 

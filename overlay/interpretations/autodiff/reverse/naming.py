@@ -26,14 +26,13 @@ __all__ = ["Naming"]
 class Naming:
     """The part of a program that is lifted so far, and its names.
 
-    users: finds rules of the user's own. called: the functions of which calls were resolved.
-    assumed: what the program read: where, under which name, and what that was.
+    users: finds rules of the user's own. assumed: what the program read: where, under which name,
+    and what that was.
     captured: arrays from outside, by name.
     """
 
     def __init__(self, users: Callable[..., Any]) -> None:
         self.users = users
-        self.called: list[Any] = []
         self.assumed: list[tuple[Any, str, Any]] = []
         self.captured: dict[str, Any] = {}
         self.space: dict[str, Any] = {"math": math, "np": np}

@@ -46,8 +46,9 @@ from overlay.interpretations.autodiff.reverse.running import (
 from overlay.interpretations.autodiff.rules import RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
+from overlay.signature import array_type
 
-__all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of"]
+__all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of", "type_of"]
 
 
 @dataclass
@@ -96,6 +97,17 @@ def kind_of(operand: Any) -> Kind | None:
         if isinstance(value, float):
             return FLOAT
     return None
+
+
+def type_of(operand: Any) -> Any:
+    """The type of a number or array, as dispatch sees it; None for anything else."""
+    kind = kind_of(operand)
+    if kind is None:
+        return None
+    scalar, array = {"f": (float, np.float64), "i": (int, np.int64), "b": (bool, np.bool_)}[
+        kind.dtype
+    ]
+    return array_type(array, kind.ndim) if kind.ndim else scalar
 
 
 INFIX: dict[Any, tuple[str, tuple[str, ...] | None]] = {

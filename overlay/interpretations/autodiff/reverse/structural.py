@@ -108,7 +108,6 @@ def _get_item(lifter: Lifter, array: Any, index: Any) -> Any:
 
 
 def _set_item(lifter: Lifter, array: Any, index: Any, value: Any) -> Any:
-    lifter.called.append(operator.setitem)
     lifter.write(array, index, value)
     return Known(None)
 

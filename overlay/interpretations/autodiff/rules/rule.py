@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from overlay.code.decoding import decoded, operator_of
-
-__all__ = ["Interval", "Rule", "rule", "takes_result", "used_by"]
+__all__ = ["Interval", "Rule", "rule", "takes_result"]
 
 Interval = tuple[float, float]
 """Bounds between which an argument is drawn when a rule is checked."""
@@ -48,38 +44,6 @@ class Rule(NamedTuple):
 def takes_result(partials: Callable[..., Any]) -> bool:
     """Whether the last parameter of a rule stands for what its function gives."""
     return list(inspect.signature(partials).parameters)[-1:] == ["ret"]
-
-
-_OPERATORS = (
-    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
-    *(operator.pow, operator.mod),
-)
-
-
-@functools.cache
-def used_by(partials: Callable[..., Any]) -> tuple[Any, ...]:
-    """The functions and operators that a rule computes with, also through functions of ours."""
-    found: list[Any] = []
-    seen: set[int] = set()
-    _collect(partials, found, seen)
-    return tuple(found)
-
-
-def _collect(function: Any, found: list[Any], seen: set[int]) -> None:
-    if not callable(function) or id(function) in seen:
-        return
-    seen.add(id(function))
-    if not inspect.isfunction(function):
-        found.append(function)
-        return
-    applied = map(operator_of, decoded(function.__code__))
-    found += [each[0] for each in applied if each is not None and each[0] in _OPERATORS]
-    named = inspect.getclosurevars(function)
-    held = [*named.nonlocals.values(), *named.globals.values(), *named.builtins.values()]
-    modules = [each for each in held if inspect.ismodule(each)]
-    held += [getattr(m, n) for m in modules for n in named.unbound if hasattr(m, n)]
-    for each in held:
-        _collect(each, found, seen)
 
 
 def rule(

@@ -326,12 +326,8 @@ def test_a_table_of_the_context_is_not_passed_by():
 
     wanted = np.array([0.5 * X[1], 0.5 * X[0], 0.0])
     assert np.allclose(Context(table)(gradient(f), X), wanted)
-    with pytest.raises(
-        NotDifferentiable, match=r"(?s)no adjoint is made of .*f: a table has .*helper"
-    ):
-        Context(table)(gradient(f, mode="reverse"), X)
-    with pytest.raises(NotDifferentiable, match="in the place of what it calls"):
-        Context(table).jit(lambda x: autodiff(f, x))(X)
+    assert np.allclose(Context(table)(gradient(f, mode="reverse"), X), wanted)
+    assert np.allclose(Context(table).jit(lambda x: autodiff(f, x))(X), wanted)
 
 
 # ---- what is refused ----------------------------------------------------------------------

@@ -1,0 +1,137 @@
+"""Calls of a program where method tables are in force: what they enter becomes part of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
+from overlay.dispatch import Call, by_types, reachable, reads, resolve
+from overlay.interpretations.autodiff.reverse.calling import Calling
+from overlay.interpretations.autodiff.reverse.program import Bound, Known, Local
+from overlay.interpretations.autodiff.reverse.pullbacks import type_of
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.method import Method
+from overlay.plugin import stages_of
+from overlay.target import canonical, describe
+from overlay.wrapping import wrapped_in
+
+__all__ = ["Overlaying"]
+
+Place = tuple[Any, tuple[Method, ...]]
+"""A target, and the methods that a call of it has come through."""
+
+
+class Overlaying(Calling):
+    """Resolves the calls that the program itself makes. What the lifter calls in between is as it
+    is outside of all contexts.
+
+    tables: those in force, innermost first. place: in whose method the program is.
+    """
+
+    tables: tuple[MethodTable, ...] = ()
+    place: Place | None = None
+
+    @abstractmethod
+    def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any: ...
+
+    def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
+        with self._within((), None):
+            return self.enter(function, args, {})
+
+    def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What a call that the program makes gives."""
+        target = function.value if isinstance(function, Known) else function
+        if isinstance(target, Bound):
+            self._refuse_bound(target)
+        if isinstance(target, (Bound, Local)):
+            return self.call(target, args, kwargs)
+        if target is call_next:
+            return self._next(args, kwargs)
+        if isinstance(target, nonoverlay):
+            with self._within((), None):
+                return self.call(target.function, args, kwargs)
+        inside = wrapped_in(target)
+        if inside is None and type(target) is Context and args and isinstance(args[0], Known):
+            inside, args = (target, args[0].value), args[1:]
+        if inside is not None:
+            context, inner = inside
+            with self._within(self._pushed(context), None):
+                return self.call_in_force(inner, args, kwargs)
+        return self._resolved(target, args, kwargs, ())
+
+    def _next(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if self.place is None:
+            raise Unreadable("call_next is called outside of a method")
+        return self._resolved(self.place[0], args, kwargs, self.place[1])
+
+    def _resolved(
+        self, target: Any, args: list[Any], kwargs: dict[str, Any], after: tuple[Method, ...]
+    ) -> Any:
+        """What a call of a target gives, after some of its methods."""
+        found = self._method(target, args, kwargs, after) if self.tables else None
+        if found is None or found.table.faithful:
+            with self._within(self.tables, None):
+                return self.call(target, args, kwargs)
+        if found.table.check:
+            raise Unreadable(f"{found!r} has its arguments checked")
+        function = found.function
+        if found.generated:
+            function = found.implementation(tuple(map(_type_of, [*args, *kwargs.values()])))
+        with self._within(self.tables, (target, (*after, found))):
+            return self.enter(function, args, kwargs)
+
+    def _method(
+        self, target: Any, args: list[Any], kwargs: dict[str, Any], after: tuple[Method, ...]
+    ) -> Method | None:
+        known = canonical(target) if callable(target) else target
+        for table in self.tables:
+            self.assumed.append((table, "version", table.version))
+        if not reachable(self.tables, known):
+            return None
+        types = [_type_of(operand) for operand in (*args, *kwargs.values())]
+        call = by_types(types, tuple(kwargs))
+        self._refuse_unsure(known, types, call)
+        try:
+            return resolve(self.tables, known, call, after)
+        except OverlayError as error:
+            raise Unreadable(error.asked) from None
+
+    def _refuse_unsure(self, target: Any, types: Sequence[Any], call: Call) -> None:
+        """Refuse a call of which the methods depend on more than is known of its arguments."""
+        for method in reachable(self.tables, target):
+            unsure = method.depends_on == "value" or object in types
+            if unsure and not reads(method, call):
+                raise Unreadable(f"whether {method!r} is called depends on what is not known")
+
+    def _refuse_bound(self, bound: Bound) -> None:
+        found = reachable(self.tables, canonical(bound.function))
+        if found:
+            raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
+
+    def _pushed(self, context: Context) -> tuple[MethodTable, ...]:
+        if any(stages_of(plugin) for plugin in context.plugins):
+            raise Unreadable(f"{context!r} has plugins that may edit it")
+        own = tuple(reversed(context.tables))
+        return (*own, *(table for table in self.tables if table not in own))
+
+    @contextmanager
+    def _within(self, tables: tuple[MethodTable, ...], place: Place | None) -> Iterator[None]:
+        before = self.tables, self.place
+        self.tables, self.place = tables, place
+        try:
+            yield
+        finally:
+            self.tables, self.place = before
+
+
+def _type_of(operand: Any) -> Any:
+    """The type of an argument, as dispatch sees it; object where it is not known."""
+    found = type_of(operand)
+    if found is not None:
+        return found
+    if isinstance(operand, tuple):
+        return tuple[tuple(map(_type_of, operand))]
+    return type(operand.value) if isinstance(operand, Known) else object
