@@ -78,7 +78,7 @@ def alone(method: Method, tables: tuple[MethodTable, ...]) -> Callable[..., Any]
 # ---- what a rule computes with ------------------------------------------------------------
 
 
-_OPERATORS = (
+_ARITHMETIC = (
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
     *(operator.pow, operator.mod),
 )
@@ -101,7 +101,7 @@ def _collect(function: Any, found: list[Any], seen: set[int]) -> None:
         found.append(function)
         return
     applied = map(operator_of, decoded(function.__code__))
-    found += [each[0] for each in applied if each is not None and each[0] in _OPERATORS]
+    found += [each[0] for each in applied if each is not None and each[0] in _ARITHMETIC]
     named = inspect.getclosurevars(function)
     held = [*named.nonlocals.values(), *named.globals.values(), *named.builtins.values()]
     modules = [each for each in held if inspect.ismodule(each)]
