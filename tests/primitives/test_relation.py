@@ -287,7 +287,6 @@ def test_a_mode_leaves_a_choice_where_it_has_coordinates_that_count():
 
     assert [mode.settled for mode in given()] == [True, False]
     assert [mode.settled for mode in given(spare=True)] == [True, True]
-    assert given()[1].parameter("v", ["x", "y"]) == "v_x_y"
     assert given()[1].parts() == []
 
 
