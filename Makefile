@@ -10,7 +10,7 @@ DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are t
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help venv cuda demo notebooks test test-all test-oldest conformance check format peers report
+.PHONY: help venv cuda published demo notebooks test test-all test-oldest conformance check format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
 help:  ## this list
@@ -33,7 +33,7 @@ demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
 	@$(BIN)/python scripts/run_notebooks.py
 
-test: $(READY) cuda  ## the tests, the README's and the docstrings' examples among them
+test: $(READY) cuda published  ## the tests, the README's and the docstrings' examples among them
 	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) tests || status=1; \
 	CHECK_ANNOTATIONS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(DOCUMENTS) || status=1; \
 	exit $$status
@@ -45,6 +45,16 @@ cuda: $(READY)  # what compiles kernels, with no GPU; the tests do without where
 		&& $(BIN)/python -c 'import numba_cuda' 2>>$(VENV)/cuda.log && touch $(VENV)/cuda; \
 	} || echo "left out: the tests of kernels, since the extra 'cuda' cannot be installed" \
 		"($(VENV)/cuda.log)"
+
+published: $(READY)  # packages whose compiled functions the tests run, where they can be had
+	@test -e $(VENV)/published || { left=0; \
+		for each in $$($(BIN)/python scripts/extra.py published); do \
+			$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
+				-c $(CONSTRAINTS) "$$each" >>$(VENV)/published.log 2>&1 || left=$$((left + 1)); \
+		done; \
+		if test $$left = 0; then touch $(VENV)/published; \
+		else echo "left out: the functions of $$left published packages that cannot be installed" \
+			"($(VENV)/published.log)"; fi; }
 
 test-all:  ## the tests on each Python in VERSIONS that is there
 	@status=0; for version in $(VERSIONS); do \
@@ -80,7 +90,7 @@ fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ
 mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
 	@$(BIN)/python tests/mutation/mutate.py --json build/proof/mutation.json $(MUTATION_FLAGS)
 
-coverage: $(READY) cuda  ## the tests with what they run, by line and branch (half an hour on 2 cores)
+coverage: $(READY) cuda published  ## the tests with what they run, by line and branch (half an hour on 2 cores)
 	@rm -rf build/coverage; mkdir -p build/coverage build/proof
 	@status=0; $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) $(COVERAGE_FLAGS) || status=1; \
 		echo "again, with the frames that are hidden otherwise: tests that there are none fail"; \
