@@ -30,7 +30,8 @@ on_each = status=0; for version in $(1); do \
 	echo "Python $$version: $$python"; $(2) || status=1; done
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv cuda demo notebooks test test-all test-oldest conformance check format peers report
+.PHONY: FORCE help venv cuda published demo notebooks test test-short test-all test-others test-oldest
+.PHONY: conformance check format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
 help:  ## this list
@@ -51,7 +52,7 @@ demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
 	@$(BIN)/python scripts/run_notebooks.py
 
-test: $(READY) cuda  ## the tests, the README's and the docstrings' examples among them
+test: $(READY) cuda published  ## the tests, the README's and the docstrings' examples among them
 	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) tests || status=1; \
 	CHECK_ANNOTATIONS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(DOCUMENTS) || status=1; \
 	exit $$status
@@ -66,6 +67,16 @@ cuda: $(READY)  # what compiles kernels, with no GPU; the tests do without where
 
 test-short: $(READY) cuda  # some of each package, for a Python that does not get all tests
 	@$(BIN)/python -m pytest $(PYTEST_FLAGS) $(SHORT)
+
+published: $(READY)  # packages whose compiled functions the tests run, where they can be had
+	@test -e $(VENV)/published || { left=0; \
+		for each in $$($(BIN)/python scripts/extra.py published); do \
+			$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
+				--only-binary :all: -c $(CONSTRAINTS) "$$each" >>$(VENV)/published.log 2>&1 || left=$$((left + 1)); \
+		done; \
+		if test $$left = 0; then touch $(VENV)/published; \
+		else echo "left out: the functions of $$left published packages that cannot be installed" \
+			"($(VENV)/published.log)"; fi; }
 
 test-all:  ## the tests on each Python in VERSIONS that is there
 	@$(call on_each,$(VERSIONS),$(MAKE) --no-print-directory test \
@@ -101,7 +112,7 @@ fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ
 mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
 	@$(BIN)/python tests/mutation/mutate.py --json build/proof/mutation.json $(MUTATION_FLAGS)
 
-coverage: $(READY) cuda  ## the tests with what they run, by line and branch (half an hour on 2 cores)
+coverage: $(READY) cuda published  ## the tests with what they run, by line and branch (half an hour on 2 cores)
 	@rm -rf build/coverage; mkdir -p build/coverage build/proof
 	@status=0; $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) $(COVERAGE_FLAGS) || status=1; \
 		echo "again, with the frames that are hidden otherwise: tests that there are none fail"; \

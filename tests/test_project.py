@@ -97,7 +97,7 @@ def test_constraints_are_exact_versions_without_addresses():
 
 def test_every_requirement_of_make_is_pinned():
     extras = PROJECT["optional-dependencies"]
-    chosen = ("dev", "demo", "docs", "bench", "cuda")
+    chosen = ("dev", "demo", "docs", "bench", "cuda", "published")
     required = [*PROJECT["dependencies"], *(r for name in chosen for r in extras[name])]
     assert {name_of(r) for r in required} <= {name_of(line) for line in CONSTRAINTS}
 

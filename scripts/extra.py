@@ -1,0 +1,8 @@
+"""Prints what an extra of the project asks for, one requirement a line."""
+
+import sys
+import tomllib
+
+with open("pyproject.toml", "rb") as file:
+    extras = tomllib.load(file)["project"]["optional-dependencies"]
+print("\n".join(extras[sys.argv[1]]))
