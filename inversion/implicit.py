@@ -51,7 +51,7 @@ def with_tangents(
     (wanted,) = inverse.unknown
     known = dict(zip(inverse.known, plain, strict=True))
     inputs = inverse.axes.inputs
-    inside = nonoverlay(rules_alone())  # in which calls take active numbers
+    inside: Any = nonoverlay(rules_alone())  # in which calls take active numbers
     again = inside(function, *(given.get(axis, answer) for axis in inputs))
     if not inverse.is_result(_plain(again), _plain(given[RETURN])):
         raise NoSolution(f"{inverse!r} has no derivative here: {OTHER}", where=inverse.origin.where)

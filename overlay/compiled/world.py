@@ -123,6 +123,7 @@ class World:
         self._limited: dict[Callee, InnerDispatcher] = {}
         self._kept: list[Any] = []
         self._asked: dict[Any, Any] = {}
+        self._forms: dict[tuple[int, int], Any] = {}
 
     @property
     def is_bare(self) -> bool:
@@ -470,9 +471,30 @@ class World:
                 args = below
         plain, _ = readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
-        hints = tuple(_hint_of(t, numpy=not is_plain) for t in args)
+        hints = tuple(self._hint_of(t, numpy=not is_plain) for t in args)
         made = Generated(method, hints, method.implementation(hints))
         return made.implementation, made
+
+    def _hint_of(self, ty: Type, *, numpy: bool) -> Any:
+        """The type that a generated method is given: for a function one that stands for it, in
+        the context that it brings."""
+        hint = hint_of(ty, numpy=numpy)
+        function = callable_of(ty) if hint is Unspellable else UNKNOWN
+        if function is UNKNOWN:
+            return hint
+        callee = getattr(ty, "callee", None)
+        if isinstance(callee, Callee) and callee.context is not None:
+            function = self._form_of(callee.context.context.wrap(function))
+        elif self.tables and _has_no_tables(getattr(ty, "dispatcher", callee)):
+            function = self._form_of(nonoverlay(function))
+        return type_of_function(function)
+
+    def _form_of(self, made: Any) -> Any:
+        """What was first made for a function and the context that it brings: types that stand for
+        functions tell them apart by identity."""
+        inside = wrapped_in(made)
+        context, function = inside or (None, made.function)
+        return self._forms.setdefault((id(context), id(function)), made)
 
     def _method(
         self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
@@ -526,11 +548,10 @@ class World:
         return outcome.result is Any or plum_methods.is_result(hint_of(returned), outcome.result)
 
 
-def _hint_of(ty: Type, *, numpy: bool) -> Any:
-    """The type that a generated method is given: for a function one that stands for it."""
-    hint = hint_of(ty, numpy=numpy)
-    function = callable_of(ty) if hint is Unspellable else UNKNOWN
-    return hint if function is UNKNOWN else type_of_function(function)
+def _has_no_tables(function: Any) -> bool:
+    """Whether a function among the arguments is one that no table reaches."""
+    is_of_world = isinstance(function, (Callee, InnerDispatcher))
+    return is_of_world and not function.world.tables
 
 
 def _key_of_options(options: Mapping[str, Any] | None) -> Any:

@@ -92,7 +92,8 @@ def back(
         if all(table.faithful for table in tables):
             return adjoint.function(*given, *wanted)
         # what the program calls in the tables is part of it by now
-        return nonoverlay(rules_alone())(adjoint.function, *given, *wanted)
+        inside: Any = nonoverlay(rules_alone())
+        return inside(adjoint.function, *given, *wanted)
     return nonoverlay(adjoint.function)(*given, *wanted)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -118,7 +118,7 @@ class Overlaying(Calling):
         return (*own, *(table for table in self.tables if table not in own))
 
     @contextmanager
-    def _within(self, tables: tuple[MethodTable, ...], place: Place | None) -> Iterator[None]:
+    def _within(self, tables: tuple[MethodTable, ...], place: Place | None) -> Generator[None]:
         before = self.tables, self.place
         self.tables, self.place = tables, place
         try:
