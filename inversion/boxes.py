@@ -142,7 +142,7 @@ def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
         at = len(found.pieces) // 2
         parts = [found.pieces[:at], found.pieces[at:]]
     else:
-        ((low, high),) = found.pieces
+        low, high = found.pieces[0]
         cut = _cut(low, high, whole=found.whole)
         after = cut + 1 if found.whole else cut
         parts = [((low, cut),), ((after, high),)]
