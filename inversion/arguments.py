@@ -219,18 +219,19 @@ class _Problem:
 
 def _value(kind: Any, numbers: Numbers) -> Any:
     """The value of a type that has these real numbers."""
+    found: NDArray[Any] = numbers
     if element_of(kind) is complex:
-        numbers = numbers[0::2] + 1j * numbers[1::2]
+        found = numbers[0::2] + 1j * numbers[1::2]
     if shape_of(kind):
-        return np.array(numbers).reshape(shape_of(kind))
-    return numbers[0].item()
+        return np.array(found).reshape(shape_of(kind))
+    return found[0].item()
 
 
 def _flat(value: Any) -> Numbers:
     """The real numbers of a value."""
-    array = np.asarray(value).reshape(-1)
+    array: NDArray[Any] = np.asarray(value).reshape(-1)
     if array.dtype.kind == "c":
-        array = np.stack([array.real, array.imag], axis=-1).reshape(-1)
+        array = np.stack([np.real(array), np.imag(array)], axis=-1).reshape(-1)
     return array.astype(np.float64)
 
 

@@ -16,7 +16,6 @@ in steps, so that the answer is the same every time, on every machine.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +197,10 @@ class _Search:
         open_ = [p for p in self.inverse.parameters if p.name not in self.given]
         self.looked.append("the default θ")
         through = iter(()) if self.has_arrays else self.through_solutions(steps)
-        yield from itertools.takewhile(lambda answer: answer is not None, through)
+        for answer in through:
+            if answer is None:
+                break
+            yield answer
         if not self.is_exhausted and has_numbers(self.inverse):
             yield from self.of_arguments(from_arguments(self.inverse, self.known, self.fixed))
             self.looked.append(f"{STARTS} starts of the arguments")

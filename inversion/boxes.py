@@ -138,14 +138,14 @@ def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
         return []
     variable = max(wide, key=lambda v: _size(box[v]))
     found = box[variable]
-    if len(found.pieces) > 1:
-        at = len(found.pieces) // 2
-        parts = [found.pieces[:at], found.pieces[at:]]
+    pieces = list(found.pieces)
+    if len(pieces) > 1:
+        at = len(pieces) // 2
+        parts = [pieces[:at], pieces[at:]]
     else:
-        ((low, high),) = found.pieces
+        low, high = pieces[0]
         cut = _cut(low, high, whole=found.whole)
-        after = cut + 1 if found.whole else cut
-        parts = [((low, cut),), ((after, high),)]
+        parts = [[(low, cut)], [(cut + 1 if found.whole else cut, high)]]
     return [{**box, variable: values(part, whole=found.whole)} for part in parts]
 
 

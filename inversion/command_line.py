@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
 import inspect
 import math
 from collections.abc import Callable, Sequence
@@ -12,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from inversion.errors import NoSolution, NotInvertible
+from inversion.errors import NoSolution
 from inversion.inverse import Inverse
 from inversion.invert import choose
-from inversion.search import infeasible
 from overlay import OverlayError
 from overlay.named import named, named_context, named_type
 from overlay.terminal import (
@@ -173,16 +171,17 @@ def _answer(
     elif asked.seed is not None:
         theta = space.normal(space.sample(np.random.default_rng(asked.seed)))
     else:
-        theta = space.default()
-    try:
-        answers = inverse(*given.values(), *([theta] if len(space) else []))
-    except NoSolution:
-        with contextlib.suppress(NotInvertible):  # of arrays
-            proof = infeasible(inverse, inverse.known_values(tuple(given.values())))
-            if proof is not None:  # no parameters can help
-                raise proof from None
-        raise
+        answers = inverse(*given.values())
+        return _theta_of(inverse, given, answers), answers
+    answers = inverse(*given.values(), *([theta] if len(space) else []))
     return dict(zip(space.names, space.normal(theta), strict=True)), answers
+
+
+def _theta_of(inverse: Inverse, given: dict[str, Any], answers: tuple[Any, ...]) -> dict[str, Any]:
+    """The parameters that lead to an answer that was searched for, by name."""
+    values = {**given, **dict(zip(inverse.unknown, answers, strict=True))}
+    theta = inverse.coordinates_of([values[axis] for axis in inverse.axes.inputs])
+    return dict(zip(inverse.parameters.names, theta or (), strict=False))
 
 
 def _shown(inverse: Inverse) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from inversion import NoSolution, OutsideDomain, WrongArguments, choose, invert
+from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from overlay import Context
 from overlay.interpretations.autodiff import derivative
 from primitives import Integers, Interval
@@ -331,3 +331,32 @@ def test_a_derivative_is_that_with_the_theta_that_was_found():
     square = invert(lambda x: x * x, F)
     (name,) = square.parameters.names
     assert math.isclose(derivative(lambda z: square(z, **{name: True})[0])(4.0), -0.25)
+
+
+# ---- what messages advise ------------------------------------------------------------------
+
+
+def test_strings_that_are_written_out_and_computed_meet_after_a_branch():
+    def greeting(name: str, n: int):
+        if n > 0:
+            return "x"
+        return name.upper()
+
+    inverse = invert(greeting)
+    for value in ("x", "HELLO"):
+        assert greeting(*inverse(value)) == value
+
+
+def test_no_input_is_advised_as_known_where_nothing_would_be_left_to_find():
+    with pytest.raises(NotInvertible) as caught:
+        invert(lambda z: (z * (2 + 1j) - 1) * z**3 / (z + 3j) + z, complex)
+    assert caught.value.help is not None
+    assert "as known" not in caught.value.help
+
+
+def test_a_refusal_that_proves_nothing_does_not_say_so():
+    lossy = invert(lambda x: (x + 1e20) - 1e20, F)
+    with pytest.raises(NoSolution) as caught:
+        lossy(1.0)
+    assert not caught.value.proved
+    assert "digits are lost" in str(caught.value)

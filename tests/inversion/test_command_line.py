@@ -99,9 +99,14 @@ def test_parameters_are_asked_for_only_where_they_may_help(capsys):
     assert main(["lambda x: x * x", "--return", "-1"]) == 1
     said = capsys.readouterr().err
     assert "whatever θ" in said
-    assert "choose other parameters" not in said
+    assert "with an answer" not in said
     assert main(["lambda x, y: x * x + y * y", "--return", "1", "--theta", "7"]) == 1
-    assert "choose other parameters" in capsys.readouterr().err
+    assert "with an answer: θ: x=1.0" in capsys.readouterr().err
+
+
+def test_without_parameters_a_solution_is_searched_for(capsys):
+    assert main(["lambda x, y: x * x + y * y", "--return", "0.25"]) == 0
+    assert "with θ: x=" in capsys.readouterr().out
 
 
 def test_answers_are_printed_for_scripts(capsys):

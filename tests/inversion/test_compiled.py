@@ -155,7 +155,7 @@ def test_batches_that_do_not_fit_are_refused():
         inverse.batch()
     with pytest.raises(WrongArguments, match=r"1 coordinate \("):
         inverse.batch(np.ones(2), theta=(1.0, 2.0))
-    with pytest.raises(WrongArguments, match="array of object"):
+    with pytest.raises(OutsideDomain, match="array of object"):
         inverse.batch(np.ones(2), theta=np.ones(2, object))
     with pytest.raises(WrongArguments, match="do not broadcast"):
         inverse.batch(np.ones(2), theta=np.ones(3))

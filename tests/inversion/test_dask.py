@@ -79,8 +79,9 @@ def test_what_does_not_fit_is_refused_at_once():
         (lambda: LINE.batch(values.astype(complex)), "complex128"),
         (lambda: invert(doubled).batch(da.arange(4, chunks=2), on_error="nan"), "on_error"),
         (lambda: PAIR.batch((values, values[:3])), "do not broadcast"),
-        (lambda: TOTAL.batch(values), "theta="),
-        (lambda: TOTAL.batch(values, theta=values), "coordinates"),
+        (lambda: TOTAL.batch(), "theta="),
+        (lambda: LINE.batch(values, theta=values), "no theta"),
+        (lambda: TOTAL.batch(values, **{TOTAL.parameters.names[0]: values}), "by name"),
         (lambda: SCALED.batch(values, 1.0, theta=SCALED.parameters.default()), "end with"),
         (lambda: choose(line, known=("return", "x")).batch(values, values), "nothing is unknown"),
     ]:
