@@ -46,7 +46,8 @@ class Inverse(Readable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 
     Every answer is checked by running the function itself: what does not give the known values
-    back, within ``rtol`` and ``atol`` relative to the result, raises NoSolution. Integers are
+    back, within ``rtol`` relative to each number of the result, ``atol`` where that is 0, raises
+    NoSolution. Integers are
     exact, of any size when interpreted; compiled, what needs more than 64 bits is refused, and
     a call then falls back on the interpreter. Made by ``invert`` and ``choose``; pickled, it is
     made again from the function by the process that reads it.
@@ -244,7 +245,7 @@ class Inverse(Readable):
                     f"no θ gives {axis} = {as_text(values[axis])} back: lost digits "
                     f"(the nearest answer is {as_text(answer)})",
                     where=self._definition.where,
-                    help="larger rtol and atol accept it",
+                    help="a larger rtol accepts it",
                 )
         return theta
 

@@ -86,9 +86,9 @@ def invert(
     first, and so are the relations; answers are checked under it. root_finding: whether to look
     for roots where algebra does not close a loop of shared variables: a parameter then says where
     the search begins; root_finding=False refuses such a program. max_trips: how often a ``while``
-    loop may run; more turns are refused when the inverse is called. rtol, atol: how far from the
-    known result, relative to it, f of the answer may be. cache: whether compiled code is kept on
-    disk, where other processes find it; or the folder.
+    loop may run; more turns are refused when the inverse is called. rtol: how far from each
+    number of the known result, relative to it, f of the answer may be; atol: how far from a 0.
+    cache: whether compiled code is kept on disk, where other processes find it; or the folder.
     Raises NotInvertible, with the line, where a statement cannot be solved.
 
     >>> import math

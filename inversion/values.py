@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from inversion.checks import margin
 from inversion.columns import fitted
 from inversion.errors import NoSolution, WrongArguments
 from overlay import NotCompilable
@@ -94,7 +95,7 @@ def is_close(answer: Any, wanted: Any, rtol: float, atol: float) -> bool:
     if isinstance(wanted, (float, complex)) or (
         isinstance(wanted, np.ndarray) and wanted.dtype.kind in "fc"
     ):
-        return bool(np.all(abs(answer - wanted) <= atol + rtol * abs(wanted)))
+        return bool(np.all(abs(answer - wanted) <= margin(wanted, rtol, atol)))
     return bool(np.all(answer == wanted))
 
 

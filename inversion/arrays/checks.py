@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.checks import is_close
+from inversion.checks import is_close, margin
 from primitives.kernels import compiled_form
 
 __all__ = ["all_close", "all_equal", "all_finite", "lists_close"]
@@ -27,19 +27,21 @@ def all_finite_compiled(values: Any) -> bool:
     return found
 
 
-def all_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
-    """Whether each element is within the tolerances of what is wanted, relative to that; none is
-    close to what is not finite."""
-    close = np.abs(found - wanted) <= atol + rtol * np.abs(wanted)
+def all_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
+    """Whether each element is within the margin of what is wanted; none is close to what is not
+    finite."""
+    close = np.abs(found - wanted) <= margin(wanted, rtol, atol, floor)
     return bool(close.all()) and all_finite(wanted)
 
 
 @compiled_form(all_close)
-def all_close_compiled(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
+def all_close_compiled(
+    found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0
+) -> bool:
     close = True
     given, asked = found.ravel(), wanted.ravel()
     for i in range(given.size):
-        if not is_close(given[i], asked[i], rtol, atol):
+        if not is_close(given[i], asked[i], rtol, atol, floor):
             close = False
             break
     return close
@@ -50,8 +52,8 @@ def all_equal(found: Any, wanted: Any) -> bool:
     return bool((found == wanted).all())
 
 
-def lists_close(found: Any, wanted: Any, rtol: float, atol: float) -> bool:
+def lists_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
     """Whether lists of floats are of one length, and close element by element."""
     return len(found) == len(wanted) and all(
-        is_close(a, b, rtol, atol) for a, b in zip(found, wanted, strict=True)
+        is_close(a, b, rtol, atol, floor) for a, b in zip(found, wanted, strict=True)
     )

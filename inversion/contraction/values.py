@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from inversion.checks import margin
 from overlay.enclosures import above, below
 from primitives.domains import Booleans, Domain, Integers, Interval, WholeFloats, domain_of
 
@@ -196,8 +197,8 @@ def point(value: Any) -> Values | None:
 
 
 def around(value: float, rtol: float, atol: float) -> Values:
-    """The floats that are a number within tolerances relative to it."""
-    off = raised(atol + rtol * abs(value))
+    """The floats that are accepted as equal to a number."""
+    off = raised(margin(value, rtol, atol))
     return Values(((lower(value - off), raised(value + off)),))
 
 

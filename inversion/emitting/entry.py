@@ -240,7 +240,7 @@ class Entry:
             known = name in self.given
             wanted = self.part(body, name, "ret") if known else body.shown(operand)
             again, why = self.part(body, name, "again"), self.disagreement()
-            body.compare(again, wanted, operand.kind, why, rtol, atol)
+            body.compare(again, wanted, operand.kind, why, (rtol, atol))
 
     def bounded(self) -> str:
         """The function that runs the program, and refuses loops that go on for too long: the

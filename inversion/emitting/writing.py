@@ -42,8 +42,8 @@ GIVEN: Mapping[str, Any] = {
     "refused": refused,
 }
 
-# how far apart two numbers may be that the same computation gives by two ways
-ROUGHLY, ALMOST_NOTHING = 1e-6, 1e-9
+# how far apart two numbers may be that the same computation gives by two ways: see ``margin``
+ROUGHLY = 1e-6, 0.0, 1e-9
 
 
 class Loop(NamedTuple):
@@ -354,20 +354,21 @@ class Body:
 
     def compare(
         self, again: str, wanted: str, kind: Any, why: str,
-        rtol: float = ROUGHLY, atol: float = ALMOST_NOTHING,
+        tolerance: tuple[float, ...] = ROUGHLY,
     ) -> None:  # fmt: skip
         """Refuse unless a number, or an array, has come out as it has to."""
+        margins = ", ".join(map(repr, tolerance))
         if is_array(kind):
             if element_of(kind) in (float, complex):
                 self.row(f"if not all_finite({again}):")
                 self.row('    raise NoSolution("overflow: the result is not finite")')
-                self.row(f"if not all_close({again}, {wanted}, {rtol}, {atol}):")
+                self.row(f"if not all_close({again}, {wanted}, {margins}):")
             else:
                 self.row(f"if not all_equal({again}, {wanted}):")
         elif is_list(kind) and kind.element is float:
-            self.row(f"if not lists_close({again}, {wanted}, {rtol}, {atol}):")
+            self.row(f"if not lists_close({again}, {wanted}, {margins}):")
         elif kind in (float, complex):
-            self.row(f"if not is_close({again}, {wanted}, {rtol}, {atol}):")
+            self.row(f"if not is_close({again}, {wanted}, {margins}):")
             self.row(f"    if not is_finite({again}):")
             self.row('        raise NoSolution("overflow: the result is not finite")')
         else:

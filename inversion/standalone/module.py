@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 
 import numpy as np
@@ -10,12 +11,28 @@ import numpy as np
 from inversion.definition import Definition
 from inversion.emitting import Source, emit
 from inversion.emitting.writing import tuple_of
-from inversion.errors import NotWritable
+from inversion.errors import NoSolution, NotWritable, OutsideDomain
+from inversion.program import renumbered
 from inversion.standalone.writing import Writer, documented
 from inversion.trees import as_name
 from primitives.relation import RETURN
 
 __all__ = ["standalone"]
+
+REFUSING = """\
+def {name}(function):
+    @{wraps}(function)
+    def refused(*args):
+        try:
+            return function(*args)
+        except ({own},):
+            raise
+        except (ValueError, ArithmeticError, RecursionError) as error:
+            raise {no}(str(error)) from error
+
+    return refused
+"""
+"""What makes the errors of a computation, as a division by 0, those of the module."""
 
 
 def standalone(definition: Definition) -> str:
@@ -45,9 +62,11 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
     if with_function:
         writer.define("forward", definition.function)
     text = source.text
+    refusing = _refusing(writer, with_domains="OutsideDomain" in used)
+    around = f"@{refusing}\n"
     if any("numpy" in line for line in writer.imports):  # an overflow is refused, without a warning
-        quiet = f'@{writer.named("np", np)}.errstate(all="ignore")\n'
-        text = re.sub(r"^(?=def (inverse|recover)\()", quiet, text, flags=re.MULTILINE)
+        around += f'@{writer.named("np", np)}.errstate(all="ignore")\n'
+    text = re.sub(r"^(?=def (inverse|recover)\()", around, text, flags=re.MULTILINE)
     parts = [
         _document(definition, writer) + "\n",
         "\n".join(sorted(writer.imports)) + "\n",
@@ -56,6 +75,18 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
         text,
     ]
     return "\n".join(part for part in parts if part.strip())
+
+
+def _refusing(writer: Writer, *, with_domains: bool) -> str:
+    """The name of a decorator that makes errors of what a function runs refusals of its own."""
+    own = [writer.named("NoSolution", NoSolution)]
+    own += [writer.named("OutsideDomain", OutsideDomain)] if with_domains else []
+    wraps, name = writer.named("wraps", functools.wraps), renumbered("refusing", writer.taken)
+    writer.taken.add(name)
+    writer.definitions.append(
+        REFUSING.format(name=name, wraps=wraps, own=", ".join(own), no=own[0])
+    )
+    return name
 
 
 def _document(definition: Definition, writer: Writer) -> str:

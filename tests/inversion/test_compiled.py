@@ -180,7 +180,9 @@ def test_a_batch_takes_no_integers_that_its_words_do_not_hold():
     with pytest.raises(OutsideDomain, match="array of object"):
         branches.batch(np.array([0.5]), theta=(10**30,))
     with pytest.raises(OutsideDomain, match="uint64 from"):
-        branches.batch(np.array([0.5]), theta=np.array([(2**63 + 1,)], [("k_x", np.uint64)]))
+        branches.batch(
+            np.array([0.5]), theta=np.array([(2**63 + 1,)], [("branch_of_sin", np.uint64)])
+        )
 
 
 def test_on_error_is_raise_or_nan_where_a_nan_would_be_seen():

@@ -324,3 +324,25 @@ def test_the_first_lines_say_what_it_takes():
     document = invert(moved).source.partition('"""')[2].partition('"""')[0]
     assert document.startswith("The inverse of moved")
     assert "inverse(ret) gives (p,)" in document
+
+
+@pytest.mark.parametrize(
+    ("f", "types", "known", "values"),
+    [
+        (lambda x, n: x / (1 - 2.0**n), (float, int), ("return", "n"), (3.0, 0)),
+        (lambda x: math.exp(x) + 1, (float,), ("return",), (0.5,)),
+        (lambda x, y: x * y, (float, float), ("return", "x"), (3.0, 0.0)),
+        (lambda n: n * 2 + 1, (int,), ("return",), (4,)),
+        (lambda x, y: math.exp(y) * math.sqrt(x), (float, float), ("return", "y"), (1.0, -800.0)),
+        (lambda x, y: math.exp(y) * x, (float, float), ("x", "y"), (1.0, 1e6)),
+    ],
+)
+def test_all_refusals_are_errors_of_the_module(f, types, known, values):
+    inverse = choose(f, *types, known=known)
+    theta = (inverse.parameters.default(),) if len(inverse.parameters) else ()
+    with pytest.raises(NoSolution):
+        inverse(*values, *theta)
+    module = {}
+    exec(inverse.source, module)
+    with pytest.raises(module["NoSolution"]):
+        module["inverse"](*values, *theta)

@@ -14,6 +14,7 @@ from integer_programs import integer_program
 from straight_line import function, numbers_of, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, invert
+from inversion.checks import margin
 from overlay import NotCompilable
 
 RTOL, ATOL = 1e-9, 1e-12  # what invert promises by default
@@ -250,6 +251,6 @@ def close(found, wanted):
     return all(
         np.array_equal(a, b)
         if isinstance(a, int) and isinstance(b, int)
-        else np.all(np.abs(np.subtract(a, b)) <= ROUNDING * (ATOL + RTOL * np.abs(b)))
+        else np.all(np.abs(np.subtract(a, b)) <= ROUNDING * margin(np.asarray(b), RTOL, ATOL))
         for a, b in pairs
     ) and all(math.isfinite(a) for a, _ in pairs if isinstance(a, float))
