@@ -4,6 +4,7 @@ Every figure is computed here and every answer is checked; a wrong one ends with
 """
 
 import colorsys
+import contextlib
 import math
 import statistics
 import time
@@ -13,7 +14,7 @@ import numba
 import numpy as np
 
 from inversion import NoSolution, invert
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, UnsupportedPython, call_next
 
 PICTURE = Path("build") / "arms.png"
 
@@ -30,6 +31,15 @@ def expect(holds, what):
     """Stop with an error unless an answer is right."""
     if not holds:
         raise SystemExit(f"wrong answer: {what}")
+
+
+@contextlib.contextmanager
+def left_out_where_refused(what):
+    """Say so where this Python has no engine for ordinary code in a context, and go on."""
+    try:
+        yield
+    except UnsupportedPython as error:
+        print(f"  left out, {what}: {error}\n")
 
 
 # ---- (a) the standard library under an overlay --------------------------------------------
@@ -122,7 +132,8 @@ def compiled():
     plain, by_hand, overlaid = results.values()
     expect(overlaid == by_hand, "the compiled overlay differs from the same done by hand")
     expect(overlaid != plain, "the compiled overlay was not reached")
-    expect(ctx(pendulum, 0.5, 1000) == ctx.jit(pendulum)(0.5, 1000), "the engines differ")
+    with left_out_where_refused("the same interpreted"):
+        expect(ctx(pendulum, 0.5, 1000) == ctx.jit(pendulum)(0.5, 1000), "the engines differ")
     base = times["njit, math.sin"]
     rows = [(name, f"{1e3 * t:.1f} ms", f"{t / base:.2f}") for name, t in times.items()]
     print(table(("variant", "time", "of njit"), *rows), end="\n\n")
@@ -141,7 +152,12 @@ def arms():
     shelf, wanted = 1.2, 60
     start = time.perf_counter()
     inverse = invert(height, float, float, float)
-    print(f"  inverted in {1e3 * (time.perf_counter() - start):.0f} ms; free choices:")
+    print(f"  inverted in {1e3 * (time.perf_counter() - start):.0f} ms")
+    first = inverse(shelf)
+    expect(math.isclose(height(*first), shelf, rel_tol=1e-9), f"{first} miss the shelf")
+    print(
+        f"  one way: a, b, c = {', '.join(f'{angle:.4g}' for angle in first)}; to choose another:"
+    )
     for parameter in inverse.parameters:
         print(f"    {parameter}")
     rng = np.random.default_rng(7)
@@ -230,10 +246,12 @@ def overlaid_inverse():
 
 
 def main():
-    standard_library()
+    with left_out_where_refused("(a)"):
+        standard_library()
     compiled()
     arms()
-    overlaid_inverse()
+    with left_out_where_refused("(d)"):
+        overlaid_inverse()
 
 
 if __name__ == "__main__":
