@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from overlay.errors import NotCompilable, OverlayWarning
-from overlay.location import name_of
+from overlay.location import location_of, name_of
 from overlay.target import module_of
 
 if TYPE_CHECKING:
@@ -82,8 +82,18 @@ def can_compile() -> bool:
 
 def without_compiling(dispatcher: Any) -> Any:
     """The Python function to interpret in place of one compiled by numba, for want of a numba
-    whose internals are known; the user is warned."""
+    whose internals are known; the user is warned.
+
+    Raises NotCompilable for one that declares types, by which its calls are converted.
+    """
     function = dispatcher.py_func
+    if not dispatcher._can_compile or dispatcher.locals:
+        raise NotCompilable(
+            f"{name_of(function)} declares types, by which compiled code converts, and cannot be "
+            "compiled in a context: the internals of the numba that is installed are not known",
+            where=location_of(function),
+            help="install a version of numba that ctx.jit works with",
+        )
     warnings.warn(
         f"{name_of(function)} is interpreted in a context, and not compiled: the internals of "
         "the numba that is installed are not known",

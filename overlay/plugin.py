@@ -30,6 +30,7 @@ __all__ = [
     "hear_analyses",
     "identity",
     "interpreted",
+    "only_compiles",
     "put_around",
     "refuse_around",
     "refuse_stages",
@@ -316,14 +317,19 @@ def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
             )
 
 
+def only_compiles(plugin: Plugin) -> bool:
+    """Whether it takes part in compiling, and has no hook for interpreted code."""
+    return bool(stages_of(plugin)) and not (surrounds(plugin) or asks_at_calls(plugin))
+
+
 def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
     """Raise OverlayError where a plugin does nothing but take part in compiling: interpreted code
     means what Python says, and is not compiled."""
     for plugin in plugins:
-        stages = stages_of(plugin)
-        if stages and not (surrounds(plugin) or asks_at_calls(plugin)):
+        if only_compiles(plugin):
+            stage = stages_of(plugin)[0]
             raise OverlayError(
-                f"cannot interpret {name_of(function)} with {plugin!r}: it has {stages[0]}, which "
+                f"cannot interpret {name_of(function)} with {plugin!r}: it has {stage}, which "
                 "takes part in compiling, and no hook for interpreted code",
                 where=caller() or location_of(function),
                 help=f"compile it: ctx.jit({name_of(function)})(...), or have "

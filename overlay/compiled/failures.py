@@ -118,10 +118,17 @@ def of_body(
     )
 
 
-def of_entry(function: Any, reason: str, where: str | None = None) -> NotCompilable:
-    """numba cannot compile a function, for a reason that has nothing to do with a method."""
+def of_entry(
+    function: Any, reason: str, where: str | None = None, *, can_interpret: bool = True
+) -> NotCompilable:
+    """numba cannot compile a function, for a reason that has nothing to do with a method.
+
+    can_interpret: whether its context runs interpreted code, too.
+    """
     lines = shortened(reason)
-    help = "this is numba's own limit, not an overlay's; run it interpreted: ctx(f, ...)"
+    help = "this is numba's own limit, not an overlay's"
+    if can_interpret:
+        help += "; run it interpreted: ctx(f, ...)"
     if any(line.startswith("NameError") for line in lines):
         help = "define it before the function is called"
     return NotCompilable(

@@ -32,6 +32,7 @@ from overlay.compiled.traces import Place, explain
 from overlay.compiled.words import ALWAYS
 from overlay.interpreted_values import is_interpreted
 from overlay.kept import Kept
+from overlay.plugin import only_compiles
 from overlay.sent import content_of
 from overlay.stack import current_stack
 from overlay.table import LOCK
@@ -261,7 +262,10 @@ class EntryDispatcher(CPUDispatcher):
             if failure is not None:
                 raise failure.raised() from failure.error.__cause__
             where = place_in(self.py_func, error)
-            raise failures.of_entry(self.py_func, str(error), where) from None
+            can_interpret = not any(map(only_compiles, self.engine.plugins))
+            raise failures.of_entry(
+                self.py_func, str(error), where, can_interpret=can_interpret
+            ) from None
 
     def _declared(self) -> Declarations:
         """The declarations that calls from Python are converted by: none where methods are looked

@@ -10,6 +10,7 @@ from numba.core import errors, ir, types
 from numba.core.ir_utils import get_definition, guard
 
 from overlay.compiled import failures
+from overlay.compiled.calls import has_code
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_hints import spelt
 from overlay.compiled.numba_resolve import defined_before, new_variable, operands_of, redefine
@@ -18,10 +19,11 @@ from overlay.compiled.numba_types import (
     CalleeType,
     StandIn,
     Type,
+    is_dispatcher,
 )
 from overlay.compiled.numba_typing import is_written_by_numba
 from overlay.context import call_next
-from overlay.errors import OverlayError
+from overlay.errors import NotCompilable, OverlayError
 from overlay.ir import IR, UNKNOWN, Call, Variable
 from overlay.location import location_of, name_of, shown
 from overlay.target import key_of_target
@@ -357,12 +359,24 @@ class NumbaIR(IR):
             reason = []
         if found is None:
             shown_ = ", ".join(map(str, (*types_, *named.values())))
+            where = shown(near.loc.filename, near.loc.line)
+            notes = [("numba", line) for line in reason]
+            if has_code(target) or is_dispatcher(
+                target
+            ):  # whose own code it is that cannot be compiled
+                raise NotCompilable(
+                    f"{_shown(target)}({shown_}), which was put into {self.name}, cannot be "
+                    "compiled",
+                    where=location_of(target),
+                    notes=[*notes, ("put in", where)],
+                    help=f"mend {_shown(target)}, or call it with other types",
+                )
             error = self._cannot(
                 f"call {_shown(target)}({shown_})",
-                shown(near.loc.filename, near.loc.line),
+                where,
                 "insert calls before types are known, in before_inference, or of other types",
             )
-            error.notes = tuple(("numba", line) for line in reason)
+            error.notes = tuple(notes)
             raise error
         return found
 

@@ -93,7 +93,7 @@ DECLARED = {
     "a narrow result": (narrow, njit("u1(f8)"), [(1.0,), (-3.5,)]),
     "narrow arguments": (whole, njit("f8(i8)"), [(1.75,), (3,)]),
     "single precision": (third, njit("f4(f4)"), [(0.1,), (2,)]),
-    "several signatures": (two, njit(["i8(i8)", "f4(f4)"]), [(1,), (np.float32(0.7),), (True,)]),
+    "several signatures": (two, njit(["i8(i8)", "f4(f4)"]), [(1,), (np.float32(0.7),)]),
     "no result": (third, njit("(f4,)"), [(0.1,)]),
     "a type of a variable": (third, njit(locals={"s": types.float32}), [(0.1,), (2,)]),
     "both": (third, njit("f8(f4)", locals={"s": types.float32}), [(0.1,)]),

@@ -982,10 +982,11 @@ def by_metadata(x):
         (makes_a_plugin, 70.0 + 4 + math.sin(0.5)),
     ],
 )
-def test_metadata_and_plugins_change_inside_a_call_in_both_engines(program, expected):
+def test_metadata_and_plugins_change_inside_a_call(program, expected):
     context = Context(metadata=7)
     assert context.jit(program)(0.5) == expected
-    assert context(program, 0.5) == expected
+    with pytest.raises(OverlayError, match=r"cannot interpret .* with <plugin SineIs"):
+        context(program, 0.5)
 
 
 def test_a_plugin_that_cannot_be_made_is_named_with_its_place():
@@ -1067,3 +1068,37 @@ def test_a_plugin_that_does_nothing_changes_nothing():
     expected = many_things(1.5, sine)
     assert Context(plugins=(DoesNothing(),)).jit(many_things)(1.5, numba.njit(sine)) == expected
     assert Context().jit(many_things)(1.5, numba.njit(sine)) == expected
+
+
+# ---- code that a hook puts in --------------------------------------------------------------------
+
+
+def raises_itself(x):
+    raise ValueError("of what was put in")
+
+
+def has_no_meaning(x):
+    return x.nothing
+
+
+@pytest.mark.parametrize("stage", ["before_inference", "after_inference"])
+def test_an_error_in_code_that_a_hook_put_in_is_that_codes(stage):
+    def puts(function):
+        def hook(self, ir):
+            for call in ir.calls(math.sin):
+                ir.insert_before(call, function, *call.args)
+
+        return Context(plugins=(type("Puts", (Plugin,), {stage: hook})(),)).jit(sine)
+
+    with pytest.raises(ValueError, match="of what was put in") as info:
+        puts(raises_itself)(0.5)
+    assert info.traceback[-1].name == "raises_itself"
+    with pytest.raises(NotCompilable) as refused:
+        puts(has_no_meaning)(0.5)
+    said = str(refused.value)
+    line = has_no_meaning.__code__.co_firstlineno
+    assert any(f"test_plugins.py:{n}" in said for n in (line, line + 1))
+    assert "failed in" not in said
+    assert "ctx(f" not in said
+    if stage == "after_inference":
+        assert f"has_no_meaning(float64), which was put into {sine.__qualname__}" in said

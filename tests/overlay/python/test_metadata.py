@@ -4,6 +4,7 @@ import gc
 import math
 import weakref
 
+import numba
 import pytest
 
 from overlay import Context, MethodTable, Plugin, current_context, nonoverlay, recurse
@@ -114,6 +115,7 @@ def test_plugins_made_inside_a_call_take_part_in_compiling_once_for_each_token()
                 compiled.append((self.cache_token, ir.metadata))
                 ir.set_result(call, self.cache_token)
 
+    @numba.njit
     def sine(x):
         return math.sin(x)
 
