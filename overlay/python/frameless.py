@@ -10,13 +10,16 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import sys
 from types import CodeType
 from typing import Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.code.versions import REWRITABLE
 
 __all__ = ["may_lose_frame", "with_frame", "without_frame"]
 
+_IS_KNOWN = sys.version_info[:2] in REWRITABLE
 _NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
 _SUSPENDS = (
     inspect.CO_GENERATOR
@@ -28,13 +31,15 @@ _originals: dict[CodeType, CodeType] = {}
 
 
 def without_frame(code: CodeType) -> CodeType:
-    """The same code, and that of functions made in it, without frames; not for generators."""
-    return code if code in _originals else _hidden(code)
+    """The same code, and that of functions made in it, without frames; not for generators. As it
+    is on a version on which ``ctx(f)`` is refused."""
+    # an interpreter of another version may crash at code without RESUME
+    return _hidden(code) if _IS_KNOWN and code not in _originals else code
 
 
 def with_frame(code: CodeType) -> CodeType:
     """The code that ``without_frame`` was given."""
-    return _originals[code]
+    return _originals.get(code, code)
 
 
 @functools.cache

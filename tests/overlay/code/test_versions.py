@@ -105,3 +105,27 @@ def test_where_code_cannot_be_rewritten_the_error_names_what_works():
     with pytest.raises(UnsupportedPython, match=r"ctx\(f\)[\s\S]*ctx\.jit"):
         Context(table)(f, 0.5)
     assert Context(table).jit(f)(0.5) == 1.0
+
+
+@pytest.mark.skipif(sys.version_info[:2] in REWRITABLE, reason="frames are hidden here")
+def test_no_code_is_changed_where_it_cannot_be_rewritten():
+    from overlay.python import unseen
+
+    def function(x):
+        return x
+
+    code = function.__code__
+    assert unseen.unseen(function).__code__ is code
+    program = """
+        import gc
+        import overlay.python.unseen
+        gc.callbacks.append(overlay.python.unseen.unobserved(lambda *given: None))
+        for _ in range(50):
+            gc.collect()
+        print("lives")
+    """
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.stdout.split() == ["lives"], ran.stderr
