@@ -64,9 +64,9 @@ class Ranked(Mode):
     plans: tuple[Plan, Plan] | None = None
     chosen: tuple[Mapping[str, str], ...] = ()
 
-    def parts(self) -> list[tuple[str, Any]]:
+    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
         """The plans of the arms."""
-        return list(zip(("then", "else"), self.plans or (), strict=False))
+        return list(zip(("then", "else"), self.plans or (), self.chosen, strict=False))
 
 
 @dataclass(frozen=True, eq=False)

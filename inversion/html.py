@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from inversion.formulas import formula_of
 from inversion.layers import drawn
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.plan import Plan, Root, Step, choices_of, parts_of, solved_by, statement_of
@@ -138,11 +139,10 @@ def _step_rows(plan: Plan, margin: str) -> Iterator[Html]:
     for p in plan.free.values():
         yield row(joined([margin, "choose ", _choice(p)]), place(p.line))
     for step in plan.steps:
-        statement = statement_of(step)
         chosen = [joined([" ", _choice(p)]) for p in choices_of(step)]
-        solved = (code(_answers(step)), soft(f" {_how(step)} "), code(statement))
-        yield row(joined([margin, *solved, *chosen]), place(statement.where))
-        for what, inner in parts_of(step):
+        solved = code(formula_of(step))
+        yield row(joined([margin, solved, *chosen]), place(statement_of(step).where))
+        for what, inner, _ in parts_of(step):
             yield row(joined([margin, _INDENT, soft(f"{what}:")]), "")
             yield from _step_rows(inner, margin + 2 * _INDENT)
 
@@ -155,14 +155,6 @@ def _given(plan: Plan) -> Html:
 
 def _choice(parameter: Parameter) -> Html:
     return badge(f"θ.{parameter.name}", "orange")
-
-
-def _answers(step: Step | Root) -> str:
-    return ", ".join(v.name for v in solved_by(step))
-
-
-def _how(step: Step | Root) -> str:
-    return "as a root of" if isinstance(step, Root) else "from"
 
 
 def _parameters(space: ParameterSpace) -> Html:
@@ -243,8 +235,7 @@ def plan_svg(plan: Plan, *, is_alone: bool = True) -> Html:
     for step in plan.steps:
         choices = [graph.add([f"θ.{p.name}"], "chosen") for p in choices_of(step)]
         statement = statement_of(step)
-        lines = [_answers(step), f"{_how(step)} {statement}"]
-        key = graph.add(lines, "step", _taken(step, statement), solved_by(step))
+        key = graph.add([formula_of(step)], "step", _taken(step, statement), solved_by(step))
         graph.edges.update(dict.fromkeys((choice, key) for choice in choices))
     for axis in plan.unknown:
         value = plan.operand(axis)

@@ -70,10 +70,14 @@ class Backwards(Mode):
     to_the_end: tuple[Operand, Operand, Operand] | None = None
     trips: str | None = None
 
-    def parts(self) -> list[tuple[str, Any]]:
+    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
         """The plans for the end, where there is something to solve, and for each turn."""
-        named = [("at the end", self.last), ("each turn, the last one first", self.turn)]
-        return [(what, plan) for what, plan in named if plan is not None and plan.steps]
+        begins = {v.name: coordinate for v, coordinate in self.begins.items()}
+        named = [
+            ("at the end", self.last, self.at_end),
+            ("each turn, the last one first", self.turn, {**self.each, **begins}),
+        ]
+        return [part for part in named if part[1] is not None and part[1].steps]
 
 
 @dataclass(frozen=True)

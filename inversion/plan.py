@@ -12,7 +12,15 @@ from inversion.causality import Order, Solved, causalise, given_variables
 from inversion.errors import NotInvertible
 from inversion.naming import Label, coordinate_label, names_of, subject_of
 from inversion.parameters import Parameter, ParameterSpace
-from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
+from inversion.program import (
+    Constant,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    in_columns,
+    renumbered,
+)
 from inversion.tearing import Guess, torn
 from primitives import Domain
 from primitives.domains import domain_of
@@ -28,9 +36,7 @@ class Step:
     chosen: Mapping[str, Parameter]
 
     def __str__(self) -> str:
-        answers = ", ".join(v.name for v in self.solved.unknown)
-        choice = "".join(f"   choosing {p.name}" for p in self.chosen.values())
-        return f"{answers}   from {self.solved.statement}{choice}"
+        return shown_step(self)
 
 
 @dataclass(frozen=True)
@@ -60,9 +66,14 @@ class Root:
         return tuple(dict.fromkeys(p for step in self.steps for p in choices_of(step)))
 
     def __str__(self) -> str:
-        inner = ", ".join(str(step) for step in self.steps)
-        through = f", through {inner}" if inner else ""
-        return f"{self.variable}   as a root of {self.check}{through}"
+        return shown_step(self)
+
+
+def shown_step(step: Step | Root) -> str:
+    """A step as a formula."""
+    from inversion.formulas import formula_of
+
+    return formula_of(step)
 
 
 @dataclass(frozen=True)
@@ -94,13 +105,9 @@ class Plan:
         return of_plan(self)
 
     def __str__(self) -> str:
-        lines = [f"known {', '.join(self.known)}; to find {', '.join(self.unknown)}"]
-        lines += [f"  choose {p}" for p in self.free.values()]
-        width = max((len(str(step)) for step in self.steps), default=0)
-        for step in self.steps:
-            lines.append(f"  {step!s:<{width}}   {statement_of(step).where}")
-            lines += [f"    {row}" for row in plan_rows(step)]
-        return "\n".join(lines)
+        from inversion.formulas import written_plan
+
+        return in_columns(written_plan(self))
 
 
 def renamed(plan: Plan, axes: Collection[str]) -> Plan:
@@ -142,14 +149,10 @@ OPTIONS = ("theta", "limit", "timeout", "guess", "out", "on_error", "progress", 
 """Names that a call of an inverse takes besides those of parameters."""
 
 
-def parts_of(step: Step | Root) -> list[tuple[str, Plan]]:
-    """What a step consists of: the plans of a branch's arms, of a loop's turns."""
+def parts_of(step: Step | Root) -> list[tuple[str, Plan, Mapping[str, str]]]:
+    """What a step consists of: the plans of a branch's arms, of a loop's turns, each with the
+    coordinates that its parameters are."""
     return [] if isinstance(step, Root) else step.solved.mode.parts()
-
-
-def plan_rows(step: Step | Root) -> list[str]:
-    """The same, to read."""
-    return [r for what, plan in parts_of(step) for r in (f"{what}:", *str(plan).splitlines())]
 
 
 def solved_by(step: Step | Root) -> tuple[Variable, ...]:

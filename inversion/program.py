@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+import textwrap
 import types
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +24,7 @@ __all__ = [
     "Rule",
     "Statement",
     "Variable",
+    "in_columns",
     "listed",
     "renumbered",
 ]
@@ -267,7 +270,7 @@ class Program:
     def __str__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))
         lines = [f"{self.name}({inputs})   {self.where}", *listed(self.statements, self.holds)]
-        return "\n".join([*lines, f"  return {', '.join(map(str, self.results.values()))}"])
+        return in_columns([*lines, f"  return {', '.join(map(str, self.results.values()))}"])
 
 
 def listed(
@@ -275,12 +278,38 @@ def listed(
 ) -> list[str]:
     """Statements to read, with their lines, what stands inside a branch or loop below it; then
     the conditions that hold."""
-    width = max((len(str(s)) for s in statements), default=0)
+    lengths = [len(str(s)) for s in statements]
+    width = max((length for length in lengths if length <= ALIGNED), default=0)
     rows: list[str] = []
     for statement in statements:
         rows.append(f"  {statement!s:<{width}}   {statement.where}")
         rows += [f"  {row}" for row in statement.relation.rows()]
     return rows + [f"  {value} is {is_true}" for value, is_true in holds]
+
+
+WIDTH = 100
+ALIGNED = 64  # the longest statement beside which places stand in a column
+_WITH_PLACE = re.compile(r"(\s*)(.*\S)\s{3,}(\S+:\d+)")
+
+
+def in_columns(rows: Iterable[str]) -> str:
+    """Rows to read, each in as many lines of ``WIDTH`` as it takes, its place at the end."""
+    return "\n".join(line for row in rows for line in _lines(row))
+
+
+def _lines(row: str) -> list[str]:
+    if len(row) <= WIDTH:
+        return [row]
+    found = _WITH_PLACE.fullmatch(row)
+    text, place = (row, "") if found is None else (found[1] + found[2], "   " + found[3])
+    margin = text[: len(text) - len(text.lstrip())]
+    lines = textwrap.wrap(
+        text.lstrip(), WIDTH, initial_indent=margin, subsequent_indent=margin + "    ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    if len(lines[-1] + place) <= WIDTH:
+        return [*lines[:-1], lines[-1] + place]
+    return [*lines, f"{margin} {place}"]
 
 
 def renumbered(wanted: str, taken: Container[str]) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from inversion.definition import Definition
 from inversion.parameters import ParameterSpace
 from inversion.plan import Plan
-from inversion.program import Program
+from inversion.program import Program, in_columns
 from inversion.standalone import standalone
 from inversion.trees import Axes
 from overlay import Context
@@ -86,4 +86,5 @@ class Readable:
         return repr(self._definition)
 
     def __str__(self) -> str:
-        return f"inverse of {self.program.program}\n{self.program}"
+        first, *rest = str(self.program.program).splitlines()
+        return in_columns([f"inverse of {first}", *rest, *str(self.program).splitlines()])

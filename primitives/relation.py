@@ -110,8 +110,9 @@ class Mode:
         """Whether it leaves no choice."""
         return self.spare or not self.coordinates
 
-    def parts(self) -> list[tuple[str, Any]]:
-        """The plans that it consists of, each with what it is for: none."""
+    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
+        """The plans that it consists of, each with what it is for, and with the coordinates that
+        its parameters are, by name: none."""
         return []
 
     def __repr__(self) -> str:

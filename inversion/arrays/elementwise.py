@@ -29,9 +29,9 @@ class Each(Mode):
     chosen: Mapping[str, str] = field(default_factory=dict[str, str])
     common: str | None = None
 
-    def parts(self) -> list[tuple[str, Any]]:
+    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
         """The plan for an element."""
-        return [] if self.plan is None else [("each element", self.plan)]
+        return [] if self.plan is None else [("each element", self.plan, self.chosen)]
 
 
 @dataclass(frozen=True, eq=False)
