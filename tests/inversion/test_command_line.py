@@ -49,7 +49,7 @@ def test_a_function_of_a_module_takes_types_and_tuples(capsys):
 
 def test_the_inverse_is_shown(capsys):
     assert main([LINE, "--return", "5", "--show"]) == 0
-    assert "known return; to find x, y, z" in capsys.readouterr().out
+    assert "known return = v2; to find x, y, z" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
