@@ -66,7 +66,7 @@ MOST_OF_ONE = 64
 FEW_POINTS = 4
 """So many, of each, where roots are looked for from each point, which takes long."""
 HINT_STEPS = 100
-"""The same as SEARCH_STEPS, for a note in an error."""
+"""Steps of the short search that an error's note comes from."""
 
 EXACT = (int, bool, str, np.int64, np.uint64)
 
@@ -258,7 +258,7 @@ class _Search:
             yield from self.of_family(branch, range(1, most + 1))
 
     def of_family(self, branch: SolutionBranch, numbers: range) -> Iterator[Answer]:
-        """What points of a family lead to: number 0 is its default."""
+        """Answers at points of a family: number 0 is its default."""
         space = branch.parameters
         for number in numbers:
             rest = space.default() if number == 0 else _point(space, number)
@@ -282,7 +282,7 @@ class _Search:
         return {v: self.given[n] for v, n in free.items() if n in self.given}
 
     def of_arguments(self, found: Iterator[list[Any] | None]) -> Iterator[Answer]:
-        """What of these arguments leads to the known values. None: there are no others."""
+        """Answers among these arguments. None: there are no others."""
         for args in found:
             if args is None:
                 self.is_ruled_out = True

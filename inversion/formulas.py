@@ -82,7 +82,7 @@ def _turned(statement: Statement, inner: Mapping[str, str]) -> str:
 def _expression(
     step: Step, names: Mapping[str, str], inner: Mapping[str, str] | None = None
 ) -> str | None:
-    """What a step's unknowns are, in one expression; None where that cannot be said so."""
+    """The expression that a step solves for its unknowns; None where there is no single one."""
     statement, mode = step.solved.statement, step.solved.mode
     if not isinstance(statement.relation, Relation):
         return None
@@ -113,7 +113,7 @@ def _expression(
 
 
 def _called(function: Callable[..., Any], arguments: Sequence[ast.expr], depth: int) -> ast.expr:
-    """What a function gives for these arguments, as an expression."""
+    """The expression that a function returns for these arguments."""
     node = node_of(function) if isinstance(function, FunctionType) and depth > 0 else None
     if node is None or len(node.args.args) != len(arguments) or node.args.kwonlyargs:
         raise _NotOne
@@ -132,7 +132,7 @@ class _Reading:
         self.depth = depth
 
     def run(self, rows: Sequence[ast.stmt], env: Expressions) -> ast.expr:
-        """What statements return."""
+        """The expression that statements return."""
         if not rows:
             raise _NotOne
         row, *rest = rows
@@ -151,7 +151,7 @@ class _Reading:
                 raise _NotOne
 
     def either(self, row: ast.If, rest: Sequence[ast.stmt], env: Expressions) -> ast.expr:
-        """What is returned after a condition."""
+        """The expression that is returned after a condition."""
         test = self.put_in(row.test, env)
         known = _known(test)
         if known is not None:

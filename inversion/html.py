@@ -82,7 +82,7 @@ def of_inverse(inverse: Readable) -> str:
 
 
 def of_solutions(solutions: Solutions) -> str:
-    """What a search has found so far, a row for each branch, and how it ended."""
+    """The branches that a search has found so far, a row each, and how it ended."""
     found = solutions.found
     rows = [row(str(at), code(repr(branch))) for at, branch in enumerate(found[:_ROWS])]
     if len(found) > _ROWS:
