@@ -235,6 +235,7 @@ def _flat(value: Any) -> Numbers:
     return array.astype(np.float64)
 
 
+@np.errstate(all="ignore")  # trial arguments overflow where the difference is large
 def _descended(problem: _Problem, x: Numbers) -> Numbers | None:
     """Where the difference goes down to; None where there is none."""
     off = problem.off(x)
@@ -247,6 +248,8 @@ def _descended(problem: _Problem, x: Numbers) -> Numbers | None:
             break
         slopes = _slopes(problem, x, off)
         normal = slopes.T @ slopes
+        if not np.isfinite(normal).all() or not np.isfinite(slopes.T @ off).all():
+            break
         diagonal = np.diag(normal)
         ridge = np.diag(np.maximum(diagonal, 1e-12 * max(float(diagonal.max(initial=0.0)), 1e-300)))
         for _ in range(10):

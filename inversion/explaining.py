@@ -9,6 +9,7 @@ from inversion.errors import NoSolution
 from inversion.refusals import taken_refusals
 from inversion.values import as_text
 from overlay.location import is_ours, shown
+from primitives.errors import reason_of
 
 __all__ = ["explained"]
 
@@ -20,14 +21,14 @@ def explained(
 
     given: the known values, and θ. is_changed: whether the function has changed since.
     """
-    reason = error.asked if isinstance(error, NoSolution) else str(error)
+    reason = reason_of(error)
     has_parameters = len(definition.parameters) > 0
     notes = [("θ", as_text(given[-1]))] if given and has_parameters else []
     notes += [("element", note) for note in getattr(error, "__notes__", ())]
     statement, where, more = _place(definition, error)
     notes += more
     for way, tried in taken_refusals():
-        why = tried.asked if isinstance(tried, NoSolution) else str(tried)
+        why = reason_of(tried)
         notes.append((f"tried {way}", why))
     values = zip(definition.axes.known, given, strict=False)
     shown_values = ", ".join(f"{axis} = {as_text(value)}" for axis, value in values)

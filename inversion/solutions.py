@@ -20,6 +20,7 @@ from inversion.repeated import filled
 from inversion.search import State, Unproved, infeasible, states
 from inversion.trees import taken_apart
 from overlay.location import caller
+from primitives.errors import reason_of
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def branch_of(
         try:
             answer = solved(inverse, known, tuple(chosen[n] for n in inverse.parameters.names))
         except (NoSolution, ValueError) as error:
-            if refused is not None and UNCERTAIN.search(getattr(error, "asked", str(error))):
+            if refused is not None and UNCERTAIN.search(reason_of(error)):
                 refused.candidates.append((chosen, error))
             return None
     return SolutionBranch(inverse, known, chosen, ParameterSpace(kept), answer)
@@ -381,7 +382,7 @@ class _Refused:
         """Add what no solution stands for."""
         for chosen, error in self.candidates:
             if not any(_are_beside(chosen, other) for other in self.accepted):
-                reason = getattr(error, "asked", str(error))
+                reason = reason_of(error)
                 unproved.add("digits", f"a solution was refused by the check: {reason}")
 
 

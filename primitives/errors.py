@@ -7,7 +7,7 @@ from typing import Any
 
 from overlay import OverlayError
 
-__all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments"]
+__all__ = ["BrokenLaw", "NoSolution", "OutsideDomain", "WrongArguments", "reason_of"]
 
 Notes = Iterable[tuple[str, str]]
 
@@ -66,3 +66,8 @@ class WrongArguments(OverlayError, TypeError):
 
 class OutsideDomain(OverlayError, ValueError):
     """A parameter or a value lies outside the domain declared for it."""
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error's message, without notes that are made when it is read."""
+    return error.asked if isinstance(error, OverlayError) else str(error)

@@ -109,7 +109,7 @@ PROGRAMS = {
     with_else: (REALS,),
     left_early: (REALS,),
     found_in_a_table: (REALS,),
-    two_levels: (st.floats(0.1, 3).map(lambda x: round(x, 3)), st.floats(-9, 9)),
+    two_levels: tuple(st.floats(*ends).map(lambda x: round(x, 3)) for ends in ((0.1, 3), (-9, 9))),
     skipping: (REALS,),
     hailstones: (st.integers(1, 40),),
     left_inside_a_branch: (REALS,),

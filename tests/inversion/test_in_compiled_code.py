@@ -124,7 +124,7 @@ def test_other_types_are_refused_where_the_code_is_compiled():
     quarter = invert(lambda n: n // 4, int)
     for function, message in (
         (lambda y: quarter(y, (2,)), "is given a float for return"),
-        (lambda y: wave(y, y), "is given a float for θ.k_x"),
+        (lambda y: wave(y, y), "is given a float for θ.branch_of_sin"),
         (lambda y: wave(y, (1, 2)), "2 were given"),
     ):
         with pytest.raises(WrongArguments, match=message):

@@ -68,7 +68,7 @@ def test_compiled_and_interpreted_answer_alike(made):
 @settings(max_examples=40)
 def test_spherical_coordinates_are_two_such_points(r, latitude, longitude):
     inverse = invert(sphere)
-    assert {p.name.split("_")[0] for p in inverse.parameters} == {"k", "angle"}
+    assert {p.name.split("_")[0] for p in inverse.parameters} == {"branch", "angle"}
     wanted = sphere(r, latitude, longitude)
     found = inverse(wanted, inverse.recover(r, latitude, longitude))
     assert close(sphere(*found), wanted)

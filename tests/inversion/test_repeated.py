@@ -67,7 +67,8 @@ def test_theta_may_be_short_long_or_a_record():
     assert record[0].shape == (20,)
     assert INVERSE(3.0, record) == INVERSE(3.0, (record[0],)) == (x,)
     assert INVERSE(3.0, SPACE.normal(record)) == (x,)
-    for wrong in (((False,) * 21,), ((0.5,),), (True,)):
+    assert INVERSE(3.0, (True,)) == INVERSE(3.0, ((True,),))  # θ alone, of one parameter
+    for wrong in (((False,) * 21,), ((0.5,),), (0.5,), True):
         with pytest.raises(OutsideDomain):
             INVERSE(3.0, wrong)
 

@@ -65,8 +65,14 @@ PROGRAM = """
 
     contexts = {"one": one, "two": two, "one|two": one | two, "two|one": two | one}
     found = {name: context.jit(program)(0.5) for name, context in contexts.items()}
-    assert all(context(program, 0.5) == found[name] for name, context in contexts.items())
-    assert one(lambda: [two(program, 0.5)]) == [found["one|two"]]
+
+    def in_python(found):  # interpreted code has the tables' methods, and no hook on its IR
+        sine, _, *others = found
+        return sine, math.cos(0.5), *others
+
+    for name, context in contexts.items():
+        assert context(program, 0.5) == in_python(found[name])
+    assert one(lambda: [two(program, 0.5)]) == [in_python(found["one|two"])]
     print(json.dumps(found))
 """
 
