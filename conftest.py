@@ -138,10 +138,14 @@ def pytest_runtest_setup():
 
 # ---- what needs ctx(f) is skipped, and counted, where this Python has no engine for it --------
 
+# A test that meets the refusal says so by itself. One that meets it in a thread or process whose
+# errors it does not show is marked with ``interprets``.
 
-if sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE:
+_NO_ENGINE = sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE
+_REASON = "needs ctx(f), which is refused on Python {}.{}".format(*sys.version_info)
+
+if _NO_ENGINE:
     _REFUSAL = "overlays in ordinary code, ctx(f), are not supported on "
-    _REASON = "needs ctx(f), which is refused on Python {}.{}".format(*sys.version_info)
 
     def _skipped_for_want_of_engine(report, path):
         """The report of a test, or of its file, that met the refusal, also in another process."""
@@ -166,9 +170,11 @@ NEEDS = {"docs/kernels.md": "numba_cuda", "docs/scaling.md": "distributed"}
 
 
 def pytest_collection_modifyitems(items):
-    """Skip the examples of pages that need what is not installed, by name."""
+    """Skip, by name, the examples of pages that need what is not installed, and what is marked."""
     missing = {ROOT / page: m for page, m in NEEDS.items() if importlib.util.find_spec(m) is None}
     for item in items:
+        if _NO_ENGINE and item.get_closest_marker("interprets"):
+            item.add_marker(pytest.mark.skip(reason=_REASON))
         if item.path in missing:
             item.add_marker(pytest.mark.skip(reason=f"{missing[item.path]} is not installed"))
 

@@ -20,6 +20,7 @@ from numba.extending import as_numba_type
 
 from inversion.errors import NotInvertible, WrongArguments
 from overlay import NotCompilable
+from overlay.code.py314 import unthreaded
 from overlay.location import caller, shown
 
 try:
@@ -246,7 +247,15 @@ def code_of(function: types.FunctionType) -> Code:
             help="return one number",
         )
     try:
-        func_ir = run_frontend(function)
+        nested = types.FunctionType(
+            unthreaded(code),
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        nested.__kwdefaults__ = function.__kwdefaults__
+        func_ir = run_frontend(nested)
     except (errors.NumbaError, errors.UnsupportedBytecodeError) as error:
         what, line = _unread(error)
         raise NotInvertible(

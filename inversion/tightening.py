@@ -7,19 +7,21 @@ The layout of parameters depends on the program alone, as ever.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from inversion.candidates import RANGES
-from inversion.contraction import Box, Nothing, contracted, first_box, point
+from inversion.contraction import Box, Nothing, contracted, first_box, narrowed, point
 from inversion.contraction.values import Values
+from inversion.errors import NotInvertible
+from inversion.lifting import lift
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.plan import Plan, Root, Step, own_choices
 from inversion.program import Constant, Program, Variable
-from overlay.interpretations.intervals import Interval as Bounds
 from primitives import Domain, Integers, Interval, Relation
+from primitives.relation import RETURN
 
 __all__ = ["tightened"]
 
@@ -100,17 +102,29 @@ def _is_spared(step: Step, box: Box) -> bool:
     mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
     if mode.unless is None or not mode.spared:
         return False
-    sets: list[list[Any]] = []
-    for axis in mode.spared:
-        operand = bindings[axis]
+    operands = {axis: bindings[axis] for axis in mode.spared}
+    kinds = {axis: (axis, operand.kind) for axis, operand in operands.items()}
+    try:
+        program = _program(mode.unless, tuple(kinds.values()))
+    except NotInvertible:  # it is written with more than sets go through
+        return False
+    never: dict[str, Values] = {}
+    for axis, operand in (*operands.items(), (RETURN, Constant(False))):
         found = point(operand.value) if isinstance(operand, Constant) else box.get(operand)
         if found is None or not found.pieces:
             return False
-        sets.append([Bounds(float(low), float(high)) for low, high in found.floats().pieces])
+        never[axis] = found
     try:
-        return all(mode.unless(*bounds) is True for bounds in itertools.product(*sets))
-    except Exception:  # it asks what intervals do not decide
-        return False
+        contracted(program, narrowed(program, first_box(program, {}), never), EFFORT)
+    except Nothing:
+        return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _program(condition: Any, inputs: tuple[tuple[str, Any], ...]) -> Program:
+    """The program of a mode's condition."""
+    return lift(condition, inputs, None).program
 
 
 def _free(parameter: Parameter, found: Values | None) -> Parameter:

@@ -7,7 +7,7 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["brief", "caller", "is_ours", "location_of", "name_of", "shown"]
+__all__ = ["brief", "caller", "home_of", "is_ours", "location_of", "name_of", "shown"]
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
@@ -59,7 +59,19 @@ def location_of(thing: object) -> str:
     code = getattr(function, "__code__", None)
     if isinstance(code, CodeType):
         return shown(code.co_filename, code.co_firstlineno)
-    return str(getattr(function, "__module__", None) or type(function).__name__)
+    return home_of(function) or type(function).__name__
+
+
+def home_of(thing: object) -> str | None:
+    """The name of a callable's module: the outermost of its packages that has the callable too.
+    (Some functions of ``math`` stand in ``math.integer`` from Python 3.15 on.)"""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
+    if not isinstance(module, str):
+        return None
+    outer = module.rpartition(".")[0]
+    while outer and getattr(sys.modules.get(outer), name, None) is thing:
+        module, outer = outer, outer.rpartition(".")[0]
+    return module
 
 
 def caller() -> str | None:

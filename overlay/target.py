@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from overlay.errors import OverlayError
-from overlay.location import caller, name_of
+from overlay.location import caller, home_of, name_of
 
 __all__ = [
     "BUILTINS",
@@ -246,8 +246,8 @@ def describe(target: Any) -> str:
     if isinstance(target, str):
         return target
     name = name_of(target)
-    module: Any = getattr(target, "__module__", None)
+    module = home_of(target)
     module = "operator" if module == "_operator" else module
-    if module in (None, "builtins", "__main__") or not isinstance(module, str):
+    if module in (None, "builtins", "__main__"):
         return name
     return f"{module}.{name}" if isinstance(target, types.BuiltinFunctionType) else name

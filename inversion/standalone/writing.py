@@ -21,7 +21,7 @@ from inversion.program import renumbered
 from inversion.standalone.reading import global_names, local_names, node_of
 from inversion.trees import fields_of, is_dataclass, is_record
 from overlay import OverlayError
-from overlay.location import location_of, name_of
+from overlay.location import home_of, location_of, name_of
 from primitives.kernels import form_of
 
 __all__ = ["Writer", "documented"]
@@ -103,7 +103,7 @@ class Writer:
 
     def _import_by_name(self, name: str, value: Any) -> None:
         known = getattr(value, "__name__", "")
-        module = "numpy" if isinstance(value, np.ufunc) else getattr(value, "__module__", None)
+        module = "numpy" if isinstance(value, np.ufunc) else home_of(value)
         try:
             found = getattr(importlib.import_module(str(module)), known, None)
         except ImportError:

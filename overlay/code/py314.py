@@ -12,11 +12,12 @@ import dis
 import importlib
 import opcode
 from collections.abc import Iterator, Sequence
+from types import CodeType
 from typing import Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["made", "rewritten", "translated"]
+__all__ = ["made", "rewritten", "translated", "unthreaded"]
 
 _OP = dis.opmap
 _COMMON: Sequence[Any] = getattr(opcode, "_common_constants", ())
@@ -109,3 +110,45 @@ def _never_inlined(at: int, rows: Sequence[Row]) -> Iterator[tuple[int, int, str
     while place < len(rows) and rows[place][3] < call:
         yield place, _OP["NOP"], "NOP"
         place += 1
+
+
+# ---- jumps of `and` and `or` ----------------------------------------------------------------
+
+_OTHERWISE = {"POP_JUMP_IF_TRUE": "POP_JUMP_IF_FALSE", "POP_JUMP_IF_FALSE": "POP_JUMP_IF_TRUE"}
+
+
+def unthreaded(code: CodeType) -> CodeType:
+    """Code whose `and` and `or` are joined as their parts are nested, as up to CPython 3.13.
+
+    In ``(a or b) and c`` a true ``a`` goes from its own test past the test of ``a or b``, into the
+    right side of `and`: a place in the middle of another way. Here it goes to that test, which
+    finds it true once more. It is for readers of control flow: the code has the same meaning
+    where a truth value is the same each time that it is asked for.
+    """
+    rows = [row for row in dis.get_instructions(code) if row.opname != "NOT_TAKEN"]
+    place = {row.offset: i for i, row in enumerate(rows)}
+    made = bytearray(code.co_code)
+    for i, row in enumerate(rows):
+        if row.opname not in _OTHERWISE or not _tests_copy(rows, i):
+            continue
+        last = place.get(row.argval, 0) - 1
+        if last > i and rows[last].opname == _OTHERWISE[row.opname] and _tests_copy(rows, last):
+            low = row.arg - (row.argval - rows[last - 2].offset) // 2
+            assert low >= 0  # the test that it goes to stands after the jump
+            _write_argument(made, row.offset, low)
+    return code.replace(co_code=bytes(made))
+
+
+def _tests_copy(rows: Sequence[dis.Instruction], at: int) -> bool:
+    """Whether a jump goes by the truth of a copy of what stays on the stack."""
+    before = rows[max(at - 2, 0) : at]
+    return [row.opname for row in before] == ["COPY", "TO_BOOL"] and before[0].arg == 1
+
+
+def _write_argument(made: bytearray, offset: int, value: int) -> None:
+    """Give an instruction a smaller argument; what extends it stays, with what is left."""
+    made[offset + 1] = value & 0xFF
+    extended = _OP["EXTENDED_ARG"]
+    while (value := value >> 8) or (offset >= 2 and made[offset - 2] == extended):
+        offset -= 2
+        made[offset + 1] = value & 0xFF

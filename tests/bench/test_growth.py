@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -49,6 +51,7 @@ def test_implicit_calls_are_compared_with_native_ones(tmp_path: Path):
 
 
 def test_calls_of_generic_functions_are_compared_with_other_libraries(tmp_path: Path):
+    pytest.importorskip("effectful")
     figures, _ = figures_of("dispatch", tmp_path)
     for calls in (figures["1"], figures["2"]):
         assert {"direct call", "ours, no context", "plum", "ovld"} <= set(calls)

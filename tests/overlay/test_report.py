@@ -144,6 +144,7 @@ def test_counts_tell_how_often_and_from_where():
     assert ctx.report().summary == "1 of 3 methods hit, 8 calls, left 0 times"
 
 
+@pytest.mark.interprets
 def test_counts_of_many_threads_add_up():
     ctx = Context(table, counts=True)
 

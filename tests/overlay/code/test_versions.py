@@ -80,7 +80,7 @@ def test_on_an_unknown_python_inverses_run():
     """) == ["2.0"]
 
 
-@pytest.mark.skipif(sys.version_info[:2] not in REWRITABLE, reason="ctx(f) is refused here")
+@pytest.mark.interprets
 def test_code_that_cannot_be_rewritten_is_named():
     def function():
         return len("x")

@@ -5,6 +5,7 @@ import operator
 import threading
 
 import numba
+import pytest
 
 from overlay import Context, MethodTable, call_next
 
@@ -57,6 +58,7 @@ def test_a_compiled_method_goes_on_with_call_next():
     assert Context(table)(lambda: math.cos(1.0)) == math.cos(1.0) + 100.0
 
 
+@pytest.mark.interprets
 def test_generated_methods_that_compile_do_not_block_other_threads():
     """Both wait inside each other's way for a lock, were one held while a method is made."""
     table = MethodTable("t")

@@ -16,12 +16,9 @@ import weakref
 import pytest
 
 from overlay import Context, MethodTable, call_next, nonoverlay
-from overlay.code.versions import REWRITABLE
 from overlay.context import current_stack
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info[:2] not in REWRITABLE, reason="needs ctx(f), which is refused here"
-)
+pytestmark = pytest.mark.interprets
 
 LOG = []
 

@@ -38,6 +38,7 @@ def shown(text):
     return text
 
 
+@pytest.mark.interprets
 @SLOW
 @given(programs())
 def test_a_table_that_is_never_reached_changes_nothing(text):
@@ -46,6 +47,7 @@ def test_a_table_that_is_never_reached_changes_nothing(text):
     )
 
 
+@pytest.mark.interprets
 @SLOWER
 @given(programs())
 def test_entering_what_the_interpreter_calls_changes_nothing(text):
@@ -54,18 +56,21 @@ def test_entering_what_the_interpreter_calls_changes_nothing(text):
     )
 
 
+@pytest.mark.interprets
 @SLOW
 @given(programs(without="~!"))
 def test_every_call_of_the_programs_functions_is_seen(text):
     runs.counted_as_natively(shown(text))
 
 
+@pytest.mark.interprets
 @SLOWER
 @given(programs(without="!"))
 def test_every_call_that_the_interpreter_makes_is_seen_too(text):
     runs.counted_as_natively(shown(text), implicit=True)
 
 
+@pytest.mark.interprets
 @SLOW
 @given(programs())
 def test_operators_that_go_on_to_the_base_change_nothing(text):
