@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from inversion.contraction import Values, every
 from inversion.contraction.values import values
-from inversion.deadline import OutOfTime, check_deadline, deadline
+from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution
 from inversion.search import states
 from inversion.solutions import SolutionBranch, branch_of, solved
@@ -102,8 +102,7 @@ def nearest(
     and where the seconds are over: then with the closest found as ``best``."""
     search = _Nearest(inverse, known, guess)
     try:
-        with deadline(math.inf if timeout is None else timeout):
-            search.run()
+        limited(math.inf if timeout is None else timeout, search.run)
     except OutOfTime:
         raise search.timed_out(timeout) from None
     if search.best is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from inversion.deadline import OutOfTime, check_deadline, deadline
+from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution, WrongArguments
 from inversion.finite import MOST_TRIED, count_of, listed
 from inversion.parameters import Parameter, ParameterSpace
@@ -342,14 +342,8 @@ class Solutions:
             return self._timed_out()
         began = time.monotonic()
         try:
-            with deadline(self._left):
-                for branch in self._search:
-                    check_deadline()
-                    self._steps += 1
-                    self._progress(len(self._found) + (branch is not None), self._steps)
-                    if branch is not None:
-                        self._found.append(branch)
-                        return True
+            if limited(self._left, self._one_more):
+                return True
         except OutOfTime:
             return self._timed_out()
         except BaseException as error:
@@ -360,6 +354,16 @@ class Solutions:
         if self._unproved:
             return self._ended("not_exhausted", str(self._unproved))
         return self._ended("complete", self._reason)
+
+    def _one_more(self) -> bool:
+        for branch in self._search:
+            check_deadline()
+            self._steps += 1
+            self._progress(len(self._found) + (branch is not None), self._steps)
+            if branch is not None:
+                self._found.append(branch)
+                return True
+        return False
 
     def _timed_out(self) -> bool:
         return self._ended("timeout", f"the search did not end in {self._timeout} s")

@@ -6,6 +6,7 @@ import itertools
 import math
 import operator
 
+from inversion.contraction.bits import in_blocks
 from inversion.contraction.contractor import (
     Contractor,
     enclosed_pairs,
@@ -225,9 +226,27 @@ def _floor(bound: Bound) -> Bound:
     return bound if abs(bound) >= 2**53 else float(math.floor(bound))
 
 
+def _whole_dividends(ret: Values, a: Values, b: Values) -> Values:
+    size = _size(b)
+    if size is None:
+        return _dividends(ret, a, b)
+    return values(((low * size, high * size + size - 1) for low, high in ret.pieces), whole=True)
+
+
+def _with_remainder(ret: Values, a: Values, b: Values) -> Values:
+    size = _size(b)
+    return a if size is None else in_blocks(ret, a, size)
+
+
+def _size(b: Values) -> int | None:
+    """The one divisor, if it is known and positive."""
+    return int(b.low) if b.low == b.high and 0 < b.low < INF else None
+
+
 FLOOR_DIVIDE = Contractor(_floors, (_dividends, None))
-FLOOR_DIVIDE_WHOLE = Contractor(_floored, (_dividends, None))
+FLOOR_DIVIDE_WHOLE = Contractor(_floored, (_whole_dividends, None))
 REMAINDER = Contractor(image(operator.mod), (None, None))
+REMAINDER_WHOLE = Contractor(image(operator.mod), (_with_remainder, None))
 
 # ---- powers -------------------------------------------------------------------------------
 

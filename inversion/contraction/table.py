@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from inversion.contraction import arithmetic as whole_or_float
-from inversion.contraction import functions, ordering
+from inversion.contraction import bits, functions, ordering
 from inversion.contraction.contractor import Contractor
 from inversion.contraction.ordering import of_truths
 from primitives import (
@@ -21,6 +21,7 @@ from primitives import (
     powers,
     remainders,
     rounding,
+    shifts,
     signs,
     special,
     trigonometric,
@@ -49,11 +50,13 @@ _ARITHMETIC: Mapping[Relation, Contractor] = {
     arithmetic.float_of_int: functions.FLOAT,
     arithmetic.float_of_float: ordering.SAME,
     integer.floordiv_int: whole_or_float.FLOOR_DIVIDE_WHOLE,
-    integer.mod_int: whole_or_float.REMAINDER,
+    integer.mod_int: whole_or_float.REMAINDER_WHOLE,
     integer.abs_int: functions.ABS,
     integer.int_of_int: ordering.SAME,
     integer.int_of_bool: ordering.SAME,
     integer_powers.power_int: whole_or_float.POWER_WHOLE,
+    shifts.lshift_int: bits.LEFT,
+    shifts.rshift_int: bits.RIGHT,
     remainders.floordiv: whole_or_float.FLOOR_DIVIDE,
     remainders.mod: whole_or_float.REMAINDER,
     powers.power: whole_or_float.POWER,
@@ -113,6 +116,12 @@ _ORDER: Mapping[object, Contractor] = {
     bool: ordering.TRUTH,
     operator.not_: ordering.NOT,
 }
+# of the mathematical integers, and of words, of which no bit is lost either
+_BITS: Mapping[object, Contractor] = {
+    operator.and_: bits.AND,
+    operator.or_: bits.OR,
+    operator.xor: bits.XOR,
+}
 _OF_TRUTHS: Mapping[object, Contractor] = {
     operator.and_: of_truths(operator.and_, 2),
     operator.or_: of_truths(operator.or_, 2),
@@ -131,7 +140,9 @@ def _contractor(relation: Relation) -> Contractor | None:
         return _OF_TRUTHS[relation.target]
     if complex in relation.types or any(map(is_sequence, relation.types)):
         return None
-    return _ORDER.get(relation.target)
+    if relation.target is operator.invert and relation.types == (int,):
+        return bits.INVERT
+    return _ORDER.get(relation.target) or _BITS.get(relation.target)
 
 
 CONTRACTORS: Mapping[Relation, Contractor] = {

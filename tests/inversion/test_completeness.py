@@ -4,12 +4,14 @@ import itertools
 import math
 import signal
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inversion import NoSolution, Solutions, WrongArguments, invert
+from inversion.deadline import OutOfTime, check_deadline, limited
 from primitives import Integers, Interval
 
 
@@ -75,6 +77,8 @@ def test_all_roots_of_a_dense_oscillation_are_found():
         (lambda a: math.isqrt(a) * 2 + a % 2, {"a": (0, 50)}, 7),
         (collatz, {"n": (1, 1000)}, 7),
         (lambda a, b, c: (a * 3 + b * 2 + c) % 11, dict.fromkeys("abc", (0, 9)), 3),
+        (lambda a, b: (a << 4 | b) ^ 0x5A, {"a": (0, 15), "b": (0, 15)}, 0x33),
+        (lambda a, b: (a >> 1) & b, {"a": (-9, 20), "b": (-5, 12)}, 4),
     ],
 )
 def test_small_domains_are_gone_through(f, domains, value):
@@ -91,6 +95,19 @@ def test_the_seed_of_a_generator_is_found_and_the_search_ends():
     found = inverse.solutions(lcg(12345))
     assert [branch.point for branch in found] == [(12345,)]
     assert found.status == "complete"
+
+
+def test_bytes_are_found_from_their_sextets():
+    def sextets(a, b, c):
+        n = a << 16 | b << 8 | c
+        return n >> 18 & 63, n >> 12 & 63, n >> 6 & 63, n & 63
+
+    inverse = invert(sextets, int, int, int, domain=dict.fromkeys("abc", Integers(0, 255)))
+    for message in (b"Man", b"\0\xff\x80", b"\xff\xff\xff"):
+        assert inverse(sextets(*message)) == tuple(message)
+        found = inverse.solutions(sextets(*message))
+        assert [branch.point for branch in found] == [tuple(message)]
+        assert found.status == "complete"
 
 
 # ---- how a search ends --------------------------------------------------------------------
@@ -122,6 +139,30 @@ def test_seconds_end_an_endless_search():
     assert time.monotonic() - began < 5
     assert found.status == "timeout"
     assert "0.2 s" in found.reason
+
+
+def test_seconds_end_a_loop_that_does_not_look():
+    def endless(n):
+        while n >= 0:  # of the function itself, for each value that is tried
+            n += 1
+        return n
+
+    found = invert(endless, int, domain={"n": Integers(0, 3)}).solutions(5, timeout=0.2)
+    assert list(found) == []
+    assert found.status == "timeout"
+
+
+def test_what_ends_in_time_is_not_disturbed_later():
+    for _ in range(300):
+        with suppress(OutOfTime):
+            limited(0.001, lambda: sum(range(20_000)))
+    time.sleep(0.05)
+    with pytest.raises(OutOfTime):
+        limited(0.01, lambda: sum(1 for _ in itertools.count()))
+    with pytest.raises(OutOfTime):
+        limited(0.01, lambda: limited(60, lambda: sum(1 for _ in itertools.count())))
+    check_deadline()
+    assert invert(lambda x: x * 2, float).solutions(1.0, timeout=60)[0].point == (0.5,)
 
 
 def test_where_there_is_no_solution_the_reason_has_the_proof():
