@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inversion.algebra import collected
@@ -22,10 +22,11 @@ from inversion.program import (
     renumbered,
 )
 from inversion.tearing import Guess, torn
+from overlay.location import name_of
 from primitives import Domain
 from primitives.domains import domain_of
 
-__all__ = ["Plan", "Root", "Step", "plan", "renamed", "statement_of"]
+__all__ = ["Plan", "Root", "Step", "left_out", "plan", "renamed", "statement_of"]
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,14 @@ def choices_of(step: Step | Root) -> tuple[Parameter, ...]:
 
 def _mentioned(step: Step | Root) -> tuple[Variable, ...]:
     return step.needs if isinstance(step, Root) else step.solved.statement.variables
+
+
+def left_out(made: Plan) -> Iterator[tuple[str, str]]:
+    """The relations whose modes in a plan leave solutions out, and why."""
+    for step in made.steps:
+        for one in step.steps if isinstance(step, Root) else (step,):
+            if isinstance(one, Step) and one.solved.mode.incomplete:
+                yield name_of(one.solved.statement.relation.target), one.solved.mode.incomplete
 
 
 def statement_of(step: Step | Root) -> Statement:

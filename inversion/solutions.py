@@ -15,6 +15,7 @@ from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution, WrongArguments
 from inversion.finite import MOST_TRIED, count_of, listed
 from inversion.parameters import Parameter, ParameterSpace
+from inversion.plan import left_out
 from inversion.progress import Progress, SearchProgress
 from inversion.repeated import filled
 from inversion.search import State, Unproved, infeasible, states
@@ -186,6 +187,8 @@ def search(
         if not branch.is_point or seen.is_new(branch.point, SEARCHED if state.searched else SOLVED):
             yield branch
     refused.tell(noted)
+    for rule, why in left_out(inverse.program):
+        noted.add(f"mode of {rule}", f"{rule}: {why}")
 
 
 def is_small(inverse: Inverse) -> bool:

@@ -173,6 +173,13 @@ def test_where_there_is_no_solution_the_reason_has_the_proof():
     assert "no solution" in found.reason
 
 
+def test_a_relation_that_leaves_solutions_out_is_named():
+    found = invert(lambda x: math.atan(x) + 1, float).solutions(1.5)
+    assert len(found) == 1
+    assert found.status == "not_exhausted"
+    assert "atan: beyond" in found.reason
+
+
 def test_progress_is_told():
     told = []
     found = invert(lambda x: x**5 - x, float).solutions(0.0, progress=lambda *now: told.append(now))
