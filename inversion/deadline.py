@@ -11,6 +11,9 @@ from contextvars import ContextVar
 
 __all__ = ["OutOfTime", "check_deadline", "limited"]
 
+AGAIN = 1.0
+"""Seconds after which what has not ended is broken off once more."""
+
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _end: ContextVar[float] = ContextVar("_end", default=math.inf)
 
@@ -46,34 +49,33 @@ def limited[T](seconds: float, run: Callable[[], T]) -> T:
 
 
 class _Alarm:
-    """Raises OutOfTime in the thread that has made it, some seconds after its start, unless it is
-    stopped."""
+    """Raises OutOfTime in the thread that has made it, some seconds after its start, and again
+    where that is lost, as in a finaliser, until it is stopped."""
 
     def __init__(self, seconds: float) -> None:
-        self._thread = ctypes.c_ulong(threading.get_ident())
+        self._seconds = min(max(seconds, 0.0), threading.TIMEOUT_MAX)
+        self._target = ctypes.c_ulong(threading.get_ident())
         self._lock = threading.Lock()
-        self._is_over = False
-        self._timer = threading.Timer(min(max(seconds, 0.0), threading.TIMEOUT_MAX), self._raise)
-        self._timer.daemon = True
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
         """The seconds begin."""
-        self._timer.start()
+        self._thread.start()
 
-    def _raise(self) -> None:
-        with self._lock:
-            if not self._is_over:
-                self._is_over = True
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    self._thread, ctypes.py_object(OutOfTime)
-                )
+    def _run(self) -> None:
+        wait = self._seconds
+        while not self._stopped.wait(wait):
+            with self._lock:
+                if not self._stopped.is_set():
+                    _raise_in(self._target, ctypes.py_object(OutOfTime))
+            wait = AGAIN
 
     def stop(self) -> None:
         """Nothing is raised once this has returned."""
         with self._lock:
-            self._is_over = True
-        self._timer.cancel()
-        _raise_in(self._thread, None)
+            self._stopped.set()
+        _raise_in(self._target, None)
 
 
 def check_deadline() -> None:

@@ -23,7 +23,7 @@ from inversion.program import (
 )
 from inversion.tearing import Guess, torn
 from overlay.location import name_of
-from primitives import Domain
+from primitives import Domain, Relation
 from primitives.domains import domain_of
 
 __all__ = ["Plan", "Root", "Step", "left_out", "plan", "renamed", "statement_of"]
@@ -179,8 +179,9 @@ def left_out(made: Plan) -> Iterator[tuple[str, str]]:
     """The relations whose modes in a plan leave solutions out, and why."""
     for step in made.steps:
         for one in step.steps if isinstance(step, Root) else (step,):
-            if isinstance(one, Step) and one.solved.mode.incomplete:
-                yield name_of(one.solved.statement.relation.target), one.solved.mode.incomplete
+            rule = one.solved.statement.relation if isinstance(one, Step) else None
+            if isinstance(one, Step) and isinstance(rule, Relation) and one.solved.mode.incomplete:
+                yield name_of(rule.target), one.solved.mode.incomplete
 
 
 def statement_of(step: Step | Root) -> Statement:
