@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import inspect
 import itertools
@@ -98,6 +99,8 @@ class Generic:
         self.function = self._make_function()
         self.view = View(self, ())
         self._plum = _plum_function(declaration)
+        # how often a base method was added: compiled code reads it at each entry
+        self.changes = ctypes.c_uint64(0)
         self.remember(None, self.view)
         self._fill_namespace()
         if not _is_empty(declaration):
@@ -135,6 +138,7 @@ class Generic:
         self.accept(Parameters.of(method, location_of(method)))
         with LOCK:
             self._plum.register(method, signature, precedence)
+            self.changes.value += 1
             for view in list(self.views):
                 view.forget()
         return self.function

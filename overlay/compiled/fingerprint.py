@@ -9,13 +9,13 @@ to the same digest, wherever its memory and its files are.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from overlay.compiled.digest import Digest, Handler, Untold
 from overlay.location import name_of, shown
-from overlay.target import attributes_of
+from overlay.target import attributes_of, mro_of
 
 __all__ = [
     "DEEP",
@@ -23,6 +23,7 @@ __all__ = [
     "MENTIONED",
     "MISSING",
     "Fingerprint",
+    "asked_of_class",
     "code_of_file",
     "content_of",
     "names_in",
@@ -33,6 +34,9 @@ MENTIONED, ENTERED, DEEP = range(3)
 # Packages whose functions are told by name: their versions are part of what code is kept under.
 VERSIONED: Final = ("numba", "llvmlite", "overlay")
 MISSING: Final = object()
+# of a class's __flags__
+HEAP_TYPE: Final = 1 << 9
+IMMUTABLE_TYPE: Final = 1 << 8
 
 
 class Fingerprint(Digest):
@@ -149,17 +153,20 @@ class Fingerprint(Digest):
         """What functions read of modules and classes that they mention."""
         seen: set[int] = set()
         for holder in holders:
-            is_module = type(holder) is ModuleType
-            if id(holder) in seen or not (is_module or issubclass(type(holder), type)):
+            is_class = issubclass(type(holder), type)
+            if id(holder) in seen or not (type(holder) is ModuleType or is_class):
                 continue
             seen.add(id(holder))
-            members: Any = vars(holder) if is_module else attributes_of(holder)
-            for name in (n for n in names if n in members):
-                member = members[name]
-                if is_module and _is_versioned(holder.__name__):
+            if is_class:
+                for members, asked in asked_of_class(holder, names):
+                    for name in sorted(asked & members.keys()):
+                        holders.append(self._read("member", name, members[name]))
+                continue
+            for name in (n for n in names if n in vars(holder)):
+                if _is_versioned(holder.__name__):
                     self.write("member", name)
-                elif is_module or type(member) is staticmethod or type(member) is FunctionType:
-                    holders.append(self._read("member", name, member))
+                else:
+                    holders.append(self._read("member", name, vars(holder)[name]))
 
     def _defaults(self, function: FunctionType) -> None:
         for value in function.__defaults__ or ():
@@ -182,6 +189,19 @@ def names_in(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from names_in(constant)
+
+
+def asked_of_class(kind: type, names: Iterable[str]) -> Iterator[tuple[Any, set[str]]]:
+    """Where attributes of a class are looked up that may be set: the attributes of each class from
+    it upwards, with the names that are asked there, up to the one that has them."""
+    line = mro_of(kind) or ()
+    wanted = {name for name in names if any(name in attributes_of(base) for base in line)}
+    for base in line:
+        if not wanted:
+            return
+        if base.__flags__ & HEAP_TYPE and not base.__flags__ & IMMUTABLE_TYPE:
+            yield attributes_of(base), set(wanted)
+        wanted -= attributes_of(base).keys()
 
 
 def content_of(cell: CellType) -> Any:

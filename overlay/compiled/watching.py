@@ -1,7 +1,10 @@
-"""What compiled code has read of the program when it was compiled: globals, closures, code."""
+"""What compiled code has read of the program when it was compiled: globals, closures, code,
+attributes of modules and classes, methods of generic functions."""
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -10,8 +13,16 @@ import numpy as np
 
 from overlay.compiled import words
 from overlay.compiled.digest import Untold, is_copied
-from overlay.compiled.fingerprint import MENTIONED, MISSING, Fingerprint, content_of, names_in
+from overlay.compiled.fingerprint import (
+    MENTIONED,
+    MISSING,
+    Fingerprint,
+    asked_of_class,
+    content_of,
+    names_in,
+)
 from overlay.compiled.words import Word
+from overlay.target import generic_state
 
 __all__ = ["Reading", "Watch"]
 
@@ -23,7 +34,8 @@ MOST_ITEMS: Final = 20_000
 class Reading:
     """What one function has read: every name, with the value that it had.
 
-    values: all of these. globals, modules: for each namespace the names that were looked up.
+    values: all of these. spaces: the namespaces, globals first, then those of modules and classes,
+    each with the names that were looked up. generic: generic functions, with their methods.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -32,21 +44,28 @@ class Reading:
         self.defaults = function.__defaults__
         self.by_name = dict(function.__kwdefaults__ or {})
         self.values: list[Any] = []
+        self.spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self.generic: list[tuple[Any, tuple[Any, ...]]] = []
         names = set(names_in(function.__code__))
-        self.globals = function.__globals__, self._read(function.__globals__, names)
+        self._look_up(function.__globals__, names)
         self.cells = [(cell, content_of(cell)) for cell in function.__closure__ or ()]
         self.values += [content for _, content in self.cells]
-        self.modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for value in self.values:  # grows as it goes
-            if type(value) is ModuleType and id(vars(value)) not in self.modules:
-                held = names & vars(value).keys()
-                self.modules[id(vars(value))] = vars(value), self._read(vars(value), held)
+            if type(value) is ModuleType:
+                self._look_up(vars(value), names & vars(value).keys())
+            elif issubclass(type(value), type):
+                for attributes, asked in asked_of_class(value, names):
+                    self._look_up(dict_behind(attributes), asked)
+            elif is_generic(value) and not any(value is each for each, _ in self.generic):
+                self.generic.append((value, methods_behind(value)))
         self._contents = {id(v): (v, _digest(v)) for v in self.values if is_copied(v)}
 
-    def _read(self, namespace: dict[str, Any], names: set[str]) -> dict[str, Any]:
-        found = {name: namespace.get(name, MISSING) for name in names}
-        self.values += found.values()
-        return found
+    def _look_up(self, namespace: dict[str, Any], names: set[str]) -> None:
+        """Names in a namespace, each once."""
+        _, found = self.spaces.setdefault(id(namespace), (namespace, {}))
+        new = {name: namespace.get(name, MISSING) for name in names - found.keys()}
+        found.update(new)
+        self.values += new.values()
 
     def changed(self) -> bool:
         """Whether a name is bound to something else by now, or the function
@@ -58,8 +77,12 @@ class Reading:
             or not _same_items(function.__kwdefaults__ or {}, self.by_name)
             or any(
                 not _same(namespace.get(name, MISSING), value)
-                for namespace, values in (self.globals, *self.modules.values())
+                for namespace, values in self.spaces.values()
                 for name, value in values.items()
+            )
+            or any(
+                not _same_items(dict(enumerate(methods_behind(each))), dict(enumerate(methods)))
+                for each, methods in self.generic
             )
             or any(not _same(content_of(cell), value) for cell, value in self.cells)
         )
@@ -101,12 +124,15 @@ class Watch:
         spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for reading in readings:
             yield from words.of_function(reading.function)
-            for namespace, values in (reading.globals, *reading.modules.values()):
+            for namespace, values in reading.spaces.values():
                 spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
         for namespace, names in spaces.values():
             yield from words.of_names(namespace, names)
         for cell in {id(c): c for r in readings for c, _ in r.cells}.values():
             yield from words.of_cell(cell)
+        for each in {id(g): g for r in readings for g, _ in r.generic}.values():
+            state = generic_state(each)
+            yield words.ALWAYS if state is None else words.of_count(state.changes)
 
     def changed(self) -> bool:
         """Whether one of the functions would read something else by now."""
@@ -117,6 +143,25 @@ class Watch:
         now, or may have."""
         given = list(values)
         return any(reading.altered(given) for reading in self._readings.values())
+
+
+def is_generic(value: Any) -> bool:
+    """Whether a value is a generic function, or one of plum's."""
+    plum: Any = sys.modules.get("plum")
+    return generic_state(value) is not None or (plum is not None and type(value) is plum.Function)
+
+
+def methods_behind(function: Any) -> tuple[Any, ...]:
+    """The base methods of a generic function: signatures and functions, in turn."""
+    state = generic_state(function)
+    held = (function if state is None else state.plum_function).methods
+    return tuple(part for each in held for part in (each.signature, each.implementation))
+
+
+def dict_behind(attributes: Any) -> dict[str, Any]:
+    """The dict of which a class shows a view."""
+    (found,) = gc.get_referents(attributes)
+    return found
 
 
 def _digest(value: Any) -> str | None:
@@ -139,5 +184,5 @@ def _same(one: Any, other: Any) -> bool:
     return plain and (one == other and repr(one) == repr(other))
 
 
-def _same_items(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
     return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)

@@ -18,7 +18,16 @@ from typing import Any, Final
 
 from overlay.code.versions import is_readable
 
-__all__ = ["ALWAYS", "LAYOUT_KNOWN", "Word", "of_cell", "of_dict", "of_function", "of_names"]
+__all__ = [
+    "ALWAYS",
+    "LAYOUT_KNOWN",
+    "Word",
+    "of_cell",
+    "of_count",
+    "of_dict",
+    "of_function",
+    "of_names",
+]
 
 # an address, and what stood there
 Word = tuple[int, int]
@@ -87,6 +96,11 @@ def _slots(keys: int) -> dict[int, int]:
 def of_cell(cell: CellType) -> Iterator[Word]:
     """Changes when a closure's variable is bound anew."""
     yield _word(id(cell) + CONTENT)
+
+
+def of_count(count: ctypes.c_uint64) -> Word:
+    """Changes when a count does that is kept for this."""
+    return ctypes.addressof(count), count.value
 
 
 def of_function(function: FunctionType) -> Iterator[Word]:
