@@ -59,7 +59,7 @@ class Inverse(Readable):
         self._code = Code(definition, cache)
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
-        self._watch = Watch(definition.plan.program.functions, definition.context)
+        self._watch = Watch(definition.plan.program, definition.context)
         self._rows = Rows(definition, self._code, self._solved, lambda: self._watch.changed)
 
     def __reduce__(self) -> Any:
@@ -68,7 +68,7 @@ class Inverse(Readable):
     @property
     def is_out_of_date(self) -> bool:
         """Whether the function, or a table of the context, has changed since."""
-        return self._watch.changed
+        return self._watch.outdated
 
     # ---- calling ----
 
@@ -489,7 +489,7 @@ class Inverse(Readable):
                 return
 
     def _explained(self, error: Exception, given: tuple[Any, ...]) -> NoSolution:
-        return explained(self._definition, error, given, is_changed=self._watch.changed)
+        return explained(self._definition, error, given, is_changed=self._watch.outdated)
 
 
 def _check_bounds(limit: Any, timeout: Any) -> None:

@@ -200,7 +200,8 @@ class Program:
 
     name, where: of the function. inputs: in the order of its parameters. results: by axis, what
     it gives: a Constant where the inputs do not matter. holds: conditions without which it gives
-    nothing. functions: the Python code it was read from.
+    nothing. functions: the Python code it was read from. attributes: those that were read of
+    objects: of which, by what name, and what was there.
     """
 
     name: str
@@ -210,6 +211,7 @@ class Program:
     where: str
     functions: tuple[types.FunctionType, ...] = ()
     holds: tuple[tuple[Operand, bool], ...] = ()
+    attributes: tuple[tuple[Any, str, Any], ...] = field(default=(), repr=False, compare=False)
 
     @property
     def result(self) -> Operand:

@@ -329,8 +329,10 @@ class Solutions:
     # ---- the search ----
 
     def _begun(self) -> Iterator[SolutionBranch | None]:
+        if self._inverse.is_out_of_date:
+            self._unproved.add("changed", "the function has changed since: call invert again")
         proof = infeasible(self._inverse, self._known)
-        if proof is not None:
+        if proof is not None and not self._unproved:
             self._reason = str(proof)
             return
         yield from search(self._inverse, self._known, {}, None, self._unproved)

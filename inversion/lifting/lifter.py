@@ -129,6 +129,7 @@ def lift(
         where,
         tuple(lifter.functions),
         tuple(lifter.holds),
+        tuple(lifter.attributes),
     )
     return Lifted(program, axes)
 
@@ -146,6 +147,7 @@ class Lifter:
         self.turns = 0
         self.depth = 0
         self.functions: dict[types.FunctionType, None] = {}
+        self.attributes: list[tuple[Any, str, Any]] = []
         self.names: set[str] = set()
 
     def fresh(self, wanted: str) -> str:

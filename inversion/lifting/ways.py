@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from inversion.branches import Arm, branch
@@ -74,6 +75,7 @@ from inversion.numba_ir import (
     refused,
 )
 from inversion.program import Constant, Variable
+from overlay.compiled.watching import attribute_held, is_same
 from primitives.arrays.domain import is_array, shape_of
 from primitives.sequences.lists import is_sequence
 
@@ -264,6 +266,10 @@ class Walk:
     def _attribute(self, op: Op, base: Value, name: str) -> Value:
         if isinstance(base, (Variable, Constant)) and is_array(base.kind):
             return array_attribute(self.lifter, self._at(op), base, name)
+        if isinstance(base, Object) and not isinstance(base.value, ModuleType):
+            found = attribute_held(base.value, name)
+            if is_same(attribute_held(base.value, name), found):  # a property may make it anew
+                self.lifter.attributes.append((base.value, name, found))
         return bound_method(base, name) or attribute_of(op, base, name)
 
     def _item(self, op: Op, source: Value, index: Any) -> Value:

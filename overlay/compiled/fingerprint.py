@@ -191,7 +191,7 @@ def names_in(code: CodeType) -> Iterator[str]:
             yield from names_in(constant)
 
 
-def asked_of_class(kind: type, names: Iterable[str]) -> Iterator[tuple[Any, set[str]]]:
+def asked_of_class(kind: Any, names: Iterable[str]) -> Iterator[tuple[Any, set[str]]]:
     """Where attributes of a class are looked up that may be set: the attributes of each class from
     it upwards, with the names that are asked there, up to the one that has them."""
     line = mro_of(kind) or ()

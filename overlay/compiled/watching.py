@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterable, Iterator
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from overlay.compiled.fingerprint import (
 from overlay.compiled.words import Word
 from overlay.target import generic_state
 
-__all__ = ["Reading", "Watch"]
+__all__ = ["Reading", "Watch", "attribute_held", "is_same"]
 
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
@@ -76,7 +76,7 @@ class Reading:
             or function.__defaults__ is not self.defaults
             or not _same_items(function.__kwdefaults__ or {}, self.by_name)
             or any(
-                not _same(namespace.get(name, MISSING), value)
+                not is_same(namespace.get(name, MISSING), value)
                 for namespace, values in self.spaces.values()
                 for name, value in values.items()
             )
@@ -84,7 +84,7 @@ class Reading:
                 not _same_items(dict(enumerate(methods_behind(each))), dict(enumerate(methods)))
                 for each, methods in self.generic
             )
-            or any(not _same(content_of(cell), value) for cell, value in self.cells)
+            or any(not is_same(content_of(cell), value) for cell, value in self.cells)
         )
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
@@ -176,7 +176,15 @@ def _digest(value: Any) -> str | None:
     return found.digest()
 
 
-def _same(one: Any, other: Any) -> bool:
+def attribute_held(thing: Any, name: str) -> Any:
+    """An attribute of an object, to be told from what it is later: of a method, which is made anew
+    each time, the function."""
+    found = getattr(thing, name, MISSING)
+    return found.__func__ if type(found) is MethodType else found
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether code that was made of one value is right for another."""
     if one is other:
         return True
     kind = type(one)  # which is asked nothing: its class may have an ``__eq__`` of its own
@@ -185,4 +193,4 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
-    return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    return one.keys() == other.keys() and all(is_same(one[name], other[name]) for name in one)
