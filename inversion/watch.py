@@ -6,7 +6,7 @@ from typing import Any
 
 from inversion.program import Program
 from overlay import Context
-from overlay.compiled.watching import Reading, attribute_held, is_same
+from overlay.code.record import Reading, attribute_held, is_same
 
 __all__ = ["Watch"]
 

@@ -75,7 +75,7 @@ from inversion.numba_ir import (
     refused,
 )
 from inversion.program import Constant, Variable
-from overlay.compiled.watching import attribute_held, is_same
+from overlay.code.record import attribute_held, is_same
 from primitives.arrays.domain import is_array, shape_of
 from primitives.sequences.lists import is_sequence
 

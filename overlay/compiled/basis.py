@@ -13,9 +13,9 @@ from overlay.table import Method, MethodTable
 from overlay.target import INPLACE, key_of_target
 
 if TYPE_CHECKING:
+    from overlay.code.record import Reading
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.sharing import Frame
-    from overlay.compiled.watching import Reading
     from overlay.compiled.world import World
 
 __all__ = ["Basis", "Code", "Generated", "Holder", "Place", "View", "place_of", "world_at"]

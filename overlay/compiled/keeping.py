@@ -17,10 +17,10 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.cache_folder import Entry, Folder, warn
+from overlay.code.digest import Untold
+from overlay.code.fingerprint import ENTERED, MENTIONED, code_of_file
 from overlay.compiled.basis import Basis, Generated
 from overlay.compiled.calls import GLUE
-from overlay.compiled.digest import Untold
-from overlay.compiled.fingerprint import ENTERED, MENTIONED, code_of_file
 from overlay.compiled.numba_kernels import compiled_of_kernel, is_kernel
 from overlay.compiled.numba_kinds import KINDS, surroundings
 from overlay.compiled.numba_objects import dumped, loaded

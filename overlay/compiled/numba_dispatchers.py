@@ -45,8 +45,8 @@ from overlay.location import shown
 from overlay.target import key_of_target
 
 if TYPE_CHECKING:
+    from overlay.code.record import Reading
     from overlay.compiled.calls import Body
-    from overlay.compiled.watching import Reading
     from overlay.compiled.world import World
 
 __all__ = [

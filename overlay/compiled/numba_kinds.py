@@ -24,7 +24,7 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 import overlay
-from overlay.compiled.digest import Handler, Untold
+from overlay.code.digest import Handler, Untold
 from overlay.compiled.numba_declared import callback_of, declared_by
 from overlay.compiled.numba_dispatchers import InnerDispatcher
 from overlay.compiled.numba_entries import EntryDispatcher

@@ -20,7 +20,7 @@ from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import signature
 
-from overlay.compiled.digest import Untold
+from overlay.code.digest import Untold
 from overlay.compiled.numba_state import is_of_state
 
 __all__ = ["dumped", "loaded"]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, Final
 
-from overlay.compiled.digest import Handler, Untold, tell_class
-from overlay.compiled.fingerprint import Fingerprint
+from overlay.code.digest import Handler, Untold, tell_class
+from overlay.code.fingerprint import Fingerprint
 from overlay.context import Context, nonoverlay, wrapped_in
 from overlay.errors import OverlayError
 from overlay.location import name_of

@@ -21,8 +21,8 @@ from overlay.compiled.basis import Basis, Code, Generated, Holder, View, place_o
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
+    from overlay.code.record import Reading
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.watching import Reading
     from overlay.compiled.world import World
 
 __all__ = ["Frame", "compiling", "forget", "found", "frame", "frames", "functions_made", "include"]

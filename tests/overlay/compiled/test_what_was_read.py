@@ -11,7 +11,7 @@ import pytest
 from plum import Dispatcher
 
 from overlay import Context, MethodTable, generic
-from overlay.compiled.watching import Reading
+from overlay.code.record import Reading
 
 
 def of_class():

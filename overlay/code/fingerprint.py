@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from overlay.compiled.digest import Digest, Handler, Untold
+from overlay.code.digest import Digest, Handler, Untold
 from overlay.location import name_of, shown
 from overlay.target import attributes_of, mro_of
 

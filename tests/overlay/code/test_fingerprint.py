@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.compiled.digest import Untold
-from overlay.compiled.fingerprint import ENTERED, MENTIONED, Fingerprint
+from overlay.code.digest import Untold
+from overlay.code.fingerprint import ENTERED, MENTIONED, Fingerprint
 
 
 class Color(enum.Enum):

@@ -1,0 +1,151 @@
+"""A record of what a function has read of the program: globals, closures, code, attributes of
+modules and classes, methods of generic functions.
+
+Compiled code and inverses ask it whether they would be made otherwise by now.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, Final
+
+import numpy as np
+
+from overlay.code.digest import Untold, is_copied
+from overlay.code.fingerprint import (
+    MENTIONED,
+    MISSING,
+    Fingerprint,
+    asked_of_class,
+    content_of,
+    names_in,
+)
+from overlay.target import generic_state
+
+__all__ = ["Reading", "attribute_held", "is_same"]
+
+# Constants that are the same where they are equal.
+PLAIN: Final = (bool, int, float, complex, str, bytes)
+MOST_ITEMS: Final = 20_000
+
+
+class Reading:
+    """What one function has read: every name, with the value that it had.
+
+    values: all of these. spaces: the namespaces, globals first, then those of modules and classes,
+    each with the names that were looked up. generic: generic functions, with their methods.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.code = function.__code__
+        self.defaults = function.__defaults__
+        self.by_name = dict(function.__kwdefaults__ or {})
+        self.values: list[Any] = []
+        self.spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self.generic: list[tuple[Any, tuple[Any, ...]]] = []
+        names = set(names_in(function.__code__))
+        self._look_up(function.__globals__, names)
+        self.cells = [(cell, content_of(cell)) for cell in function.__closure__ or ()]
+        self.values += [content for _, content in self.cells]
+        for value in self.values:  # grows as it goes
+            if type(value) is ModuleType:
+                self._look_up(vars(value), names & vars(value).keys())
+            elif issubclass(type(value), type):
+                for attributes, asked in asked_of_class(value, names):
+                    self._look_up(dict_behind(attributes), asked)
+            elif is_generic(value) and not any(value is each for each, _ in self.generic):
+                self.generic.append((value, methods_behind(value)))
+        self._contents = {id(v): (v, _digest(v)) for v in self.values if is_copied(v)}
+
+    def _look_up(self, namespace: dict[str, Any], names: set[str]) -> None:
+        """Names in a namespace, each once."""
+        _, found = self.spaces.setdefault(id(namespace), (namespace, {}))
+        new = {name: namespace.get(name, MISSING) for name in names - found.keys()}
+        found.update(new)
+        self.values += new.values()
+
+    def changed(self) -> bool:
+        """Whether a name is bound to something else by now, or the function
+        has other code or defaults."""
+        function = self.function
+        return (
+            function.__code__ is not self.code
+            or function.__defaults__ is not self.defaults
+            or not _same_items(function.__kwdefaults__ or {}, self.by_name)
+            or any(
+                not is_same(namespace.get(name, MISSING), value)
+                for namespace, values in self.spaces.values()
+                for name, value in values.items()
+            )
+            or any(
+                not _same_items(dict(enumerate(methods_behind(each))), dict(enumerate(methods)))
+                for each, methods in self.generic
+            )
+            or any(not is_same(content_of(cell), value) for cell, value in self.cells)
+        )
+
+    def altered(self, values: Iterable[Any] | None = None) -> bool:
+        """Whether one of these, or any, that is copied into code when that is compiled has other
+        contents by now, or may have."""
+        wanted = self._contents if values is None else map(id, values)
+        found = (self._contents[key] for key in wanted if key in self._contents)
+        return any(digest is None or _digest(value) != digest for value, digest in found)
+
+    def outdated(self) -> bool:
+        """Whether it would read something else by now."""
+        return self.changed() or self.altered()
+
+
+def is_generic(value: Any) -> bool:
+    """Whether a value is a generic function, or one of plum's."""
+    plum: Any = sys.modules.get("plum")
+    return generic_state(value) is not None or (plum is not None and type(value) is plum.Function)
+
+
+def methods_behind(function: Any) -> tuple[Any, ...]:
+    """The base methods of a generic function: signatures and functions, in turn."""
+    state = generic_state(function)
+    held = (function if state is None else state.plum_function).methods
+    return tuple(part for each in held for part in (each.signature, each.implementation))
+
+
+def dict_behind(attributes: Any) -> dict[str, Any]:
+    """The dict of which a class shows a view."""
+    (found,) = gc.get_referents(attributes)
+    return found
+
+
+def _digest(value: Any) -> str | None:
+    """Of the contents; None where there are too many, or where they cannot be told."""
+    if type(value) is not np.ndarray and len(value) > MOST_ITEMS:
+        return None
+    found = Fingerprint(lambda _function, _number: MENTIONED)
+    try:
+        found.value(value)
+    except Untold:
+        return ""  # which code that is kept cannot depend on
+    return found.digest()
+
+
+def attribute_held(thing: Any, name: str) -> Any:
+    """An attribute of an object, to be told from what it is later: of a method, which is made anew
+    each time, the function."""
+    found = getattr(thing, name, MISSING)
+    return found.__func__ if type(found) is MethodType else found
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether code that was made of one value is right for another."""
+    if one is other:
+        return True
+    kind = type(one)  # which is asked nothing: its class may have an ``__eq__`` of its own
+    plain = kind is type(other) and any(kind is each for each in PLAIN)
+    return plain and (one == other and repr(one) == repr(other))
+
+
+def _same_items(one: dict[Any, Any], other: dict[Any, Any]) -> bool:
+    return one.keys() == other.keys() and all(is_same(one[name], other[name]) for name in one)
