@@ -57,10 +57,12 @@ def _root(root: Root, names: Mapping[str, str]) -> str:
         variables = solved_by(step)
         if found is None or len(variables) != 1:
             through.append(formula_of(step, names))
-        else:
-            inner[str(variables[0])] = found
+            continue
+        inner[str(variables[0])] = found
+        if len(found) > LONGEST:  # put in for each use, it would grow exponentially
+            break
     equation = _turned(root.check, inner)
-    if len(equation) > LONGEST:
+    if len(equation) > LONGEST or any(len(text) > LONGEST for text in inner.values()):
         through = [formula_of(step, names) for step in root.steps]
         equation = _turned(root.check, {})
     guess = names.get(root.guess.name, root.guess.name)
