@@ -15,6 +15,7 @@ import typeguard
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from sybil import Sybil
+from sybil.integration.pytest import SybilItem
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
@@ -147,20 +148,27 @@ _REASON = "needs ctx(f), which is refused on Python {}.{}".format(*sys.version_i
 if _NO_ENGINE:
     _REFUSAL = "overlays in ordinary code, ctx(f), are not supported on "
 
-    def _skipped_for_want_of_engine(report, path):
-        """The report of a test, or of its file, that met the refusal, also in another process."""
-        if report.failed and _REFUSAL in report.longreprtext:
+    _WITHOUT = set()  # documents of which an example was skipped, so that its names are not there
+
+    def _skipped_for_want_of_engine(report, node):
+        """The report of a test, or of its file, that met the refusal, also in another process; or
+        of an example that goes on from one that did."""
+        said = report.longreprtext if report.failed else ""
+        follows = node.path in _WITHOUT and (node.path.suffix == ".py" or "NameError" in said)
+        if _REFUSAL in said or (report.failed and follows):
+            if isinstance(node, SybilItem):
+                _WITHOUT.add(node.path)
             report.outcome = "skipped"
-            report.longrepr = str(path), 0, _REASON
+            report.longrepr = str(node.path), 0, _REASON
         return report
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(item, call):
-        return _skipped_for_want_of_engine((yield), item.path)
+        return _skipped_for_want_of_engine((yield), item)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(collector):
-        return _skipped_for_want_of_engine((yield), collector.path)
+        return _skipped_for_want_of_engine((yield), collector)
 
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------
