@@ -239,7 +239,7 @@ class Generic:
         before = self._rest, self._named
         own = parameters.positional
         named = {p.name for p in own if p.by_name} | {*parameters.keyword_only}
-        self._named |= parameters.var_keyword or not named <= {*self.names}
+        self._named |= parameters.var_keyword is not NO_VARARGS or not named <= {*self.names}
         self._rest |= parameters.varargs is not NO_VARARGS or len(own) > len(self.names)
         return before != (self._rest, self._named)
 

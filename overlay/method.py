@@ -128,7 +128,8 @@ class Method:
         """Annotations as they are written, where they cannot be looked up yet."""
         if not self.unresolved:
             return self
-        return [(p.hint, p.required) for p in self._parameters.positional]
+        named = self._parameters.keyword_only.values()
+        return [(p.hint, p.required) for p in (*self._parameters.positional, *named)]
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -139,7 +140,10 @@ class Method:
             self._shapes[key] = (
                 tuple((self._translate(p.hint), p.required) for p in parameters.positional),
                 self._translate(parameters.varargs),
-                tuple(parameters.keyword_only),
+                tuple(
+                    (p.name, self._translate(p.hint)) for p in parameters.keyword_only.values()
+                ),
+                self._translate(parameters.var_keyword),
             )
         return self._shapes[key]
 
@@ -148,11 +152,9 @@ class Method:
         """What decides whether arguments match: their ``"type"``, for arrays dtype and
         dimensions (``"array"``), or the ``"value"`` itself."""
         parameters = self.parameters
-        hints = [p.hint for p in parameters.positional]
-        if parameters.varargs is not NO_VARARGS:
-            hints.append(parameters.varargs)
-        names = self._of_target()
-        hints += [p.hint for p in parameters.keyword_only.values() if p.name in names]
+        each = (*parameters.positional, *parameters.keyword_only.values())
+        rest = parameters.varargs, parameters.var_keyword
+        hints = [*(p.hint for p in each), *(hint for hint in rest if hint is not NO_VARARGS)]
         kinds = {depends_on(self._translate(hint)) for hint in hints}
         return "value" if "value" in kinds else "array" if "array" in kinds else "type"
 

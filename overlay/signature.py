@@ -193,12 +193,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a method accepts, read once from its signature. Dispatch uses the positional part."""
+    """What a method accepts, read once from its signature.
+
+    varargs, var_keyword: the annotations of ``*args`` and ``**kwargs``, NO_VARARGS without them.
+    """
 
     positional: tuple[Parameter, ...]
     varargs: Any
     keyword_only: Mapping[str, Parameter]
-    var_keyword: bool
+    var_keyword: Any
     unresolved: str | None = None
 
     @classmethod
@@ -226,11 +229,12 @@ class Parameters:
 
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         rest = [read(p).hint for p in parameters if p.kind is p.VAR_POSITIONAL]
+        named = [read(p).hint for p in parameters if p.kind is p.VAR_KEYWORD]
         return cls(
             positional=tuple(read(p) for p in parameters if p.kind in positional),
             varargs=rest[0] if rest else NO_VARARGS,
             keyword_only={p.name: read(p) for p in parameters if p.kind is p.KEYWORD_ONLY},
-            var_keyword=any(p.kind is p.VAR_KEYWORD for p in parameters),
+            var_keyword=named[0] if named else NO_VARARGS,
             unresolved=unresolved,
         )
 
@@ -238,7 +242,7 @@ class Parameters:
         self, count: int, names: Sequence[str], of_target: Sequence[str] = ()
     ) -> tuple[Any, ...] | None:
         """The annotations that ``count`` positional arguments and these keywords meet, or None
-        where the call does not fit. Keywords that name no positional parameter meet ``Any``.
+        where the call does not fit.
 
         of_target: the target's positional parameters, in order: a positional argument beyond
         the method's own meets the keyword-only parameter of the target's name.
@@ -258,8 +262,10 @@ class Parameters:
         for name in names:
             if name in given:
                 hints.append(given[name].hint)
-            elif name in self.keyword_only or self.var_keyword:
-                hints.append(Any)
+            elif name in self.keyword_only:
+                hints.append(self.keyword_only[name].hint)
+            elif self.var_keyword is not NO_VARARGS:
+                hints.append(self.var_keyword)
             else:
                 return None
         return tuple(hints)
@@ -285,6 +291,8 @@ class Parameters:
             shown.append("*")
         for name, p in self.keyword_only.items():
             shown.append(f"{name}: {shown_hint(p.hint)}" + ("" if p.required else " = ..."))
+        if self.var_keyword is not NO_VARARGS:
+            shown.append("**" + shown_hint(self.var_keyword))
         return "(" + ", ".join(shown) + ")"
 
 

@@ -162,6 +162,7 @@ class Reads(Fingerprint):
             self.write(each.name, int(each.required))
             self._hint(each.hint)
         self._hint(parameters.varargs)
+        self._hint(parameters.var_keyword)
 
     def _hint(self, hint: Any) -> None:
         """An annotation; of a class its bases count too."""

@@ -29,7 +29,7 @@ def two(x: int, y: str):
     return "two"
 
 
-def named(x: float, *, z=1):
+def named(x: float, *, z: int | str = 1, **others: float):
     return "named"
 
 
@@ -42,6 +42,9 @@ CALLS = [
     ((1,), {"y": "a"}, two),
     ((1,), {"y": 2}, None),
     ((1.0,), {"z": 2}, named),
+    ((1.0,), {"z": 2.0}, None),
+    ((1.0,), {"w": 2.0}, named),
+    ((1.0,), {"w": 2}, None),
     ((1,), {"z": 2}, None),
     ((), {"x": 1}, one),
 ]

@@ -259,6 +259,38 @@ def test_keyword_only_parameters_are_reached():
     assert both(program, 2) == (-14, -6, 4.0, 6.0)
 
 
+def spaced(x, *, gap=1, mark=None):
+    return 100.0
+
+
+spacing = MethodTable("keywords")
+
+
+@spacing.overlay(spaced)
+def spaced_by_float(x: float, *, gap: float = 0.5, mark=None) -> float:
+    return x + gap
+
+
+@spacing.overlay(spaced)
+def spaced_by_int(x: float, *, gap: int, mark=None) -> float:
+    return x - gap
+
+
+def test_annotations_of_keyword_only_parameters_choose_the_method():
+    keywords = Context(spacing)
+    cases = [
+        (lambda x: spaced(x, gap=0.25), 1.25),
+        (lambda x: spaced(x, gap=2), -1.0),
+        (lambda x: spaced(x, gap=2, mark=3), -1.0),
+        (lambda x: spaced(x), 1.5),
+        (lambda x: spaced(x, gap=None), 100.0),
+        (lambda x: spaced(2, gap=0.25), 100.0),
+    ]
+    assert len(spacing.find(spaced)) == 2
+    for function, expected in cases:
+        assert keywords(function, 1.0) == keywords.jit(function)(1.0) == expected
+
+
 def test_starred_arguments_are_dispatched_by_their_types():
     def program(x):
         pair = (x, 5)
