@@ -31,7 +31,16 @@ R = TypeVar("R")
 
 
 def current_context() -> Context | None:
-    """The innermost context in force, or None."""
+    """The innermost context in force, or None; its metadata and state are its own, whatever those
+    of the contexts around it. ``outer | inner`` is one context that has both, in this order:
+
+    >>> from overlay import Context, current_context
+    >>> outer, inner = Context(metadata=3), Context()
+    >>> outer(lambda: inner(lambda: current_context().metadata)) is None
+    True
+    >>> (outer | inner)(lambda: current_context().metadata)
+    3
+    """
     stack = stack_in_force.get()
     return None if stack is None else stack.context
 
