@@ -140,9 +140,7 @@ class Method:
             self._shapes[key] = (
                 tuple((self._translate(p.hint), p.required) for p in parameters.positional),
                 self._translate(parameters.varargs),
-                tuple(
-                    (p.name, self._translate(p.hint)) for p in parameters.keyword_only.values()
-                ),
+                tuple((p.name, self._translate(p.hint)) for p in parameters.keyword_only.values()),
                 self._translate(parameters.var_keyword),
             )
         return self._shapes[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from overlay.python.implicit.protocols import (
     MISSING,
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from overlay.python.implicit import Implicit
 
 __all__ = ["Iteration"]
+
+LATER: Final = object()
 
 
 class Iteration:
@@ -102,14 +104,29 @@ class Iteration:
     def mapping(self, x: Any) -> Any:
         """For C functions that fill a dictionary."""
         kind = type(x)
-        if id(kind) in PLAIN or not _is_mapping(x, kind):
-            return self.entered(x)
-        return _Mapping(self.implicit, x)
+        keys = MISSING if id(kind) in PLAIN else self._keys_of(x, kind)
+        return self.entered(x) if keys is MISSING else _Mapping(self.implicit, x)
 
     def merged(self, x: Any) -> Any:
         """For ``**x``: the same, but only mappings will do."""
         kind = type(x)
-        return _Mapping(self.implicit, x) if id(kind) not in PLAIN and _is_mapping(x, kind) else x
+        keys = MISSING if id(kind) in PLAIN else self._keys_of(x, kind)
+        return x if keys is MISSING else _Mapping(self.implicit, x, keys)
+
+    def _keys_of(self, x: Any, kind: type) -> Any:
+        """What gives the keys of a mapping in code of the program, LATER where its class has them
+        and nothing need be asked of it yet, or MISSING."""
+        if derives(kind, dict) and lookup(kind, "__iter__") is dict.__dict__["__iter__"]:
+            return MISSING
+        names = ("keys", "__getitem__", "__iter__", "__getattr__", "__getattribute__")
+        if not any(in_python(lookup(kind, name)) for name in names):
+            return MISSING
+        if lookup(kind, "keys") is not MISSING:
+            return LATER
+        try:
+            return self.implicit.attributes.read(x, "keys")
+        except AttributeError:
+            return MISSING
 
     def delegated(self, x: Any) -> Any:
         """For ``yield from``: what can be sent to, thrown into and closed."""
@@ -159,13 +176,6 @@ class Iteration:
 def _is_iterator(x: Any) -> bool:
     found = lookup(type(x), "__next__")
     return found is not MISSING and found is not None
-
-
-def _is_mapping(x: Any, kind: type) -> bool:
-    names = ("keys", "__getitem__", "__iter__")
-    if derives(kind, dict) and lookup(kind, "__iter__") is dict.__dict__["__iter__"]:
-        return False
-    return lookup(kind, "keys") is not MISSING and any(in_python(lookup(kind, n)) for n in names)
 
 
 class _Entered:
@@ -305,11 +315,17 @@ class _Indexed(_Entered):
 class _Mapping(_Entered):
     """A mapping for C code that copies it."""
 
-    __slots__ = ()
+    __slots__ = ("found",)
+
+    def __init__(self, implicit: Implicit, of: Any, found: Any = LATER) -> None:
+        super().__init__(implicit, of)
+        self.found = found  # its ``keys``, where these were asked for already
 
     def keys(self) -> Any:
         """Its keys."""
-        found = self.implicit.attributes.read(self.of, "keys")
+        found = self.found
+        if found is LATER:
+            found = self.implicit.attributes.read(self.of, "keys")
         return self.implicit.iteration.listed(self.implicit.callees[found]())
 
     def __getitem__(self, key: Any) -> Any:

@@ -192,6 +192,24 @@ class Mapping:
         return key * 2
 
 
+class Delegating:
+    """A mapping of which not the class has the keys, but what it stands for, or the object."""
+
+    def __init__(self, has_keys=True):
+        if not has_keys:
+            self.keys = lambda: Steps("c")
+
+    def __getattr__(self, name):
+        note("getattr", name)
+        if name != "keys":
+            raise AttributeError(name)
+        return Mapping().keys
+
+    def __getitem__(self, key):
+        note("delegating getitem", key)
+        return key * 3
+
+
 class Absent(dict):
     def __missing__(self, key):
         note("missing", key)
@@ -745,6 +763,8 @@ return (lambda *a: a)(*Box(1, 2))
 return (lambda *a: a)(*5)
 return (lambda **k: k)(**5)
 return {**Mapping()}, dict(Mapping()), dict(Steps((1, 2)))
+return {**Delegating()}, dict(Delegating()), dict(Delegating(False)), (lambda **k: k)(**Delegating())
+d = {}; d.update(Delegating()); d.update(Delegating(False)); return d
 return {**5}
 def g():\\n    x = yield from Steps(1, 2)\\n    note(x)\\n    y = yield from Box(3)\\nreturn list(g())
 def g():\\n    yield from Steps(1, 2)\\ni = g()\\nnext(i)\\nreturn i.send(3)
@@ -1094,7 +1114,20 @@ def test_code_that_is_dropped_is_not_kept_by_its_rewriting(unreached):
 # ---- what is reached ----------------------------------------------------------------------
 
 CLASSES = [
-    *(Number, Narrow, NotKnown, Ordered, Steps, Box, OldBox, Mapping, Absent, Doubling, Lazy),
+    *(
+        Number,
+        Narrow,
+        NotKnown,
+        Ordered,
+        Steps,
+        Box,
+        OldBox,
+        Mapping,
+        Delegating,
+        Absent,
+        Doubling,
+        Lazy,
+    ),
     *(Meta, Attributes, Hooked, Watched, Truth, Text, Represented, Manager, Countdown, Point),
     *(Numeric, Failing, Told, Parent, Entries, Maker, Making),
 ]

@@ -268,6 +268,20 @@ def test_r13_second_and_third_derivatives():
     assert host.jit(lambda x: autodiff(curvature, x))(2.0) == 6.0
 
 
+@pytest.mark.parametrize("function", [math.sin, math.tanh])
+def test_third_derivatives_of_functions_of_math_are_compiled(function):
+    def slope(x):
+        return autodiff(function, x)
+
+    def curvature(x):
+        return autodiff(slope, x)
+
+    def third(x, out):
+        out[0] = autodiff(curvature, x[0])
+
+    assert "st.global" in compiled(third).ptx
+
+
 def test_r14_functions_that_the_derivative_needs_are_there():
     """The program never mentions the cosine; its derivative calls libdevice's."""
     text = "\n".join(compiled(slopes).llvm)
