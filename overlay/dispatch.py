@@ -169,12 +169,14 @@ def reads(method: Method, call: Call) -> bool:
 def _found(
     table: MethodTable, target: Any, readings: Sequence[Call], after: Chain
 ) -> Method | None:
-    """The method of a table for the values as they are, or else for those that they stand for."""
+    """The method of a table for the values as they are, or else for those that they stand for.
+    Of one that takes both, a method that takes the plain values alone may be the more specific:
+    then it is this one that a call with them reaches."""
     found = _chosen(table, target, readings, after)
-    if found is not None or readings[0].underlying is None:
-        return found
     plain = [r.underlying for r in readings if r.underlying is not None]
-    return _chosen(table, target, plain, after)
+    if plain and (found is None or any(reads(found, each) for each in plain)):
+        return _chosen(table, target, plain, after) or found
+    return found
 
 
 def _chosen(

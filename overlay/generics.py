@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from overlay.code.decoding import decoded
 from overlay.errors import AmbiguousMethod, MethodNotFound, OverlayError
+from overlay.interpreted_values import plain_values
 from overlay.location import caller, location_of
 from overlay.plum_loading import plum as load_plum
+from overlay.plum_methods import chosen
 from overlay.signature import NO_VARARGS, Parameters, shown_hint
 from overlay.stack import current_key, current_stack
 from overlay.table import LOCK
@@ -163,7 +165,7 @@ class Generic:
         methods = self._plum.methods  # registers what is pending
         lasting = all(m.signature.is_faithful for m in methods)
         try:
-            return *self._plum.resolve_method(args), lasting
+            return *chosen(self._plum, args, plain_values(args)), lasting
         except NotFoundLookupError:
             inherited = self._inherited(args)
             if inherited is None:

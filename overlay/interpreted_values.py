@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from overlay.target import type_attribute
 
-__all__ = ["UNDERLYING", "has_underlying", "is_interpreted", "underlying"]
+__all__ = ["UNDERLYING", "has_underlying", "is_interpreted", "plain_values", "underlying"]
 
 UNDERLYING: Final = "__overlay_underlying__"
 _INTERPRETED: Final = "__overlay_interpreted__"
@@ -54,6 +54,11 @@ def underlying(value: Any) -> Any:
         plain = [underlying(item) for item in value.flat]
         return sys.modules["numpy"].array(plain).reshape(value.shape)
     return value
+
+
+def plain_values(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Arguments with the plain values that they stand for; None where they are these."""
+    return tuple(map(underlying, args)) if any(map(has_underlying, args)) else None
 
 
 def _is_array_of_objects(value: Any) -> bool:

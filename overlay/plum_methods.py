@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from overlay.errors import AmbiguousMethod, MethodNotFound
+from overlay.interpreted_values import has_underlying, underlying
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.target import generic_state
 
-__all__ = ["is_function", "is_result", "methods_of", "resolved"]
+__all__ = ["chosen", "converted", "is_function", "is_result", "methods_of", "resolved"]
 
 
 def is_function(value: Any) -> bool:
@@ -29,9 +30,42 @@ def methods_of(function: Any) -> tuple[Any, ...]:
     return tuple((function if generic is None else generic.plum_function).methods)
 
 
-def resolved(function: Any, *readings: Sequence[Any]) -> tuple[Callable[..., Any], Any]:
-    """plum's method, and the annotation of its result, for the first of these readings of the
-    arguments' types that has one.
+def chosen(function: Any, asked: Any, plain: Any = None) -> tuple[Callable[..., Any], Any]:
+    """The method of a plum function, and the annotation of its result.
+
+    asked: the arguments, or a signature of their types. plain: the same with the plain values that
+    those of an interpretation stand for, where there are any. A method that takes these counts
+    where none takes the arguments as they are, or only one that takes both.
+
+    Raises plum's errors.
+    """
+    from plum import NotFoundLookupError
+
+    if plain is None:
+        return function.resolve_method(asked)
+    try:
+        found = function.resolve_method(asked)
+    except NotFoundLookupError:
+        try:
+            return function.resolve_method(plain)
+        except NotFoundLookupError:
+            pass
+        raise
+    if any(m.implementation is found[0] and _accepts(m.signature, plain) for m in function.methods):
+        return function.resolve_method(plain)
+    return found
+
+
+def _accepts(signature: Any, asked: Any) -> bool:
+    return signature.match(asked) if isinstance(asked, tuple) else asked <= signature
+
+
+def resolved(
+    function: Any, *readings: tuple[Sequence[Any], Sequence[Any] | None]
+) -> tuple[Callable[..., Any], Any]:
+    """plum's method, and the annotation of its result, for the first of these readings of a call
+    that has one: the types of the arguments, and those of the plain values that they stand for,
+    or None where they are these.
 
     Raises MethodNotFound and AmbiguousMethod.
     """
@@ -39,9 +73,11 @@ def resolved(function: Any, *readings: Sequence[Any]) -> tuple[Callable[..., Any
 
     generic = generic_state(function)
     function = function if generic is None else generic.plum_function
-    for hints in readings:
+    for hints, plain in readings:
+        asked = plum_signature(hints, NO_VARARGS, 0)
+        below = None if plain is None else plum_signature(plain, NO_VARARGS, 0)
         try:
-            return function.resolve_method(plum_signature(hints, NO_VARARGS, 0))
+            return chosen(function, asked, below)
         except NotFoundLookupError:
             continue
         except AmbiguousLookupError:
@@ -51,10 +87,22 @@ def resolved(function: Any, *readings: Sequence[Any]) -> tuple[Callable[..., Any
                 help="add a method for exactly these types",
             ) from None
     raise MethodNotFound(
-        f"{_call(function, readings[0])} has no method",
+        f"{_call(function, readings[0][0])} has no method",
         notes=_nearest(function),
         help="add a method for these types, or convert the arguments",
     )
+
+
+def converted(result: Any, hint: Any) -> Any:
+    """The result of a method as plum converts it to the annotation of its result. A value of an
+    interpretation stays, where the value that it stands for would."""
+    from plum import convert
+
+    if has_underlying(result):
+        plain = underlying(result)
+        if convert(plain, hint) is plain:
+            return result
+    return convert(result, hint)
 
 
 def is_result(hint: Any, annotation: Any) -> bool:

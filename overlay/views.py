@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.dispatch import by_values, reachable, resolve, types_for
 from overlay.interpreted_values import has_underlying
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
+from overlay.plum_methods import converted
 from overlay.signature import key_of
 from overlay.table import LOCK, Method, MethodTable
 from overlay.target import as_positional, key_of_target, type_attribute
@@ -189,10 +190,8 @@ def _limited(memo: Memo) -> Memo:
 
 
 def _converting(run: Callable[..., Any], result: Any) -> Callable[..., Any]:
-    from plum import convert
-
     def converting(*args: Any, **kwargs: Any) -> Any:
-        return convert(run(*args, **kwargs), result)
+        return converted(run(*args, **kwargs), result)
 
     return converting
 

@@ -236,7 +236,7 @@ def _of_plum(
         return None
     if not all(method.signature.is_faithful for method in plum_function.methods):
         return None
-    method, declared = resolved(function, classes)
+    method, declared = resolved(function, (classes, None))
     plain = declared in (Any, object, inspect.Parameter.empty)
     return [Callee(method, tuple(args), {}, setting, None if plain else (domain.top,))]
 

@@ -517,8 +517,16 @@ class World:
                 named = dict(zip(names, args[count:], strict=True))
                 found = self.implementation(type_of(found), args[:count], named) or found
             return Outcome(found)
+        given, plain = args[:count], [underlying_type(t) for t in args[:count]]
         method, result = plum_methods.resolved(
-            callee.target, *([hint_of(t, numpy=n) for t in args[:count]] for n in (False, True))
+            callee.target,
+            *(
+                (
+                    [hint_of(t, numpy=n) for t in given],
+                    None if plain == given else [hint_of(t, numpy=n) for t in plain],
+                )
+                for n in (False, True)
+            ),
         )
         return Outcome(self.base(method), None, result)
 
@@ -545,7 +553,10 @@ class World:
 
     def accepts(self, outcome: Outcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
-        return outcome.result is Any or plum_methods.is_result(hint_of(returned), outcome.result)
+        return outcome.result is Any or any(
+            plum_methods.is_result(hint_of(ty), outcome.result)
+            for ty in (returned, underlying_type(returned))
+        )
 
 
 def _has_no_tables(function: Any) -> bool:

@@ -9,6 +9,8 @@ from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.interpreted_values import plain_values
+from overlay.plum_methods import chosen, converted
 from overlay.python.assembly import narrowed
 from overlay.python.emit.writer import OP
 from overlay.python.forms import with_forms
@@ -49,12 +51,10 @@ class Resolved:
 
     @unseen
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from plum import convert
-
         _ = self.function.methods  # registers what is pending
-        method, return_type = self.function.resolve_method(args)
+        method, return_type = chosen(self.function, args, plain_values(args))
         result = self.callees[method](*args, **kwargs)
-        return result if return_type is Any else convert(result, return_type)
+        return result if return_type is Any else converted(result, return_type)
 
 
 # ---- ours ---------------------------------------------------------------------------------

@@ -1,0 +1,240 @@
+"""Edits of what a program reads: for each kind of thing a program that multiplies by 1.0, and what
+makes the factor 9.0."""
+
+import types
+
+from plum import Dispatcher
+
+from overlay import Context, MethodTable, generic
+
+
+def of_class():
+    class Constants:
+        rate = 1.0
+
+    def program(x):
+        return x * Constants.rate
+
+    return program, lambda: setattr(Constants, "rate", 9.0)
+
+
+def inherited():
+    class Base:
+        rate = 1.0
+
+    class Constants(Base):
+        pass
+
+    def program(x):
+        return x * Constants.rate
+
+    return program, lambda: setattr(Base, "rate", 9.0)
+
+
+def hidden_from_now_on():
+    class Base:
+        rate = 1.0
+
+    class Constants(Base):
+        pass
+
+    def program(x):
+        return x * Constants.rate
+
+    return program, lambda: setattr(Constants, "rate", 9.0)
+
+
+def deleted_from_the_nearer_class():
+    class Base:
+        rate = 9.0
+
+    class Constants(Base):
+        rate = 1.0
+
+    def program(x):
+        return x * Constants.rate
+
+    return program, lambda: delattr(Constants, "rate")
+
+
+def static_method():
+    class Tools:
+        @staticmethod
+        def grow(x):
+            return x * 1.0
+
+    def program(x):
+        return Tools.grow(x)
+
+    return program, lambda: setattr(Tools, "grow", staticmethod(lambda x: x * 9.0))
+
+
+def of_class_in_module():
+    module = types.ModuleType("settings")
+    module.Constants = type("Constants", (), {"rate": 1.0})
+
+    def program(x):
+        return x * module.Constants.rate
+
+    return program, lambda: setattr(module.Constants, "rate", 9.0)
+
+
+def of_module():
+    module = types.ModuleType("settings")
+    module.rate = 1.0
+
+    def program(x):
+        return x * module.rate
+
+    return program, lambda: setattr(module, "rate", 9.0)
+
+
+def function_of_module():
+    module = types.ModuleType("settings")
+    module.grow = lambda x: x * 1.0
+
+    def program(x):
+        return module.grow(x)
+
+    return program, lambda: setattr(module, "grow", lambda x: x * 9.0)
+
+
+def a_global():
+    namespace = {"rate": 1.0}
+    exec("def program(x): return x * rate", namespace)
+    return namespace["program"], lambda: namespace.update(rate=9.0)
+
+
+def a_global_function():
+    namespace = {}
+    exec("def grow(x): return x * 1.0\ndef program(x): return grow(x)", namespace)
+    return namespace["program"], lambda: exec("def grow(x): return x * 9.0", namespace)
+
+
+def closure():
+    rate = 1.0
+
+    def program(x):
+        return x * rate
+
+    def edit():
+        nonlocal rate
+        rate = 9.0
+
+    return program, edit
+
+
+def default():
+    def scaled(x, rate=1.0):
+        return x * rate
+
+    def program(x):
+        return scaled(x)
+
+    return program, lambda: setattr(scaled, "__defaults__", (9.0,))
+
+
+def keyword_default():
+    def scaled(x, *, rate=1.0):
+        return x * rate
+
+    def program(x):
+        return scaled(x)
+
+    return program, lambda: setattr(scaled, "__kwdefaults__", {"rate": 9.0})
+
+
+def code():
+    def scaled(x):
+        return x * 1.0
+
+    def program(x):
+        return scaled(x)
+
+    return program, lambda: setattr(scaled, "__code__", (lambda x: x * 9.0).__code__)
+
+
+def method_of_generic():
+    @generic
+    def scaled(x): ...
+
+    @scaled.dispatch
+    def _(x: object):
+        return x * 1.0
+
+    def program(x):
+        return scaled(x)
+
+    def edit():
+        @scaled.dispatch
+        def _(x: float):
+            return x * 9.0
+
+    return program, edit
+
+
+def method_of_generic_in_place_of_another():
+    @generic
+    def scaled(x): ...
+
+    @scaled.dispatch
+    def _(x: float):
+        return x * 1.0
+
+    def program(x):
+        return scaled(x)
+
+    def edit():
+        @scaled.dispatch
+        def _(x: float):
+            return x * 9.0
+
+    return program, edit
+
+
+def method_of_plum_function():
+    dispatch = Dispatcher()
+
+    @dispatch
+    def scaled(x: object):
+        return x * 1.0
+
+    def program(x):
+        return scaled(x)
+
+    def edit():
+        @dispatch
+        def scaled(x: float):
+            return x * 9.0
+
+    return program, edit
+
+
+EDITS = (
+    *(of_class, inherited, hidden_from_now_on, deleted_from_the_nearer_class, static_method),
+    *(of_class_in_module, of_module, function_of_module, a_global, a_global_function),
+    *(closure, default, keyword_default, code),
+    *(method_of_generic, method_of_generic_in_place_of_another, method_of_plum_function),
+)
+
+
+def method_of_table():
+    """What the program does in a context: that is given too."""
+    table = MethodTable("edited")
+
+    def grow(x):
+        return x
+
+    @table.overlay(grow)
+    def _(x: float):
+        return x * 1.0
+
+    def program(x):
+        return grow(x)
+
+    def edit():
+        @table.overlay(grow)
+        def _(x: float):
+            return x * 9.0
+
+    return Context(table), program, edit
