@@ -30,6 +30,8 @@ __all__ = ["Reading", "attribute_held", "is_same"]
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
 MOST_ITEMS: Final = 20_000
+# In bytes: of smaller arrays the contents are looked at whenever it is asked what has changed.
+SMALL_ARRAY: Final = 512
 
 
 class Reading:
@@ -37,6 +39,7 @@ class Reading:
 
     values: all of these. spaces: the namespaces, globals first, then those of modules and classes,
     each with the names that were looked up. generic: generic functions, with their methods.
+    arrays: the small ones, with their contents.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -59,7 +62,9 @@ class Reading:
                     self._look_up(dict_behind(attributes), asked)
             elif is_generic(value) and not any(value is each for each, _ in self.generic):
                 self.generic.append((value, methods_behind(value)))
-        self._contents = {id(v): (v, _digest(v)) for v in self.values if is_copied(v)}
+        small = {id(v): v for v in self.values if _is_small_array(v)}
+        self.arrays = [(array, array.tobytes()) for array in small.values()]
+        self._contents = {id(v): (v, _digest(v)) for v in self.values if _has_contents(v)}
 
     def _look_up(self, namespace: dict[str, Any], names: set[str]) -> None:
         """Names in a namespace, each once."""
@@ -69,8 +74,8 @@ class Reading:
         self.values += new.values()
 
     def changed(self) -> bool:
-        """Whether a name is bound to something else by now, or the function
-        has other code or defaults."""
+        """Whether a name is bound to something else by now, a small array has other elements, or
+        the function has other code or defaults."""
         function = self.function
         return (
             function.__code__ is not self.code
@@ -86,11 +91,11 @@ class Reading:
                 for each, methods in self.generic
             )
             or any(not is_same(content_of(cell), value) for cell, value in self.cells)
+            or any(array.tobytes() != content for array, content in self.arrays)
         )
 
     def altered(self, values: Iterable[Any] | None = None) -> bool:
-        """Whether one of these, or any, that is copied into code when that is compiled has other
-        contents by now, or may have."""
+        """Whether one of these, or any, has other contents by now, or may have."""
         wanted = self._contents if values is None else map(id, values)
         found = (self._contents[key] for key in wanted if key in self._contents)
         return any(digest is None or _digest(value) != digest for value, digest in found)
@@ -98,6 +103,14 @@ class Reading:
     def outdated(self) -> bool:
         """Whether it would read something else by now."""
         return self.changed() or self.altered()
+
+
+def _is_small_array(value: Any) -> bool:
+    return type(value) is np.ndarray and value.nbytes <= SMALL_ARRAY and not value.dtype.hasobject
+
+
+def _has_contents(value: Any) -> bool:
+    return is_copied(value) or type(value) is dict
 
 
 def is_generic(value: Any) -> bool:

@@ -49,6 +49,9 @@ class Watch:
             state = generic_state(each)
             yield words.ALWAYS if state is None else words.of_count(state.changes)
 
+        for each in {id(a): a for r in readings for a, _ in r.arrays}.values():
+            yield from words.of_array(each)
+
     def changed(self) -> bool:
         """Whether one of the functions would read something else by now."""
         return any(reading.changed() for reading in self._readings.values())

@@ -22,6 +22,7 @@ __all__ = [
     "ALWAYS",
     "LAYOUT_KNOWN",
     "Word",
+    "of_array",
     "of_cell",
     "of_count",
     "of_dict",
@@ -101,6 +102,15 @@ def of_cell(cell: CellType) -> Iterator[Word]:
 def of_count(count: ctypes.c_uint64) -> Word:
     """Changes when a count does that is kept for this."""
     return ctypes.addressof(count), count.value
+
+
+def of_array(array: Any) -> Iterator[Word]:
+    """Changes when an element of an array does."""
+    if array.nbytes < SIZE or not array.flags.c_contiguous:
+        yield ALWAYS if array.nbytes else of_count(_ZERO)
+        return
+    first, last = array.ctypes.data, array.nbytes - SIZE
+    yield from (_word(first + at) for at in (*range(0, last, SIZE), last))
 
 
 def of_function(function: FunctionType) -> Iterator[Word]:

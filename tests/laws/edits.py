@@ -3,6 +3,7 @@ makes the factor 9.0."""
 
 import types
 
+import numpy as np
 from plum import Dispatcher
 
 from overlay import Context, MethodTable, generic
@@ -154,6 +155,80 @@ def code():
     return program, lambda: setattr(scaled, "__code__", (lambda x: x * 9.0).__code__)
 
 
+def of_object():
+    thing = types.SimpleNamespace(rate=1.0)
+
+    def program(x):
+        return x * thing.rate
+
+    return program, lambda: setattr(thing, "rate", 9.0)
+
+
+def of_object_hiding_its_class():
+    thing = type("Thing", (), {"rate": 1.0})()
+
+    def program(x):
+        return x * thing.rate
+
+    return program, lambda: setattr(thing, "rate", 9.0)
+
+
+def of_class_of_object():
+    kind = type("Kind", (), {"rate": 1.0})
+    thing = kind()
+
+    def program(x):
+        return x * thing.rate
+
+    return program, lambda: setattr(kind, "rate", 9.0)
+
+
+def method():
+    kind = type("Kind", (), {"grow": lambda self, x: x * 1.0})
+    thing = kind()
+
+    def program(x):
+        return thing.grow(x)
+
+    return program, lambda: setattr(kind, "grow", lambda self, x: x * 9.0)
+
+
+def element_of_list():
+    rates = [1.0, 2.0]
+
+    def program(x):
+        return x * rates[0]
+
+    return program, lambda: rates.__setitem__(0, 9.0)
+
+
+def length_of_list():
+    rates = [1.0]
+
+    def program(x):
+        return x * len(rates)
+
+    return program, lambda: rates.extend([1.0] * 8)
+
+
+def element_of_array():
+    rates = np.array([1.0, 2.0])
+
+    def program(x):
+        return x * rates[0]
+
+    return program, lambda: rates.__setitem__(0, 9.0)
+
+
+def item_of_dict():
+    rates = {"one": 1.0}
+
+    def program(x):
+        return x * rates["one"]
+
+    return program, lambda: rates.update(one=9.0)
+
+
 def method_of_generic():
     @generic
     def scaled(x): ...
@@ -213,7 +288,8 @@ def method_of_plum_function():
 EDITS = (
     *(of_class, inherited, hidden_from_now_on, deleted_from_the_nearer_class, static_method),
     *(of_class_in_module, of_module, function_of_module, a_global, a_global_function),
-    *(closure, default, keyword_default, code),
+    *(closure, default, keyword_default, code, element_of_list, length_of_list, element_of_array),
+    *(of_object, of_object_hiding_its_class, of_class_of_object, method, item_of_dict),
     *(method_of_generic, method_of_generic_in_place_of_another, method_of_plum_function),
 )
 

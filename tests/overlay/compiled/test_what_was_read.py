@@ -12,7 +12,6 @@ from edits import EDITS
 from overlay import Context, MethodTable
 from overlay.code.record import Reading
 
-
 CALLERS = {
     "in an empty context": lambda f: Context().jit(f),
     "below another function": lambda f: Context().jit(lambda x: f(x)),

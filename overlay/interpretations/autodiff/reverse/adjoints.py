@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable, OverlayError
+from overlay.code.record import Reading, attribute_held, is_same
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.partials import AdjointOf, PartialsOf, adjoint_of, partials_of
 from overlay.interpretations.autodiff.reverse.emitting import adjoint_source
@@ -46,7 +47,9 @@ class Adjoint:
     the result; gives a tuple with that of each active argument. source: its lines.
     mixes: whether compiled code cannot run the program with dual numbers. makes: the first array
     that it makes, as words, and its line; None where it makes none but local ones.
-    result: the program's result, with the kinds of its numbers and arrays.
+    result: the program's result, with the kinds of its numbers and arrays. held: the program, and
+    what it was given, which no other object is to have the place in memory of. readings,
+    attributes: what it read.
     """
 
     function: Callable[..., Any]
@@ -55,26 +58,23 @@ class Adjoint:
     given: tuple[int, ...]
     mixes: bool
     makes: tuple[str, str] | None
-    assumed: list[tuple[Any, str, Any]] = field(repr=False)
+    held: tuple[Any, ...] = field(repr=False)
+    readings: list[Reading] = field(repr=False)
+    attributes: list[tuple[Any, str, Any]] = field(repr=False)
 
     def __str__(self) -> str:
         return self.source
 
     def is_current(self) -> bool:
         """Whether the program still reads what it read when the adjoint was made."""
-        return all(_read(owner, name) is value for owner, name, value in self.assumed)
+        return not any(reading.changed() for reading in self.readings) and all(
+            is_same(attribute_held(owner, name), value) for owner, name, value in self.attributes
+        )
 
 
-_MISSING = object()
 _lock = threading.RLock()
 _made: OrderedDict[Any, Adjoint | OverlayError] = OrderedDict()
 _serial = 0
-
-
-def _read(owner: Any, name: str) -> Any:
-    if isinstance(owner, dict):
-        return owner.get(name, _MISSING)
-    return getattr(owner, name, _MISSING)
 
 
 def kind_of_argument(value: Any) -> Any:
@@ -110,7 +110,7 @@ def adjoint_for(
     key = id(f), fixed, tuple(places), versions, form, tables
     with _lock:
         found = _made.get(key)
-        if isinstance(found, Adjoint) and found.is_current() and found.assumed[0][2] is f:
+        if isinstance(found, Adjoint) and found.held[0] is f and found.is_current():
             _made.move_to_end(key)
             return found
         adjoint = _make(f, kinds, places, rules, form, tables)
@@ -148,11 +148,19 @@ def _make(
     except Exception as error:  # of what the program reads, an attribute for one
         raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
     function = _defined(name, source, {**lifter.space, **names, **lifter.captured})
-    # the function itself is held, so that no other one has its place in memory
-    held = [({"f": f}, "f", f), *lifter.assumed]
-    held += [({"known": k.value}, "known", k.value) for k in kinds if isinstance(k, Known)]
+    held = f, *(k.value for k in kinds if isinstance(k, Known))
     mixed = lifter.reads_attributes or mixes(lifted.region)
-    return Adjoint(function, source, lifted.result, tuple(given), mixed, makes, held)
+    return Adjoint(
+        function,
+        source,
+        lifted.result,
+        tuple(given),
+        mixed,
+        makes,
+        held,
+        lifter.readings,
+        lifter.attributes,
+    )
 
 
 def _name_of(f: Any) -> str:

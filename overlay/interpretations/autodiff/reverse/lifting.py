@@ -11,6 +11,8 @@ from typing import Any
 
 from overlay.analysis import body as code
 from overlay.analysis import marks
+from overlay.code.fingerprint import MISSING
+from overlay.code.record import Reading
 from overlay.interpretations.autodiff.reverse.branching import Branching, State
 from overlay.interpretations.autodiff.reverse.operands import (
     Lifted,
@@ -78,7 +80,10 @@ class Lifter(Branching):
             raise Unreadable(f"{describe(function)} calls itself")
         if len(self._active) > DEEPEST:
             raise Unreadable("its helpers are nested too deep")
-        self._assume(plain)
+        reading = Reading(plain)
+        if any(content is MISSING for _, content in reading.cells):
+            raise Unreadable("a variable around it is not set")
+        self.readings.append(reading)
         tree = tree_of(plain)
         env = _bound(plain, args, kwargs)
         self._active.append(plain.__code__)
@@ -87,17 +92,6 @@ class Lifter(Branching):
         if state.result is None:
             raise Unreadable(f"{describe(function)} may give nothing")
         return state.result
-
-    def _assume(self, function: FunctionType) -> None:
-        code, space = function.__code__, function.__globals__
-        for name in code.co_names:
-            if name in space:
-                self.assumed.append((space, name, space[name]))
-        for cell in function.__closure__ or ():
-            try:
-                self.assumed.append((cell, "cell_contents", cell.cell_contents))
-            except ValueError:
-                raise Unreadable("a variable around it is not set") from None
 
     def enter_local(self, local: Local, args: list[Any], kwargs: dict[str, Any]) -> Any:
         cells: list[Any] = []

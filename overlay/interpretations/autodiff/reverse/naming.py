@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from overlay.code.record import Reading
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
 from overlay.interpretations.autodiff.reverse.program import (
     Kind,
@@ -26,14 +27,15 @@ __all__ = ["Naming"]
 class Naming:
     """The part of a program that is lifted so far, and its names.
 
-    users: finds rules of the user's own. assumed: what the program read: where, under which name,
-    and what that was.
+    users: finds rules of the user's own. readings: what its functions read. attributes: what else
+    it read: of which object, under which name, and what that was.
     captured: arrays from outside, by name.
     """
 
     def __init__(self, users: Callable[..., Any]) -> None:
         self.users = users
-        self.assumed: list[tuple[Any, str, Any]] = []
+        self.readings: list[Reading] = []
+        self.attributes: list[tuple[Any, str, Any]] = []
         self.captured: dict[str, Any] = {}
         self.space: dict[str, Any] = {"math": math, "np": np}
         self.region = Region(None)

@@ -88,7 +88,7 @@ class Overlaying(Calling):
     ) -> Method | None:
         known = canonical(target) if callable(target) else target
         for table in self.tables:
-            self.assumed.append((table, "version", table.version))
+            self.attributes.append((table, "version", table.version))
         if not reachable(self.tables, known):
             return None
         types = [_type_of(operand) for operand in (*args, *kwargs.values())]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
-from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from overlay.analysis import marks
+from overlay.code.record import attribute_held
 from overlay.interpretations.autodiff.reverse.program import (
     INT,
     Advanced,
@@ -68,8 +68,7 @@ def _attribute_of_known(lifter: Lifter, owner: Any, name: str) -> Any:
     static = inspect.getattr_static(owner, name, None)
     if isinstance(static, property) or hasattr(type(owner), "__getattr__"):
         raise Unreadable(f"it reads {name!r}, which is computed")
-    if not isinstance(found, MethodType):
-        lifter.assumed.append((owner, name, found))
+    lifter.attributes.append((owner, name, attribute_held(owner, name)))
     return lifter.constant(found)
 
 
@@ -142,7 +141,7 @@ def _reversed(lifter: Lifter, items: Any) -> Any:
 def _size(lifter: Lifter, items: Any) -> Any:
     if isinstance(items, tuple):
         return Known(len(items))
-    if isinstance(items, Known):
+    if isinstance(items, Known) and isinstance(items.value, (range, str, bytes)):
         return Known(len(items.value))
     return lifter.call_known(len, [items], {})
 
