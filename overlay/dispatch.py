@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay.errors import AmbiguousMethod
-from overlay.interpreted_values import has_underlying, underlying
+from overlay.interpreted_values import has_underlying, stands_for_another, underlying
 from overlay.location import caller
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.table import Method, MethodTable
@@ -61,12 +61,22 @@ def _accepts(signature: Any, values: tuple[Any, ...]) -> bool:
     """Whether a plum signature accepts the values. plum has code made for each annotation that it
     meets; classes of no other meaning need none."""
     types = signature.types
+    if any(map(stands_for_another, values)):
+        types = signature.expand_varargs(len(values))
+        return len(types) == len(values) and all(map(_takes, values, types))
     if signature.has_varargs or len(types) != len(values):
         return signature.match(values)
     pairs = list(zip(values, types, strict=True))
     if any(_is_class_alone(t) and not isinstance(value, t) for value, t in pairs):
         return False
     return all(_is_class_alone(t) for t in types) or signature.match(values)
+
+
+def _takes(value: Any, hint: Any) -> bool:
+    parameter = plum_signature([hint], NO_VARARGS, 0)
+    if stands_for_another(value):
+        return plum_signature([type(value)], NO_VARARGS, 0) <= parameter
+    return parameter.match((value,))
 
 
 def _is_class_alone(hint: Any) -> bool:

@@ -15,7 +15,10 @@ from typing import Any, Final
 
 from overlay.target import type_attribute
 
-__all__ = ["UNDERLYING", "has_underlying", "is_interpreted", "plain_values", "underlying"]
+__all__ = [
+    *("UNDERLYING", "has_underlying", "is_interpreted", "plain_values", "stands_for_another"),
+    "underlying",
+]
 
 UNDERLYING: Final = "__overlay_underlying__"
 _INTERPRETED: Final = "__overlay_interpreted__"
@@ -42,6 +45,12 @@ def has_underlying(value: Any) -> bool:
     if kind is tuple:
         return any(map(has_underlying, value))
     return _is_array_of_objects(value) and value.size > 0 and has_underlying(value.flat[0])
+
+
+def stands_for_another(value: Any) -> bool:
+    """Whether it is a value of an interpretation itself: it may say, as ``__class__``, that it is
+    of the class of the value that it stands for, and dispatch has to go by its type."""
+    return type_attribute(type(value), UNDERLYING) is not None
 
 
 def underlying(value: Any) -> Any:

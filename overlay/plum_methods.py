@@ -43,6 +43,9 @@ def chosen(function: Any, asked: Any, plain: Any = None) -> tuple[Callable[..., 
 
     if plain is None:
         return function.resolve_method(asked)
+    if isinstance(asked, tuple) and all(m.signature.is_faithful for m in function.methods):
+        # as values they may say that they are of the class of those that they stand for
+        asked = plum_signature(list(map(type, asked)), NO_VARARGS, 0)
     try:
         found = function.resolve_method(asked)
     except NotFoundLookupError:

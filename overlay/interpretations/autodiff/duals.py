@@ -29,9 +29,17 @@ class Active:
     value: Any
     tangents: tuple[Any, ...]
     context: Context
-    __hash__: Any = None
     __overlay_interpreted__ = True
     __overlay_underlying__ = "value"
+
+    @property
+    def __class__(self) -> Any:
+        """That of the value: what ``isinstance``, patterns and ``singledispatch`` go by in C code
+        and in Python. ``type(x)`` has a method of its own in the context."""
+        return self.value.__class__
+
+    def __hash__(self) -> int:
+        refuse_use("a set or dict, which finds things by their hashes")
 
     def __float__(self) -> float:
         refuse_use("a C function that takes a float")
@@ -97,6 +105,9 @@ class ActiveNumber(Active):
 
     def __len__(self) -> int:
         raise TypeError("an active number has no length")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise TypeError("an active number is not subscriptable")
 
     def __round__(self, *digits: int) -> Any:
         return self.context(round, self, *digits)

@@ -34,8 +34,9 @@ LEVEL = (
     bool, operator.not_, operator.truth, int, math.floor, math.ceil, math.trunc,
     math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit,
     np.argmax, np.argmin, np.argsort, np.shape, np.size, np.ndim, str, repr, format,
+    np.isscalar, np.isreal, np.isrealobj, np.iscomplex, np.iscomplexobj, type,
 )
-"""Functions of which the result has no derivative: whole numbers, truth values, text."""
+"""Functions of which the result has no derivative: whole numbers, truth values, text, classes."""
 # fmt: on
 PRINTED = 6
 """How many arguments of ``print`` and ``np.result_type`` are taken for what they are."""
@@ -70,13 +71,14 @@ def declare_numbers(level: Level) -> None:
     for function in (print, np.result_type):
         later(function, _declare_stripped, function, printed, "call_next")
     _declare_conversions(level)
-    later(isinstance, _declare_class)
+    for function, method in ((isinstance, _of_class), (hasattr, _has)):
+        later(function, _declare_question, function, method)
     _declare_refusals(level)
 
 
-def _declare_class(level: Level) -> None:
+def _declare_question(level: Level, function: Any, method: Callable[..., Any]) -> None:
     for kind in (level.number, level.array):
-        declare(level.table, isinstance, _of_class, (kind, Any), constant=True)
+        declare(level.table, function, _own_copy(method), (kind, Any), constant=True)
 
 
 def _activities(arity: int) -> Iterator[tuple[bool, ...]]:
@@ -195,8 +197,14 @@ SMALL = (2, 3, 4)
 def _of_class(x: Any, classes: Any) -> bool:
     """Of which class an active value is: of ours, where that is asked, else as its value is."""
     wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
-    ours = tuple(one for one in wanted if one in (Active, ActiveNumber, ActiveArray, type(x)))
+    kinds = (Active, ActiveNumber, ActiveArray, nonoverlay(type)(x))
+    ours = tuple(one for one in wanted if one in kinds)
     return nonoverlay(isinstance)(x, ours) or isinstance(x.value, classes)
+
+
+def _has(x: Any, name: str) -> bool:
+    """Whether an active value has an attribute: where its value has one."""
+    return hasattr(x.value, name)
 
 
 # by what other functions they are

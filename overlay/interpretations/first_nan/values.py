@@ -18,15 +18,16 @@ def flags_of(values: Iterable[Any]) -> int:
     arrays, and lists and tuples of these."""
     flags = 0
     for value in values:
-        if isinstance(value, float):
+        kind = type(value)  # what a value of another interpretation says of its class is no type
+        if issubclass(kind, float):
             flags |= NAN if math.isnan(value) else INFINITY if math.isinf(value) else 0
-        elif isinstance(value, complex):
+        elif issubclass(kind, complex):
             flags |= flags_of((value.real, value.imag))
-        elif isinstance(value, list):
+        elif issubclass(kind, list):
             flags |= flags_of(list.__iter__(value))
-        elif isinstance(value, tuple):  # of any class, also of one that says it has no items
+        elif issubclass(kind, tuple):  # of any class, also of one that says it has no items
             flags |= flags_of(tuple.__iter__(value))
-        elif isinstance(value, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
+        elif issubclass(kind, (np.ndarray, np.inexact)) and value.dtype.kind in "fc":
             flags |= NAN if bool(np.isnan(value).any()) else 0
             flags |= INFINITY if bool(np.isinf(value).any()) else 0
     return flags

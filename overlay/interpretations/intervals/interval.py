@@ -30,7 +30,7 @@ class _Fields(NamedTuple):
 def _bound(given: Any, side: float) -> float:
     """A float for a number, on this side of it where no float equals it."""
     exact: Any = given.item() if isinstance(given, np.generic) else given
-    if isinstance(exact, float):
+    if issubclass(type(exact), float):
         return exact
     exact = Fraction(exact)
     try:
@@ -122,6 +122,41 @@ class Interval(_Fields):
         return self.low <= number <= self.high
 
     # ---- as a number that programs use ----
+
+    @property
+    def __class__(self) -> Any:
+        """In a program float: ``isinstance``, patterns and ``singledispatch`` ask for it, in C
+        code too. ``type(x)`` and ``hasattr`` have methods of their own there."""
+        return type(self) if _around() is None else float
+
+    @property
+    def real(self) -> Interval:
+        """Itself."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """0.0, as of any real number."""
+        return 0.0
+
+    def conjugate(self) -> Interval:
+        """Itself."""
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(float, name):
+            raise AttributeError(f"an interval has no attribute {name!r}", name=name, obj=self)
+        raise Undecided(f"float.{name} of {self}: no enclosure is known of it")
+
+    def __hash__(self) -> int:
+        if _around() is not None:
+            raise Undecided(f"in a set or dict {self} would be found by its hash")
+        raise TypeError("unhashable type: 'Interval': its equality is a question about numbers")
+
+    def __getitem__(self, index: Any) -> Any:
+        if _around() is not None:
+            raise TypeError("an interval is a number, and has no items: take .low and .high")
+        return _pair(self)[index]
 
     def __bool__(self) -> bool:
         return _run(bool, self)
@@ -238,9 +273,6 @@ for _name in BINARY:
     setattr(Interval, f"__r{_name}__", _method(getattr(operator, _name), swapped=True))
 for _name in ("floor", "ceil", "trunc"):
     setattr(Interval, f"__{_name}__", _method(getattr(math, _name)))
-# as equality is a question about numbers
-for _name in ("__hash__",):
-    setattr(Interval, _name, None)
 # what numpy calls on the items of arrays of objects
 ITEMS = {
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2")},

@@ -112,6 +112,16 @@ def _of_class(x: Any, classes: Any) -> bool:
     return Interval in wanted or nonoverlay(isinstance)(0.0, wanted)
 
 
+def _class_of(x: Any) -> type:
+    """An interval is of the class of the float that it stands for."""
+    return float
+
+
+def _has(x: Any, name: str) -> bool:
+    """Whether the float that it stands for has an attribute."""
+    return nonoverlay(hasattr)(0.0, name)
+
+
 def _to_digits(x: Any, digits: int) -> Any:
     return nonoverlay(_rounded)(x, digits)
 
@@ -189,6 +199,8 @@ def fill_containers(table: MethodTable) -> None:
         declare(table, target, _extreme(target), (Any,))
         table.overlay(target)(_of_several(target))
     declare(table, isinstance, _of_class, (Interval, Any))
+    declare(table, type, _class_of, (Interval,))
+    declare(table, hasattr, _has, (Interval, str))
     for target in (round, np.round):
         declare(table, target, _to_digits, (Interval, int))
     _fill_functions(table)
