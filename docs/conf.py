@@ -23,7 +23,7 @@ autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 
 PAGES = {
-    "Start": ("project/README", "tutorial", "cheat_sheet"),
+    "Start": ("project/README", "tutorial", "cheat_sheet", "guarantees"),
     "How to": (
         *("choosing", "programs", "notebooks", "looking", "generic", "write_an_interpretation"),
         *("composition", "plugins", "analysis", "kernels", "scaling"),

@@ -125,6 +125,19 @@ def test_every_page_of_the_documentation_has_its_place_in_the_site():
     assert [page for page in pages if "/" not in page and f"({page}.md)" not in index] == ["index"]
 
 
+@pytest.mark.parametrize(("page", "least"), [("gallery", 30), ("guarantees", 25)])
+def test_every_line_of_a_page_names_tests_that_exist(page, least):
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    tables = re.findall(r"^\| .* \| Tests \|\n\| --- \| --- \|\n((?:\| .*\n)+)", text, re.MULTILINE)
+    rows = [row for table in tables for row in table.splitlines()]
+    assert len(rows) > least
+    for row in rows:
+        links = re.findall(r"\[(\w+)\]\(\.\./(tests/[\w/]+\.py)\)", row.split("|")[2])
+        assert links, row
+        for name, path in links:
+            assert re.search(rf"^def {name}\(", (ROOT / path).read_text(), re.MULTILINE), row
+
+
 def test_every_interpretation_is_in_the_reference():
     folder = ROOT / "overlay" / "interpretations"
     names = {path.stem for path in folder.iterdir() if path.stem[0] != "_"}

@@ -363,6 +363,12 @@ def test_the_differences_between_the_engines_are_those_of_the_list():
         context(root, -1.0)
     assert math.isnan(context.jit(root)(-1.0))
 
+    def of_class_float(x):
+        return type(x) is float, hasattr(x, "is_integer"), isinstance(x, float)
+
+    assert context(of_class_float, 1.0) == (True, True, True)
+    assert context.jit(of_class_float)(1.0) == (False, False, True)
+
     table = MethodTable("differences")
 
     @table.overlay(numbered)
