@@ -116,7 +116,7 @@ class Method:
     def _translate(self, hint: Any) -> Any:
         if hint is NO_VARARGS:
             return hint
-        return translate(hint, refusal(self.function, self.target))
+        return translate(hint, refusal(self.function, self.target), checked=self.table.check)
 
     @property
     def unresolved(self) -> bool:

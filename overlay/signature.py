@@ -124,8 +124,9 @@ def _loaded(name: str, attribute: str) -> Any | None:
     return module if hasattr(module, attribute) else None
 
 
-def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
-    """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise."""
+def translate(hint: Any, refuse: Callable[[str], OverlayError], *, checked: bool = False) -> Any:
+    """The plum hint for an annotation; ``refuse(reason)`` makes the error to raise. checked: the
+    elements of containers are checked by someone else, and the container decides."""
     hint = without_alias(hint)
     if hint is EMPTY or hint is Any:
         return Any
@@ -153,15 +154,21 @@ def translate(hint: Any, refuse: Callable[[str], OverlayError]) -> Any:
     if origin is typing.Literal:
         return hint
     if origin is typing.Annotated:
-        return translate(typing.get_args(hint)[0], refuse)
+        return translate(typing.get_args(hint)[0], refuse, checked=checked)
     if origin in UNIONS:
-        return functools.reduce(_union, (translate(a, refuse) for a in typing.get_args(hint)))
+        parts = (translate(part, refuse, checked=checked) for part in typing.get_args(hint))
+        return functools.reduce(_union, parts)
     if origin is tuple:
         arguments = typing.get_args(hint)
+        if Ellipsis in arguments and checked:
+            return tuple
         if Ellipsis in arguments:
             raise refuse("the elements of tuple[X, ...] cannot be checked at every call; use tuple")
-        return tuple[tuple(translate(a, refuse) for a in arguments)]  # type: ignore[misc]
+        parts = (translate(part, refuse, checked=checked) for part in arguments)
+        return tuple[tuple(parts)]  # type: ignore[misc]
     if isinstance(origin, type) and issubclass(origin, collections.abc.Iterable):
+        if checked:
+            return origin
         raise refuse(f"the elements of {shown_hint(hint)} cannot be checked at every call")
     return hint
 

@@ -292,6 +292,12 @@ EDITS = (
     *(of_object, of_object_hiding_its_class, of_class_of_object, method, item_of_dict),
     *(method_of_generic, method_of_generic_in_place_of_another, method_of_plum_function),
 )
+# of a list or dict, of an object that is no constant, of functions with methods of their own
+LISTS = {"element_of_list", "length_of_list", "item_of_dict"}
+OBJECTS = {"of_object", "of_object_hiding_its_class", "of_class_of_object", "method"}
+GENERIC = {
+    *("method_of_generic", "method_of_generic_in_place_of_another", "method_of_plum_function"),
+}
 
 
 def method_of_table():

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from edits import EDITS, method_of_table
+from edits import EDITS, GENERIC, LISTS, OBJECTS, method_of_table
 
 from inversion import NoSolution, contract, invert
 from overlay import Context, OverlayError
@@ -110,11 +110,6 @@ CONSUMERS = (
 
 
 # what they cannot do, and say by name before any edit
-LISTS = {"element_of_list", "length_of_list", "item_of_dict"}
-OBJECTS = {"of_object", "of_object_hiding_its_class", "of_class_of_object", "method"}
-GENERIC = {
-    *("method_of_generic", "method_of_generic_in_place_of_another", "method_of_plum_function"),
-}
 REFUSED = {
     **dict.fromkeys(
         (compiled, with_options, compiled_beside, compiled_derivative), LISTS | OBJECTS

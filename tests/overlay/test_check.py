@@ -45,19 +45,35 @@ def test_a_table_does_not_check_unless_asked():
     assert Context(table)(plain, 1) == 2
 
 
-def test_arguments_by_name_alone_are_checked_all_through():
-    def method(x: int, *, names: list[str] = (), **rest: int) -> int:
+def test_arguments_by_name_alone_choose_the_method_and_their_elements_are_checked():
+    def method(x: int, *, names: list[str] = (), **rest: list[int]) -> int:
         return x
 
     def target(x, *, names=(), **rest):
         return "base"
 
     ctx = Context(table_of(method, target=target))
-    assert ctx(lambda: target(1, names=["a"], more=2)) == 1
+    assert ctx(lambda: target(1, names=["a"], more=[2])) == 1
+    assert ctx(lambda: target(1, names=("a",))) == "base"
+    assert ctx(lambda: target(1, more="b")) == "base"
     with pytest.raises(CheckFailed, match="argument 'names' of"):
         ctx(lambda: target(1, names=["a", 2]))
     with pytest.raises(CheckFailed, match=r"argument rest\['more'\] of"):
-        ctx(lambda: target(1, more="b"))
+        ctx(lambda: target(1, more=["b"]))
+
+
+@pytest.mark.parametrize(("hint", "wrong"), [(list[int], ["a"]), (tuple[int, ...], ("a",))])
+def test_the_container_chooses_the_method_and_its_elements_are_checked(hint, wrong):
+    def method(x: int, factors: hint) -> int:
+        return x
+
+    ctx = Context(table_of(method))
+    assert ctx(plain, 1, type(wrong)([1, 2])) == 1
+    assert ctx(plain, 1, {1: 2}) == "base"
+    with pytest.raises(CheckFailed, match="argument 'factors' of"):
+        ctx(plain, 1, wrong)
+    with pytest.raises(OverlayError, match="cannot be checked at every call"):
+        MethodTable("unchecked").overlay(plain)(method)
 
 
 def test_annotations_mean_what_they_mean_in_dispatch():

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overlay import Context, Method, MethodTable
+from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.interpretations.intervals.arrays import fill_arrays
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided, watched
 from overlay.interpretations.intervals.following import (
@@ -119,7 +119,9 @@ def _pieces(args: Sequence[Any], pieces: int) -> Any:
 
 
 def _numbers(found: Any) -> Any:
-    return Interval(found) if type(found) in (float, np.float64) else found
+    # in a derivative, which has an active number be of the class of its value
+    kind = nonoverlay(type)(found)
+    return Interval(found) if kind in (float, np.float64) else found
 
 
 def _joined(found: Sequence[Any], name: str) -> Any:

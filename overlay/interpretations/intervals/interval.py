@@ -30,9 +30,10 @@ class _Fields(NamedTuple):
 def _bound(given: Any, side: float) -> float:
     """A float for a number, on this side of it where no float equals it."""
     exact: Any = given.item() if isinstance(given, np.generic) else given
-    if issubclass(type(exact), float):
-        return exact
-    exact = Fraction(exact)
+    try:
+        return float.__pos__(exact)
+    except TypeError:
+        exact = Fraction(exact)
     try:
         near = float(exact)
     except OverflowError:
@@ -62,8 +63,13 @@ class Interval(_Fields):
     __overlay_underlying__ = "low"
 
     def __new__(cls, low: Any, high: Any = None) -> Interval:
-        if type(low) is float and type(high) is float and low <= high:
-            return tuple.__new__(cls, (low, high))
+        if type(low) is float and type(high) is float:
+            # a program is told so of what stands for a float, too: no method of floats takes that
+            try:
+                if float.__le__(low, high) is True:
+                    return tuple.__new__(cls, (low, high))
+            except TypeError:
+                pass
         try:
             first, last = _bound(low, -1), _bound(low if high is None else high, 1)
         except (TypeError, ValueError):

@@ -403,7 +403,7 @@ def test_addresses_of_this_process_are_not_kept(folder, kind):
 
 def test_an_array_that_has_changed_since_it_was_compiled_is_not_kept(folder):
     source = "import numpy as np\nfrom overlay import Context\ncontext = Context()\n"
-    source += "numbers = np.ones(3)\ndef helper(x): return numbers[0] + x\n"
+    source += "numbers = np.ones(300)\ndef helper(x): return numbers[0] + x\n"
     source += "def program(x): return helper(x)\n"
     names = fresh(source)
     names["context"].jit(lambda x: names["helper"](x))
