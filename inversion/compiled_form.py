@@ -172,7 +172,12 @@ class _Answers(MethodTable):
         self._chosen_in = threading.local()
 
     def chosen(
-        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+        self,
+        method: Method,
+        after: tuple[Method, ...],
+        tables: Sequence[MethodTable],
+        *,
+        compiled: bool = False,
     ) -> None:
         self._chosen_in.tables = tuple(tables)
 

@@ -361,11 +361,13 @@ class Inverse(Readable):
         The distance is Euclidean in ``(x - g) / max(1, |g|)``. Discrete choices are searched
         exactly within the distance of the closest solution so far; along continuous ones the
         distance goes down, to where it is least around.
-        Raises NoSolution where no solution is found, and where the seconds are over: the closest
+        Raises NoSolution where no solution is found, where the function has changed since it was
+        inverted, and where the seconds are over: the closest
         that was found is the error's ``best`` then; NotInvertible for programs with arrays.
         """
         _check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
+        self._refuse_changed()
         *known, guess = known_and_guess or (None,)
         given = self.known_values(known)
         proof = infeasible(self, given)
@@ -381,13 +383,23 @@ class Inverse(Readable):
         Its derivatives are exact up to rounding, those of the arms and turns that are taken.
         Raises NotInvertible where there are not as many unknown inputs as results, or not all of
         them floats, or where a function has no known derivative; NoSolution where the Jacobian is
-        singular at this value, or has a kink.
+        singular at this value, or has a kink, or where the function has changed since.
         """
         from inversion.jacobian import log_abs_det
 
+        self._refuse_changed()
         known, chosen = self._asked(values, theta, named)
         given = tuple(self._definition.cast_known(known))
         return log_abs_det(self, given, lambda: self._solved(given, chosen))
+
+    def _refuse_changed(self) -> None:
+        """Refuse what is not checked by a call of the function."""
+        if self._watch.changed:
+            raise NoSolution(
+                f"{self!r} is out of date: the function has changed since",
+                where=self._definition.where,
+                help="call invert again",
+            )
 
     def _guess(self, guess: Any) -> list[Any]:
         """A guess of the unknown axes, in their types."""

@@ -9,7 +9,7 @@ from typing import Any
 from overlay.errors import AmbiguousMethod
 from overlay.interpreted_values import has_underlying, stands_for_another, underlying
 from overlay.location import caller
-from overlay.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.signature import NO_VARARGS, as_python_type, plum_signature, shown_hint
 from overlay.table import Method, MethodTable
 from overlay.target import INPLACE, describe, type_attribute
 
@@ -102,12 +102,14 @@ def by_types(
 
 def types_for(method: Method, args: Sequence[Any]) -> tuple[type, ...]:
     """The types of arguments that a method is chosen for: of the plain values where it is no rule
-    and accepts these."""
+    and accepts these. A generated method has one type for numpy's scalars that are a Python type
+    too, as in compiled code."""
     if method.generated and not method.table.interprets:
         call = by_values(args, {})
         if call.underlying is not None and reads(method, call.underlying):
-            return tuple(type(underlying(arg)) for arg in args)
-    return tuple(map(type, args))
+            args = tuple(map(underlying, args))
+    types = tuple(map(type, args))
+    return tuple(map(as_python_type, types)) if method.generated else types
 
 
 def reachable(tables: Sequence[MethodTable], target: Any) -> list[Method]:

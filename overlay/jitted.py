@@ -18,7 +18,23 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-__all__ = ["Compiled", "can_compile", "is_dispatcher", "is_kernel", "without_compiling"]
+__all__ = [
+    *("Compiled", "can_compile", "give_options", "is_dispatcher", "is_kernel", "own_options"),
+    "without_compiling",
+]
+
+_OPTIONS = "__overlay_options__"
+
+
+def give_options(function: Any, **options: Any) -> None:
+    """Have a Python function compiled with these of numba's options, whoever calls it, as one that
+    ``@njit`` has made is."""
+    setattr(function, _OPTIONS, options)
+
+
+def own_options(function: Any) -> dict[str, Any]:
+    """The options that a Python function was given."""
+    return getattr(function, "__dict__", {}).get(_OPTIONS, {})
 
 
 class Compiled(Protocol[P, R_co]):

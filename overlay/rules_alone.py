@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from overlay.context import Context
     from overlay.table import Method, MethodTable
 
-__all__ = ["alone", "context_alone", "meets_others", "rules_alone", "used_by"]
+__all__ = ["alone", "as_c_calls", "context_alone", "meets_others", "rules_alone", "used_by"]
 
 KEPT = 256
 _OPERATORS = frozenset(
@@ -32,6 +32,13 @@ def rules_alone() -> Context:
     """The context of the tables in force that interpret, or are faithful: to be entered by
     ``nonoverlay``."""
     return context_alone(tables_in_force())
+
+
+def as_c_calls(context: Context, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Call a function for code in C, which calls operators and functions as they are: with the
+    tables of a context, and those in force that interpret or are faithful, alone."""
+    tables = dict.fromkeys((*tables_in_force(), *reversed(context.tables)))
+    return nonoverlay(context_alone(tuple(tables)))(function, *args, **named)
 
 
 def context_alone(tables: Sequence[MethodTable]) -> Context:
@@ -56,12 +63,14 @@ def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
 
 
 @functools.lru_cache(maxsize=KEPT)
-def alone(method: Method, tables: tuple[MethodTable, ...]) -> Callable[..., Any]:
+def alone(
+    method: Method, tables: tuple[MethodTable, ...], instead: FunctionType | None = None
+) -> Callable[..., Any]:
     """What runs a method of a table that interprets with such tables alone. tables: those in
-    force, innermost first."""
+    force, innermost first. instead: what runs in the place of the method's function."""
     kept = tuple(table for table in tables if table.faithful)
     below = _context(kept[kept.index(method.table) + 1 :])
-    function = method.function
+    function: Any = instead or method.function
     space = {**function.__globals__}
     for name in [name for name, value in space.items() if value is call_next]:
         space[name] = nonoverlay(below.wrap(method.target))
@@ -72,6 +81,7 @@ def alone(method: Method, tables: tuple[MethodTable, ...]) -> Callable[..., Any]
         names.append("*rest")
     own = {"run": nonoverlay(_context(kept).wrap(copy))}
     exec(f"def rule({', '.join(names)}): return run({', '.join(names)})", own)
+    own["rule"].__defaults__ = function.__defaults__
     return own["rule"]
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "Parameter",
     "Parameters",
     "array_type",
+    "as_python_type",
     "key_of",
     "shown_hint",
     "translate",
@@ -329,6 +330,15 @@ def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signa
 
 
 # ---- cache keys ---------------------------------------------------------------------------
+
+
+def as_python_type(kind: type) -> type:
+    """The Python type of numpy's scalars that are one to compiled code; of others the type."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return kind
+    same = ((numpy.float64, float), (numpy.int64, int), (numpy.complex128, complex))
+    return next((python for scalar, python in (*same, (numpy.bool_, bool)) if kind is scalar), kind)
 
 
 def key_of(value: Any) -> Any:

@@ -76,6 +76,7 @@ from overlay.context import (
 from overlay.dispatch import reachable, reads, resolve
 from overlay.errors import NotCompilable
 from overlay.ir import UNKNOWN
+from overlay.jitted import own_options
 from overlay.known_functions import form_in_compiled_code, type_of_function
 from overlay.plugin import entered_plugins
 from overlay.table import Method
@@ -342,7 +343,7 @@ class World:
         key = id(function), None if body is None else body.key, _key_of_options(options)
         found = self._dispatchers.get(key)
         if found is None:
-            own = options_of(function) if is_dispatcher(function) else {}
+            own = options_of(function) if is_dispatcher(function) else own_options(function)
             merged = {**DEFAULTS, **self.options, **own, **(options or {})}
             merged = {name: v for name, v in merged.items() if name not in OWN_OPTIONS}
             pipeline = compiler_for(self, body)
@@ -440,7 +441,7 @@ class World:
         method = self._method(callee, args, names)
         instead = None
         if method is not None:
-            instead = method.table.chosen(method, callee.after, self.tables)
+            instead = method.table.chosen(method, callee.after, self.tables, compiled=True)
         for actual in itertools.product(*map(alternatives, args)):
             if list(actual) != args and self._method(callee, actual, names) is not method:
                 raise NotCompilable(

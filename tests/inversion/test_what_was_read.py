@@ -136,6 +136,9 @@ def test_no_list_of_solutions_is_complete_after_an_edit(kind):
     assert list(found) == []
     assert found.status == "not_exhausted"
     assert "has changed since" in found.reason
+    for ask in (lambda: inverse.nearest(10.0, 2.0), lambda: inverse.log_abs_det(10.0)):
+        with pytest.raises(NoSolution, match="has changed since"):
+            ask()
 
 
 def test_what_was_proved_of_the_function_before_is_not_said_of_it_now():

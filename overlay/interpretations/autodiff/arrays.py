@@ -139,22 +139,41 @@ def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
     return written(f"def method({parameters}):\n{lines}", level, **space)
 
 
+def _is_whole(dtype: Any) -> bool:
+    """Whether an element type is one of integers or truth values: what is made so is constant."""
+    return dtype is not None and np.dtype(dtype).kind in "iub"
+
+
+def _of_type(function: Any, given: str, dtype: str) -> tuple[str, dict[str, Any]]:
+    """The first lines of a method of which an argument is the element type of the result, and what
+    they refer to. given: the arguments without tangents."""
+    lines = (
+        f"if is_whole({dtype}):\n    return call_next({given})\n"
+        f"if {dtype} not in floats:\n    refuse(function)\n"
+    )
+    space = {"is_whole": nonoverlay(_is_whole), "floats": FLOATS, "refuse": refuse_call}
+    return lines, {**space, "function": function}
+
+
 def _declare_linear(level: Level, function: Any, count: int) -> None:
     rest = "".join(f", r{i}" for i in range(count))
-    body = f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
-    method = _method(level, f"a{rest}", body)
+    body, space = "", {}
+    if function in (np.sum, np.mean) and count == 2:
+        body, space = _of_type(function, f"a.value{rest}", "r1")
+    body += f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
+    method = _method(level, f"a{rest}", body, **space)
     declare(level.table, function, method, (level.array, *[Any] * count))
 
 
 def _declare_conversion(level: Level, function: Any, parameters: str, copies: str) -> None:
     """Conversions of an active array to an array of floats; its order in memory is as it is."""
-    body = ""
+    body, space = "", {}
     if "dtype" in parameters:
-        body += "if dtype not in floats:\n    refuse(function)\n"
+        body, space = _of_type(function, "a.value, dtype", "dtype")
     if "ndmin" in parameters:
         body += "if ndmin > a.value.ndim:\n    refuse(function)\n"
     body += f"return array(+a.value, <<+a.tangents[#]>>) if copied({copies}) else a"
-    space = {"function": function, "refuse": refuse_call, "floats": FLOATS, "copied": _copied}
+    space = {**space, "function": function, "refuse": refuse_call, "copied": _copied}
     method = _method(level, f"a, {parameters}", body, **space)
     declare(level.table, function, method, (level.array,))
 
@@ -254,11 +273,11 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
     """Arrays that are made of a list or tuple, with active parts among them."""
     for count in range(most + 1):
         rest = "".join(f", r{i}" for i in range(count))
-        body = (
-            f"if not holds_active(x):\n    return call_next(x{rest})\n"
-            f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
-        )
-        space = parts_of(level)
+        body, space = f"if not holds_active(x):\n    return call_next(x{rest})\n", parts_of(level)
+        if function in (np.array, np.asarray) and count:
+            lines, more = _of_type(function, f"values(x){rest}", "r0")
+            body, space = body + lines, {**space, **more}
+        body += f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
         for kind in (list, tuple):
             method = _method(level, f"x{rest}", body, **space)
             declare(level.table, function, method, (kind, *[Any] * count))

@@ -14,6 +14,7 @@ import numpy as np
 
 from overlay import Context
 from overlay.interpretations.autodiff.errors import refuse_call, refuse_use
+from overlay.rules_alone import as_c_calls
 
 __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
 
@@ -110,7 +111,7 @@ class ActiveNumber(Active):
         raise TypeError("an active number is not subscriptable")
 
     def __round__(self, *digits: int) -> Any:
-        return self.context(round, self, *digits)
+        return as_c_calls(self.context, round, self, *digits)
 
     def __getattr__(self, name: str) -> Any:
         _refuse_attribute(np.float64, "float", name)
@@ -139,7 +140,7 @@ class ActiveArray(Active):
 
     @property
     def flat(self) -> Any:
-        return Flat(self.context(np.ravel, self))
+        return Flat(as_c_calls(self.context, np.ravel, self))
 
     def fill(self, value: Any) -> None:
         self[:] = value  # type: ignore[index]
@@ -148,7 +149,7 @@ class ActiveArray(Active):
         _refuse_attribute(np.ndarray, "ndarray", name)
 
     def reshape(self, *shape: Any) -> Any:
-        return self.context(np.reshape, self, shape[0] if len(shape) == 1 else shape)
+        return as_c_calls(self.context, np.reshape, self, shape[0] if len(shape) == 1 else shape)
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -158,15 +159,15 @@ class ActiveArray(Active):
 
     def __iter__(self) -> Any:
         item: Any = operator.getitem
-        return (self.context(item, self, i) for i in range(len(self.value)))
+        return (as_c_calls(self.context, item, self, i) for i in range(len(self.value)))
 
 
 def _reflected(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
-    """A special method that runs an operator in the context of its class."""
+    """A special method that runs an operator by the rules of its class."""
 
     def method(self: Active, *others: Any, **named: Any) -> Any:
         args = (*others, self) if swapped else (self, *others)
-        return self.context(function, *args, **named)
+        return as_c_calls(self.context, function, *args, **named)
 
     return method
 

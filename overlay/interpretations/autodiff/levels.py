@@ -34,7 +34,8 @@ class LevelTable(MethodTable):
 
     level: depth and rules of its level; enters: those of the level that the place leads to.
     constant: its methods that give what has no derivative. uses: for methods with a rule the
-    functions that the rule computes with.
+    functions that the rule computes with. guarded: what interpreted code runs in the place of a
+    method, since a division by zero in a rule is no error of the program.
     """
 
     def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:
@@ -43,9 +44,15 @@ class LevelTable(MethodTable):
         self._chosen_in = threading.local()
         self.constant: set[Callable[..., Any]] = set()
         self.uses: dict[Callable[..., Any], tuple[Any, ...]] = {}
+        self.guarded: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     def chosen(
-        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+        self,
+        method: Method,
+        after: tuple[Method, ...],
+        tables: Sequence[MethodTable],
+        *,
+        compiled: bool = False,
     ) -> Callable[..., Any] | None:
         """The rule, computed with functions as they are, where a table in force gives one of them
         another meaning."""
@@ -55,8 +62,11 @@ class LevelTable(MethodTable):
             refuse_inside()
         if method.generated or method.function in self.constant:
             return None
+        instead = None if compiled else self.guarded.get(method.function)
         used = self.uses.get(method.function, ())
-        return alone(method, tuple(tables)) if meets_others(used, tables) else None
+        if not meets_others(used, tables):
+            return instead
+        return alone(method, tuple(tables), instead)
 
     @property
     def rules(self) -> tuple[MethodTable, ...]:

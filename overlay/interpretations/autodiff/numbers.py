@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -18,8 +19,9 @@ from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNu
 from overlay.interpretations.autodiff.errors import refuse_call
 from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
 from overlay.interpretations.autodiff.partials import PartialsOf
-from overlay.interpretations.autodiff.rules import RULES, Rule
+from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.jitted import give_options
 from overlay.rules_alone import used_by
 
 __all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
@@ -131,23 +133,42 @@ def _of_rule(
     if spread:
         terms.append("zeros")
     made = "pack" if whole is None else "array" if whole else "number"
-    lines = [
-        f"def method({', '.join(names)}):",
-        f"    value = call_next({values})",
-        f"    p = partials({values}{', value' * takes_result(partials)})",
+    given = f"({values}{', value' * takes_result(partials)})"
+    first = [f"def method({', '.join(names)}):", f"    value = call_next({values})"]
+    last = [
         *(["    zeros = plain_zeros(value)"] if spread else []),
         f"    return {made}(value, <<{' + '.join(terms)}>>)",
     ]
-    method = written(
-        "\n".join(lines),
-        level,
-        call_next=call_next,
-        partials=_own_copy(partials),
-        pack=level.pack,
-        plain_zeros=plain_zeros,
-    )
+    plain = [f"    p = partials{given}"]
+    guarded = [
+        "    try:",
+        f"        p = partials{given}",
+        "    except ArithmeticError:",
+        f"        p = at_the_edge{given}",
+    ]
+    space = {
+        "call_next": call_next,
+        "partials": _own_copy(partials),
+        "at_the_edge": nonoverlay(functools.partial(_at_the_edge, partials)),
+        "pack": level.pack,
+        "plain_zeros": plain_zeros,
+    }
+    give_options(space["partials"], error_model="numpy")
+    method = written("\n".join([*first, *plain, *last]), level, **space)
     level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
+    level.table.guarded[method] = written("\n".join([*first, *guarded, *last]), level, **space)
     return method
+
+
+def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:
+    """What a rule gives where it divides by zero or overflows: infinite, or not a number, as in
+    compiled code. The program has done neither, and would catch the error as one of its own."""
+    if all(type(value) in (float, int, np.float64) for value in values):
+        with np.errstate(all="ignore"), contextlib.suppress(ArithmeticError, ValueError):
+            found = BY_NUMPY.get(partials, partials)(*map(np.float64, values))
+            return tuple(map(float, found))
+    # in a derivative inside another, of which the derivatives are no numbers either
+    return tuple(math.nan * value for value in values)
 
 
 def _own_copy(function: Any) -> Any:

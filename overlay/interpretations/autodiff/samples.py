@@ -9,6 +9,7 @@ from typing import Any
 from overlay import call_next
 from overlay.interpretations.autodiff.arrays import parts_of
 from overlay.interpretations.autodiff.levels import Level, declare, written
+from overlay.rules_alone import used_by
 
 __all__ = ["declare_samples"]
 
@@ -82,3 +83,4 @@ def _declare_sample(level: Level, function: Any, count: int, by: Any) -> None:
     space = {"call_next": call_next, "by": by, **parts_of(level)}
     method = written("\n".join(lines), level, **space)
     declare(level.table, function, method, (Any,) * count)
+    level.table.uses[method] = used_by(by)

@@ -9,7 +9,7 @@ from typing import Any
 from overlay import MethodTable, OverlayError, nonoverlay
 from overlay.enclosures import Bounds
 from overlay.interpretations.intervals.errors import Undecided, watched
-from overlay.interpretations.intervals.interval import Interval
+from overlay.interpretations.intervals.interval import Interval, shown
 from overlay.interpretations.intervals.methods import choose, outside, some_integer
 from overlay.location import name_of
 
@@ -24,7 +24,7 @@ def _not_decided(question: str, x: Bounds, y: Bounds) -> Undecided:
 
 
 def _has_no_value(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bounds) -> Exception:
-    given = f"it is given {' and '.join(str(Interval(*one)) for one in dict.fromkeys((x, y)))}"
+    given = f"it is given {' and '.join(shown(Interval(*one)) for one in dict.fromkeys((x, y)))}"
     if not nowhere:
         return Undecided(f"whether {function} has a value is not decided: {given}")
     if raises is Undecided:

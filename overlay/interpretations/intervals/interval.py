@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from overlay import Context, current_context, enclosures
+from overlay import Context, enclosures, nonoverlay, tables_in_force
 from overlay.enclosures import Bounds, above, below
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
+from overlay.rules_alone import as_c_calls, rules_alone
 
-__all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of"]
+__all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
 
 INF, LARGEST = math.inf, sys.float_info.max
 _NUMBERS = (int, float, np.integer, np.floating)
@@ -133,7 +134,7 @@ class Interval(_Fields):
     def __class__(self) -> Any:
         """In a program float: ``isinstance``, patterns and ``singledispatch`` ask for it, in C
         code too. ``type(x)`` and ``hasattr`` have methods of their own there."""
-        return type(self) if _around() is None else float
+        return float if _in_program() else type(self)
 
     @property
     def real(self) -> Interval:
@@ -152,15 +153,15 @@ class Interval(_Fields):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(float, name):
             raise AttributeError(f"an interval has no attribute {name!r}", name=name, obj=self)
-        raise Undecided(f"float.{name} of {self}: no enclosure is known of it")
+        raise Undecided(f"float.{name} of {shown(self)}: no enclosure is known of it")
 
     def __hash__(self) -> int:
-        if _around() is not None:
-            raise Undecided(f"in a set or dict {self} would be found by its hash")
+        if _in_program():
+            raise Undecided(f"in a set or dict {shown(self)} would be found by its hash")
         raise TypeError("unhashable type: 'Interval': its equality is a question about numbers")
 
     def __getitem__(self, index: Any) -> Any:
-        if _around() is not None:
+        if _in_program():
             raise TypeError("an interval is a number, and has no items: take .low and .high")
         return _pair(self)[index]
 
@@ -169,7 +170,8 @@ class Interval(_Fields):
 
     def __float__(self) -> float:
         raise Undecided(
-            f"{self} is given to code that takes a float, and is not known to hold its results",
+            f"{shown(self)} is given to code that takes a float, and is not known to hold its "
+            "results",
             help="in a program that enclose runs, give the function a method for intervals; of a "
             "single number, take .low",
         )
@@ -180,7 +182,7 @@ class Interval(_Fields):
     def __index__(self) -> int:
         if self.low == self.high == math.floor(self.low):
             return int(self.low)
-        raise Undecided(f"which integer {self} is, for code that takes no interval")
+        raise Undecided(f"which integer {shown(self)} is, for code that takes no interval")
 
     def __complex__(self) -> complex:
         return complex(float(self))
@@ -189,12 +191,12 @@ class Interval(_Fields):
         return _run(round, self, *digits)
 
     def __iter__(self) -> Any:
-        if _around() is not None:
+        if _in_program():
             raise TypeError("an interval is a number, and has no items: take .low and .high")
         return iter(_pair(self))
 
     def __len__(self) -> int:
-        if _around() is not None:
+        if _in_program():
             raise TypeError("an interval is a number, and has no length: take .width")
         return 2
 
@@ -208,9 +210,13 @@ class Interval(_Fields):
         return self.__format__("")
 
     def __format__(self, form: str) -> str:
-        if self.is_empty:
-            return "empty"
-        return f"[{format(self.low, form)}, {format(self.high, form)}]"
+        """In a program the text of the number, where it is one for all."""
+        if not _in_program():
+            return shown(self, form)
+        low, high = (format(bound, form) for bound in _pair(self))
+        if low == high and not self.is_empty:
+            return low
+        raise Undecided(f"which text numbers in {shown(self)} have")
 
     def _repr_latex_(self) -> str:
         return f"$[{self.low!r}, {self.high!r}]$"
@@ -236,6 +242,11 @@ def _pair(x: Interval) -> Bounds:
     return x.low, x.high
 
 
+def shown(x: Interval, form: str = "") -> str:
+    """The text of an interval: of its bounds."""
+    return "empty" if x.is_empty else f"[{format(x.low, form)}, {format(x.high, form)}]"
+
+
 def bounds_of(value: Any) -> Bounds:
     """The bounds of an interval, or of one number."""
     return _pair(value if isinstance(value, Interval) else Interval(value))
@@ -250,15 +261,16 @@ def set_outside(context: Context) -> None:
     _outside[:] = [context]
 
 
-def _around() -> Context | None:
-    """The context of a program that runs on intervals, if one does."""
-    around = current_context()
-    return around if around is not None and _outside[0].tables[0] in around.tables else None
+def _in_program() -> bool:
+    """Whether a program runs on intervals, in whatever contexts inside."""
+    return _outside[0].tables[0] in tables_in_force()
 
 
 def _run(function: Callable[..., Any], *args: Any) -> Any:
-    """A function of intervals that code in C calls, in the context of the program."""
-    return (_around() or _outside[0])(function, *args)
+    """A function of intervals that code in C calls, with the rules that hold for the program."""
+    if _in_program():
+        return nonoverlay(rules_alone())(function, *args)
+    return as_c_calls(_outside[0], function, *args)
 
 
 def _method(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:

@@ -13,7 +13,8 @@ import numpy as np
 from overlay import MethodTable, call_next, nonoverlay
 from overlay.enclosures import above, below
 from overlay.enclosures.arithmetic import scaled
-from overlay.interpretations.intervals.interval import Interval, bounds_of
+from overlay.interpretations.intervals.errors import Undecided
+from overlay.interpretations.intervals.interval import Interval, bounds_of, shown
 from overlay.interpretations.intervals.methods import declare
 from overlay.interpretations.intervals.rules import ORDER, RULES, Rule
 
@@ -170,10 +171,24 @@ def _product_and_sum(x: Any, y: Any, z: Any) -> Any:
 
 
 def _text(form: str, x: Any) -> str:
-    return form % (x,)  # a tuple would be several values
+    return nonoverlay(_text_of)(form, x)
+
+
+def _text_of(form: str, x: Interval) -> str:
+    """The text that all numbers in an interval have."""
+    low, high = form % (x.low,), form % (x.high,)
+    if low == high:
+        return low
+    raise Undecided(f"which text numbers in {shown(x)} have")
+
+
+def _print(*things: Any, **named: Any) -> None:
+    """Shows intervals as they are, for the reader."""
+    call_next(*(shown(x) if isinstance(x, Interval) else x for x in things), **named)
 
 
 def _fill_functions(table: MethodTable) -> None:
+    table.overlay(print)(_print)
     for types in itertools.product((float, int), repeat=2):
         declare(table, math.log, _logarithm, types)
     for types in itertools.product((Interval, float, int), repeat=2):

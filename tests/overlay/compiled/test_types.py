@@ -292,6 +292,23 @@ def test_a_generated_method_is_asked_once_for_each_combination_of_python_types()
     assert asked == [float, int]
 
 
+@pytest.mark.parametrize(
+    ("scalar", "python"),
+    [(np.float64, float), (np.int64, int), (np.bool_, bool), (np.complex128, complex)],
+)
+def test_a_generated_method_has_one_type_for_a_scalar_that_is_a_python_type(scalar, python):
+    table, asked = MethodTable("asked"), []
+
+    @table.generated(numbered)
+    def made(x):
+        asked.append(x)
+        return lambda v: 1
+
+    context = Context(table)
+    assert context(numbered, scalar(1)) == context.jit(numbered)(scalar(1)) == 1
+    assert asked == [python, python]
+
+
 @plum.dispatch
 def area(x: float):
     return math.sin(x)
@@ -369,6 +386,11 @@ def test_the_differences_between_the_engines_are_those_of_the_list():
     assert context(of_class_float, 1.0) == (True, True, True)
     assert context.jit(of_class_float)(1.0) == (False, False, True)
 
+    def to_a_power(n):
+        return 2**-n
+
+    assert (context(to_a_power, 2), context.jit(to_a_power)(2)) == (0.25, 0)
+
     table = MethodTable("differences")
 
     @table.overlay(numbered)
@@ -394,7 +416,14 @@ def test_the_differences_between_the_engines_are_those_of_the_list():
     def promoted(n):
         return numbered(n + 1)
 
+    def counted(n):
+        found = 0
+        for i in range(n):
+            found = numbered(i)
+        return found
+
     differing = Context(table)
+    assert (differing(counted, True), differing.jit(counted)(True)) == (1, 0)
     assert (differing(unified, 1), differing.jit(unified)(1)) == (1, 3)
     assert (differing(numbered, 0.5), differing.jit(numbered)(0.5)) == (0, 3)
     assert (differing(promoted, np.uint8(1)), differing.jit(promoted)(np.uint8(1))) == (2, 1)

@@ -13,16 +13,17 @@ from overlay.interpretations.autodiff.rules.rule import Rule, rule
 from overlay.interpretations.autodiff.rules.special import SPECIAL
 from overlay.interpretations.autodiff.rules.trigonometric import trigonometric
 
-__all__ = ["RULES", "Rule", "rule"]
+__all__ = ["BY_NUMPY", "RULES", "Rule", "rule"]
 
+_FAMILIES = (exponential, trigonometric, hyperbolic)
+_OF_MATH = tuple(each for family in _FAMILIES for each in family(math))
+_OF_NUMPY = tuple(each for family in _FAMILIES for each in family(elementwise))
+BY_NUMPY = {one.partials: other.partials for one, other in zip(_OF_MATH, _OF_NUMPY, strict=True)}
+"""The partial derivatives of math's functions, computed with numpy's: these raise nothing."""
 RULES: tuple[Rule, ...] = (
     *ARITHMETIC,
-    *exponential(math),
-    *exponential(elementwise),
-    *trigonometric(math),
-    *trigonometric(elementwise),
-    *hyperbolic(math),
-    *hyperbolic(elementwise),
+    *_OF_MATH,
+    *_OF_NUMPY,
     *POWERS,
     *ARRAYS_OF_POWERS,
     *SPECIAL,

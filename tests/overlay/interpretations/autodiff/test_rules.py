@@ -175,3 +175,58 @@ def test_an_adjoint_that_is_replaced_holds_in_compiled_code_made_before():
     assert run(np.ones(2)).tolist() == [2.0, 0.0]
     slope_of(5.0)
     assert run(np.ones(2)).tolist() == [5.0, 0.0]
+
+
+EDGES = (
+    *((math.sqrt, 0.0, math.inf), (math.cbrt, 0.0, math.inf), (math.asin, 1.0, math.inf)),
+    *((math.acos, 1.0, -math.inf), (math.acosh, 1.0, math.inf)),
+    *((lambda x: x**0.5, 0.0, math.inf), (lambda x: math.pow(x, 0.5), 0.0, math.inf)),
+    *((lambda x: math.hypot(x, 0.0), 0.0, math.nan), (lambda x: math.dist([x], [0.0]), 0.0, None)),
+    (lambda x: math.atan2(x, 0.0), 0.0, math.nan),
+)
+
+
+@pytest.mark.parametrize(("f", "at", "wanted"), EDGES)
+def test_a_rule_that_divides_by_zero_is_no_error_of_the_program(f, at, wanted):
+    def caught(x):
+        try:
+            return f(x)
+        except ArithmeticError:
+            return 5.0 * x
+
+    assert caught(at) == f(at)
+    found = derivative(caught)(at)
+    assert (
+        not math.isfinite(found) if wanted is None else found == pytest.approx(wanted, nan_ok=True)
+    )
+    assert not math.isfinite(derivative(caught, order=2)(at))
+
+
+@pytest.mark.parametrize(
+    ("f", "at"), [(lambda x: math.sqrt(x), 0.0), (lambda x: math.asin(x), 1.0)]
+)
+def test_nor_is_it_in_compiled_code(f, at):
+    def caught(x):
+        try:
+            y = f(x)
+        except Exception:
+            y = 5.0 * x
+        return y
+
+    assert Context().jit(lambda x: autodiff(caught, x))(at) == math.inf
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(np.array([10 * x], dtype=int)[0]) * x,
+        lambda x: float(np.asarray([10 * x, x], dtype=np.int32)[0]) * x,
+        lambda x: float(np.asarray(np.array([10 * x]), dtype=int)[0]) * x,
+        lambda x: float(np.array([10 * x], dtype=bool)[0]) * x,
+        lambda x: float(np.sum(np.array([10 * x, x]), dtype=int)) * x,
+        lambda x: float(np.mean(np.array([10 * x, x]), dtype=float)) * x,
+    ],
+)
+def test_what_numpy_makes_whole_is_constant(f):
+    x, step = 0.75, 1e-6
+    assert derivative(f)(x) == pytest.approx((f(x + step) - f(x - step)) / (2 * step))

@@ -343,11 +343,26 @@ def test_an_integer_that_is_not_decided_is_each_in_turn():
         enclose(item, Interval(0.0, 1e9), undecided="follow")
 
 
-def test_texts_of_intervals():
-    def program(x, form, number):
-        return f"{x:.1f} " + form % x + number % 3
+BY_PERCENT = "%.1f"
 
-    assert enclose(program, Interval(1, 2), "%s ", "%d") == "[1.0, 2.0] [1.0, 2.0] 3"
+
+@pytest.mark.parametrize("text", [lambda x: f"{x:.1f}", str, lambda x: BY_PERCENT % x])
+def test_the_text_of_an_interval_is_that_of_its_numbers_or_not_decided(text):
+    def is_half(x):
+        return 1.0 if text(x) == "0.5" else 2.0
+
+    assert is_half(0.5) == 1.0
+    assert enclose(is_half, Interval(0.5)).equals(Interval(1.0))
+    assert enclose(is_half, Interval(0.7)).equals(Interval(2.0))
+    with pytest.raises(Undecided, match=r"which text numbers in \[0\.4, 0\.6\] have"):
+        enclose(is_half, Interval(0.4, 0.6))
+    assert enclose(lambda x: BY_PERCENT % 3, Interval(1, 2)) == "3.0"
+
+
+def test_intervals_are_printed_as_they_are(capsys):
+    enclose(lambda x: print("here", x, 2.0, sep=": "), Interval(1, 2))
+    assert capsys.readouterr().out == "here: [1.0, 2.0]: 2.0\n"
+    assert f"{Interval(1, 2):.2f} {Interval(3)}" == "[1.00, 2.00] [3.0, 3.0]"
 
 
 ARRAY_RULES = [f for r in RULES for f in r.spellings if isinstance(f, np.ufunc)]
