@@ -26,6 +26,7 @@ from inversion.arrays.limits import has_arrays
 from inversion.boxes import BOXES, from_boxes, has_boxes
 from inversion.errors import NoSolution, NotInvertible, OutsideDomain
 from inversion.finite import is_by_trial
+from inversion.negative_powers import negative_powers
 from inversion.parameters import ParameterSpace
 from inversion.plan import Root
 from inversion.repeated import Repeated, size_of
@@ -361,6 +362,7 @@ def is_exact(inverse: Inverse) -> bool:
         and not any(
             isinstance(step, Root) or step.solved.mode.incomplete for step in inverse.program.steps
         )
+        and not any(negative_powers(inverse.origin.statements, inverse.domains))
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.contraction import Box, Nothing, Values, contracted
 from inversion.contraction.values import LARGEST, values
+from inversion.negative_powers import negative_powers
 from inversion.program import Variable
 from inversion.search import box_of
 from inversion.trees import leaves, rebuilt
@@ -34,7 +35,10 @@ Arguments = list[Any]
 
 def has_boxes(inverse: Inverse) -> bool:
     """Whether arguments are looked for in boxes: they are all numbers, of Python's own."""
-    return all(variable.kind in KINDS for variable in inverse.origin.inputs)
+    program = inverse.origin
+    if any(negative_powers(program.statements, inverse.domains)):
+        return False
+    return all(variable.kind in KINDS for variable in program.inputs)
 
 
 def from_boxes(

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from inversion.contraction import Box, Nothing, Values, contracted, first_box, narrowed, point
 from inversion.contraction.values import inside
-from inversion.errors import NoSolution, WrongArguments
+from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from inversion.invert import _inputs
 from inversion.lifting import lift
+from inversion.negative_powers import REMEDY, negative_powers
 from inversion.passes import SIMPLIFY, fold
 from inversion.program import Program, Variable
 from inversion.trees import Node, Tree
@@ -189,6 +190,12 @@ def _problem(
     inputs, _ = _inputs(f, [kind for _, kind in given])
     lifted = lift(f, inputs, context, root_finding=False)
     program = functools.reduce(lambda p, rewrite: rewrite(p), PASSES, lifted.program)
+    for power in negative_powers(program.statements, _declared(program, given)):
+        raise NotInvertible(
+            f"{power} of {describe(f)} is no integer where the exponent is negative",
+            where=power.where,
+            help=REMEDY,
+        )
     results = dict(_results(f, lifted.axes[RETURN], returns))
     box = first_box(program, {})
     for variable, (allowed, _) in zip(program.inputs, given, strict=True):
@@ -200,6 +207,18 @@ def _problem(
             f"{describe(f)} gives nothing in {returns!r}: {nothing.why}", where=nothing.where
         ) from None
     return _Problem(f if context is None else context.wrap(f), program, first, results)
+
+
+def _declared(program: Program, given: Sequence[tuple[Values, Any]]) -> dict[str, Domain]:
+    """The domains of integers that boxes are, by input."""
+    found: dict[str, Domain] = {}
+    for variable, (allowed, kind) in zip(program.inputs, given, strict=True):
+        if kind is int and allowed.pieces:
+            low, high = (
+                int(end) if abs(end) < math.inf else None for end in (allowed.low, allowed.high)
+            )
+            found[variable.name] = Integers(low, high)
+    return found
 
 
 def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[Values, Any]:

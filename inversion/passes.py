@@ -14,6 +14,7 @@ from inversion.structured import Narrowed, Structured
 from primitives import NoSolution, Relation
 from primitives.bits import integers_bitwise
 from primitives.integer import mod_int
+from primitives.integer_powers import power_int
 from primitives.several import PAIRS, divmod_int
 from primitives.shifts import rshift_int
 
@@ -39,6 +40,8 @@ def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...]
     # a function that can only be run forward may not be a function of its arguments
     if len(values) < len(arguments) or len(rule.modes) == 1:
         return None
+    if rule is power_int and values[0] != 0 and values[1] < 0:
+        return (Constant(values[0] ** values[1]),)  # a float
     try:
         with np.errstate(all="ignore"):
             found = rule(*values)

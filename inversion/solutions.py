@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from inversion.arguments import goes_on
+from inversion.contraction import Nothing
 from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution, WrongArguments
 from inversion.finite import MOST_TRIED, count_of, listed
+from inversion.negative_powers import REMEDY, negative_powers
 from inversion.parameters import Parameter, ParameterSpace
 from inversion.plan import left_out
 from inversion.progress import Progress, SearchProgress
 from inversion.repeated import filled
-from inversion.search import State, Unproved, infeasible, states
+from inversion.search import State, Unproved, box_of, infeasible, states
 from inversion.trees import taken_apart
 from overlay.location import caller
 from primitives.errors import reason_of
@@ -32,6 +35,8 @@ __all__ = ["SolutionBranch", "Solutions", "branch_of", "search", "solved"]
 SOLVED, SEARCHED = 1e-12, 1e-7  # relative: nearer solutions, and nearer roots, are one
 BESIDE = 1e-5  # relative: a refused candidate so near to a solution is that one
 TRIED_AT_ONCE = 100
+MOST_FEW = 4096
+"""Combinations of integers that are gone through where sets leave so few."""
 SHOWN = 6  # branches in a repr
 UNCERTAIN = re.compile("lost digits|overflow")  # a refusal that does not tell there is none
 
@@ -169,8 +174,9 @@ def search(
     noted = Unproved() if unproved is None else unproved
     space = inverse.parameters
     given = {p.name: filled(p.domain, fixed[p.name]) for p in space if p.name in fixed}
-    if is_small(inverse):
-        yield from enumerated(inverse, known, given, budget, noted)
+    few = few_arguments(inverse, known)
+    if few is not None:
+        yield from enumerated(inverse, known, few, given, budget, noted)
         return
     seen = _Seen(inverse)
     refused = _Refused()
@@ -189,6 +195,9 @@ def search(
     refused.tell(noted)
     for rule, why in left_out(inverse.program):
         noted.add(f"mode of {rule}", f"{rule}: {why}")
+    for power in negative_powers(inverse.origin.statements, inverse.domains):
+        why = "exponents below 0, which give floats, are not looked for"
+        noted.add("power", f"{power}   {power.where}: {why}; {REMEDY}")
 
 
 def is_small(inverse: Inverse) -> bool:
@@ -196,9 +205,36 @@ def is_small(inverse: Inverse) -> bool:
     return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= MOST_TRIED
 
 
+def few_arguments(inverse: Inverse, known: tuple[Any, ...]) -> list[Sequence[Any]] | None:
+    """The values of each unknown axis that may lead to what is known, where these are few and no
+    floats: of declared domains; and of integers beside floats, whose rounding on the way back
+    would lose solutions, what is left of them by sets pushed backwards."""
+    if is_small(inverse):
+        return [listed(domain) for domain in inverse.unknown_domains()]
+    program = inverse.origin
+    inputs = {v.name: v for v in program.inputs}
+    unknown = [inputs.get(axis) for axis in inverse.unknown]
+    whole = all(v is not None and v.kind in (int, bool) for v in unknown)
+    if not whole or not any(v.kind is float for v in program.variables) or goes_on(inverse):
+        return None
+    try:
+        box = box_of(inverse, known)
+    except Nothing:
+        return [()]
+    sets = [box.get(v) for v in unknown if v is not None]
+    if any(s is None or not s.whole or s.nan for s in sets):
+        return None
+    found = [s for s in sets if s is not None]
+    if not math.prod(s.count() for s in found) <= MOST_FEW:
+        return None
+    kinds = [v.kind for v in unknown if v is not None]
+    return [[kind(n) for n in s.members()] for kind, s in zip(kinds, found, strict=True)]
+
+
 def enumerated(
     inverse: Inverse,
     known: tuple[Any, ...],
+    domains: Sequence[Sequence[Any]],
     fixed: Mapping[str, Any],
     budget: int | None,
     unproved: Unproved,
@@ -207,7 +243,6 @@ def enumerated(
     given = dict(zip(inverse.known, known, strict=True))
     wanted = given.pop(RETURN)
     names = inverse.parameters.names
-    domains = [listed(domain) for domain in inverse.unknown_domains()]
     for step, answer in enumerate(itertools.product(*domains)):
         if step and step % TRIED_AT_ONCE == 0:
             yield None

@@ -33,6 +33,9 @@ GOLDEN = 0.6180339887498949  # its multiples spread over the unit interval
 COMPUTED = 1e-12  # relative: how far off a number is that was solved for
 
 
+ROUNDING = 1e-9
+
+
 class Solver:
     """Solves statements, and says where their solutions lie."""
 
@@ -68,7 +71,7 @@ class Solver:
         found = dict(zip(step.solved.unknown, answers, strict=True))
         for variable, value in found.items():
             allowed = state.box.get(variable)
-            if allowed is not None and allowed.whole and not allowed.contains(value):
+            if allowed is not None and allowed.whole and not _holds(allowed, value):
                 return None
         return state.having(values={**state.values, **found})
 
@@ -197,6 +200,22 @@ class Solver:
 
 def _forward(statement: Statement, mode: Mode) -> Solved:
     return Solved(statement, mode, statement.results)
+
+
+def is_near(value: Any, wanted: Any) -> bool:
+    """Whether a value is the one that is wanted, but for rounding on the way back to it; answers
+    are checked forwards all the same."""
+    if type(value) is not float or type(wanted) is not float:
+        return bool(value == wanted)
+    return value == wanted or math.isclose(value, wanted, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
+def _holds(allowed: Values, value: Any) -> bool:
+    """Whether a set of integers has a number, but for rounding."""
+    if type(value) is not float or not math.isfinite(value):
+        return allowed.contains(value)
+    near = float(round(value))
+    return allowed.contains(near) and is_near(value, near)
 
 
 def _in_codomain(value: Any, codomain: Domain | None) -> Any:

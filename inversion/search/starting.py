@@ -16,6 +16,7 @@ from inversion.contraction import (
     point,
 )
 from inversion.errors import NoSolution
+from inversion.negative_powers import negative_powers
 from inversion.program import Program, Variable
 from inversion.search.state import Frame, State
 from inversion.search.unproved import Unproved
@@ -56,6 +57,8 @@ def box_of(
     """
     program = inverse.origin
     box = narrowed(program, first_box(program, inverse.domains), within or {})
+    if any(negative_powers(program.statements, inverse.domains)):
+        return box
     return contracted(program, narrowed(program, box, _allowed(inverse, known)))
 
 

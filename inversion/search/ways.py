@@ -32,7 +32,7 @@ from inversion.program import Variable
 from inversion.roots import find_root
 from inversion.search.isolation import roots_of
 from inversion.search.slopes import difference, slope
-from inversion.search.solving import REFUSALS, Solver
+from inversion.search.solving import REFUSALS, Solver, is_near
 from inversion.search.state import (
     EFFORT,
     Frame,
@@ -242,7 +242,7 @@ class Search:
             typed = [v.kind(n) for v, n in zip(unknown, integers, strict=True)]
             axes = {**known, **dict(zip(mode.unknown, typed, strict=True))}
             try:
-                fits = rule(*(axes[axis] for axis in rule.axes)) == axes[RETURN]
+                fits = is_near(rule(*(axes[axis] for axis in rule.axes)), axes[RETURN])
                 given = mode.recover(*(axes[a] for a in mode.recovers)) if mode.recover else ()
             except REFUSALS:
                 fits, given = False, ()
