@@ -1,5 +1,5 @@
-"""Powers of integers whose exponent may be negative: Python gives a float there, and the relation of
-powers, which is one of integers, has no answer."""
+"""Powers of integers whose exponent may be negative: Python gives a float there, and the relation
+of powers, which is one of integers, has no answer."""
 
 from __future__ import annotations
 

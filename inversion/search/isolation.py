@@ -108,7 +108,7 @@ class _Roots:
 
     def levels(self) -> Iterator[float | tuple[float, float]]:
         """Of intervals on which the equation holds the wide ones, and of others one root each."""
-        beside = [(x - self.apart(x), x + self.apart(x)) for x in self.found]
+        beside = [_finite(x - self.apart(x), x + self.apart(x)) for x in self.found]
         near = self.level
         # those side by side are one, and those around a root that has been found
         for low, high in _merged([*near, *beside]) if near else ():

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inversion import NoSolution, Solutions, WrongArguments, invert
+from inversion import NoSolution, NotInvertible, Solutions, WrongArguments, contract, invert
 from inversion.deadline import OutOfTime, check_deadline, limited
+from overlay.interpretations.intervals import Interval as Enclosure
 from primitives import Integers, Interval
 
 
@@ -171,6 +172,78 @@ def test_where_there_is_no_solution_the_reason_has_the_proof():
     assert not found
     assert found.status == "complete"
     assert "no solution" in found.reason
+
+
+LEVEL = (
+    (lambda x: abs(x) - x, (1.0, 1e-3, 1e9)),
+    (lambda x: math.floor(x) - x, (1.0, 2.0, -3.0)),
+    (lambda x: x / abs(x) - 1, (2.0, 3.0)),
+    (lambda x: max(x, 0.0) * x, (-1.0, -2.0)),
+    (lambda x: math.erf(x) + math.erf(-x), (0.5, -2.0)),
+)
+
+
+@pytest.mark.parametrize(("f", "roots"), LEVEL)
+def test_roots_that_fill_a_range_are_a_family(f, roots):
+    found = invert(f, float).solutions(0.0)
+    branches = list(found)
+    for root in roots:
+        assert f(root) == 0.0
+        assert found.status != "complete" or any(b.contains(root) for b in branches)
+    for branch in branches:
+        if branch.is_point:
+            assert f(*branch.point) == pytest.approx(0.0, abs=1e-11)
+
+
+def test_a_range_in_one_unknown_leaves_the_other_what_it_may_be():
+    found = invert(lambda x, y: (x * y, abs(x) - x), float, float).solutions((0.0, 0.0))
+    branches = list(found)
+    for point in ((2.0, 0.0), (0.0, 3.0)):
+        assert any(branch.contains(*point) for branch in branches)
+
+
+BESIDE_FLOATS = (
+    *((lambda n: n + 4 / 3, 1), (lambda n: n * 0.1, 3), (math.sqrt, 3), (math.log, 5)),
+    *((lambda n: math.tanh(n / 7), 4), (lambda n: n * 0.1 + 0.2, -7)),
+    (lambda n: math.floor(n + 4 / 3), 1),
+)
+
+
+@pytest.mark.parametrize(("f", "n"), BESIDE_FLOATS)
+def test_an_integer_beside_floats_is_not_lost_by_rounding(f, n):
+    inverse = invert(f, int)
+    found = inverse.solutions(f(n))
+    assert [branch.point for branch in found] == [(n,)]
+    assert found.status == "complete"
+    assert inverse(f(n)) == (n,)
+
+
+def test_powers_with_negative_exponents_prove_nothing():
+    def halves(x: float):
+        total = 0.0
+        for n in range(3):
+            total += x * 2 ** (-n)
+        return total
+
+    assert invert(halves)(1.75) == (1.0,)
+    assert [b.point for b in invert(halves).solutions(1.75)] == [(1.0,)]
+
+    def power(n, m):
+        return (n**m) * 1.0
+
+    assert power(2, -2) == 0.25
+    inverse = invert(power, int, int)
+    found = inverse.solutions(0.25, limit=5, timeout=1)
+    assert list(found) == []
+    assert found.status in ("not_exhausted", "timeout")
+    with pytest.raises(NoSolution) as refused:
+        inverse(0.25)
+    assert not refused.value.proved
+    with pytest.raises(NotInvertible, match="no integer where the exponent is negative"):
+        contract(lambda x, n: x * 2**n, Enclosure(-10, 10), -1, returns=0.25)
+    declared = invert(power, int, int, domain={"m": Integers(0, 9), "n": Integers(-9, 9)})
+    found = declared.solutions(0.25)
+    assert (list(found), found.status) == ([], "complete")
 
 
 def test_a_relation_that_leaves_solutions_out_is_named():
