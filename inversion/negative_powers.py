@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from inversion.program import Constant, Statement, Variable
+from inversion.program import Constant, Statement
 from inversion.structured import Structured
 from primitives import Domain, Integers
 from primitives.integer_powers import power_int
@@ -31,5 +31,5 @@ def _is_from_0(statement: Statement, domains: Mapping[str, Domain]) -> bool:
     exponent = statement.arguments[1]
     if isinstance(exponent, Constant):
         return bool(exponent.value >= 0)
-    declared = domains.get(exponent.name) if isinstance(exponent, Variable) else None
+    declared = domains.get(exponent.name)
     return isinstance(declared, Integers) and declared.low is not None and declared.low >= 0

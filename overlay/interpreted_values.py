@@ -16,7 +16,11 @@ from typing import Any, Final
 from overlay.target import type_attribute
 
 __all__ = [
-    *("UNDERLYING", "has_underlying", "is_interpreted", "plain_values", "stands_for_another"),
+    "UNDERLYING",
+    "has_underlying",
+    "is_interpreted",
+    "plain_values",
+    "stands_for_another",
     "underlying",
 ]
 

@@ -19,7 +19,12 @@ P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
 __all__ = [
-    *("Compiled", "can_compile", "give_options", "is_dispatcher", "is_kernel", "own_options"),
+    "Compiled",
+    "can_compile",
+    "give_options",
+    "is_dispatcher",
+    "is_kernel",
+    "own_options",
     "without_compiling",
 ]
 

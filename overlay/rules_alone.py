@@ -79,7 +79,7 @@ def alone(
     names = [f"a{i}" for i in range(function.__code__.co_argcount)]
     if function.__code__.co_flags & inspect.CO_VARARGS:
         names.append("*rest")
-    own = {"run": nonoverlay(_context(kept).wrap(copy))}
+    own: dict[str, Any] = {"run": nonoverlay(_context(kept).wrap(copy))}
     exec(f"def rule({', '.join(names)}): return run({', '.join(names)})", own)
     own["rule"].__defaults__ = function.__defaults__
     return own["rule"]

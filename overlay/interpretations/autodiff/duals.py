@@ -34,7 +34,7 @@ class Active:
     __overlay_underlying__ = "value"
 
     @property
-    def __class__(self) -> Any:
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """That of the value: what ``isinstance``, patterns and ``singledispatch`` go by in C code
         and in Python. ``type(x)`` has a method of its own in the context."""
         return self.value.__class__

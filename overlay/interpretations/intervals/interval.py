@@ -131,7 +131,7 @@ class Interval(_Fields):
     # ---- as a number that programs use ----
 
     @property
-    def __class__(self) -> Any:
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """In a program float: ``isinstance``, patterns and ``singledispatch`` ask for it, in C
         code too. ``type(x)`` and ``hasattr`` have methods of their own there."""
         return float if _in_program() else type(self)
@@ -269,7 +269,8 @@ def _in_program() -> bool:
 def _run(function: Callable[..., Any], *args: Any) -> Any:
     """A function of intervals that code in C calls, with the rules that hold for the program."""
     if _in_program():
-        return nonoverlay(rules_alone())(function, *args)
+        run: Any = nonoverlay(rules_alone())
+        return run(function, *args)
     return as_c_calls(_outside[0], function, *args)
 
 
