@@ -253,7 +253,9 @@ class Context:
         stack = self._alone if outer is None else outer.push(self)
         token, key = stack_in_force.set(stack), key_in_force.set(stack.key)
         try:
-            return stack.python.enter(f)(*args, **kwargs)
+            engine = stack.python
+            result = engine.enter(f)(*args, **kwargs)
+            return engine.pinned(result) if engine.pins else result
         except RecursionError as error:
             stack.python.explain_recursion(error)
             raise

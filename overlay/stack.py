@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import weakref
 from collections.abc import Generator
 from contextvars import ContextVar
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.context import Context
     from overlay.generics import Generic
-    from overlay.python.engine import PythonEngine
     from overlay.python.entering import Entering
     from overlay.report import Record
 
@@ -103,15 +103,23 @@ class Stack:
         return (self.context.record, *(() if outer is None else outer.records))
 
     @cached_property
-    def python(self) -> PythonEngine:
-        """The Python engine for these tables. Raises UnsupportedPython on a version that it
-        does not know."""
-        require_rewritable()
-        from overlay.python.engine import PythonEngine
+    def python(self) -> Any:
+        """The Python engine for these tables, which is a PythonEngine or stands for one. Raises
+        UnsupportedPython on a version that it does not know."""
+        engine: Any = self._intercepting() if os.environ.get("OVERLAY_INTERCEPT") == "1" else None
+        if engine is None:
+            require_rewritable()
+            from overlay.python.engine import PythonEngine
 
-        engine = PythonEngine(self)
+            engine = PythonEngine(self)
         weakref.finalize(self, engine.release).atexit = False
         return engine
+
+    def _intercepting(self) -> Any:
+        """The engine that is to come, where it can serve these tables; None elsewhere."""
+        from overlay.python.interception import InterceptingEngine, serves
+
+        return InterceptingEngine(self) if serves(self) else None
 
     @cached_property
     def joined(self) -> Context:

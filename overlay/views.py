@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from overlay.generics import Generic
     from overlay.report import Hits
 
-__all__ = ["View", "view_of"]
+__all__ = ["View", "may_keep", "view_of"]
 
 Memo = dict[Any, Any]
 _MOST = 10_000
@@ -66,10 +66,13 @@ class View:
         """The same, with the arguments in a tuple and a dict."""
         if kwargs:
             args, kwargs = as_positional(self.generic.signature, args, kwargs)
-        found = None if kwargs else self._kept(args)
-        if found is None:
-            found = self.select(args, kwargs)
+        found = self.select(args, kwargs) if kwargs else self.found(args)
         return found(*args, **kwargs)
+
+    def found(self, args: tuple[Any, ...]) -> Callable[..., Any]:
+        """The implementation for these arguments, as it was kept or is found now."""
+        kept = self._kept(args)
+        return self.select(args, {}) if kept is None else kept
 
     def _kept(self, args: tuple[Any, ...]) -> Any:
         try:
@@ -93,7 +96,7 @@ class View:
             instead = method.table.chosen(method, self.after, self.tables)
             found, lasting = self.method(method, args, instead), True
             found = found if self.hits is None else self.hits.hit(method, found)
-        if lasting and not kwargs and self.keeps() and all(map(_may_keep, args)):
+        if lasting and not kwargs and self.keeps() and all(map(may_keep, args)):
             with LOCK:
                 if version == self.version:
                     self._keep(args, found, version)
@@ -169,7 +172,7 @@ class View:
                 memo.clear()
 
 
-def _may_keep(value: Any) -> bool:
+def may_keep(value: Any) -> bool:
     """Whether what calls with a value resolve to may be kept by its type."""
     return compares_by_identity(value) and not has_underlying(value)
 

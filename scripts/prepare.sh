@@ -37,12 +37,18 @@ if ! fits "$@"; then
     "$python" -m venv "$VENV" || exit 1
     stale=all
 else
-    stale=$(find pyproject.toml "$CONSTRAINTS" -newer "$VENV/ready")
+    stale=$(find pyproject.toml setup.py overlay/_native/*.[ch] "$CONSTRAINTS" -newer "$VENV/ready")
 fi
+# before what is to be compiled
+CC=$(sh "$here/compiler.sh") || {
+    install_compiler \
+        || echo "left out: what needs a C compiler, since ziglang cannot be installed; CC=/path/to/cc names one"
+    CC=$(sh "$here/compiler.sh")
+    stale=${stale:-compiler}
+}
+export CC
 if [ -n "$stale" ]; then
     rm -f "$VENV/ready" # an environment without it is made anew: here one may be interrupted
     install '.[dev,demo,bench]' || exit 1
     touch "$VENV/ready"
 fi
-sh "$here/compiler.sh" >/dev/null || install_compiler \
-    || echo "left out: what needs a C compiler, since ziglang cannot be installed; CC=/path/to/cc names one"

@@ -13,14 +13,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "scripts" / "smoke.py"
-BUILD = (sys.executable, "-m", "hatchling", "build")
+BUILD = (sys.executable, "-m", "build", "--no-isolation")
 PIP = ("-I", "-m", "pip", "install", "-q", "--disable-pip-version-check")
 
 
 def built(folder: Path) -> list[Path]:
     """The wheel and the sdist, made anew in a folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([*BUILD, "-d", folder], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    subprocess.run([*BUILD, "-o", folder], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     return sorted(folder.iterdir(), key=lambda file: file.suffix == ".gz")
 
 

@@ -4,6 +4,7 @@ import re
 import runpy
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import zipfile
@@ -52,7 +53,7 @@ def test_importing_inversion_does_not_import_what_few_programs_need(package):
 def built(tmp_path_factory):
     """The names in the wheel, and those in the sdist without its folder."""
     folder = tmp_path_factory.mktemp("built")
-    build = [sys.executable, "-m", "hatchling", "build", "-d", folder]
+    build = [sys.executable, "-m", "build", "--no-isolation", "-o", folder]
     subprocess.run(build, check=True, cwd=ROOT, capture_output=True)
     (wheel,), (sdist,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -62,7 +63,8 @@ def built(tmp_path_factory):
 
 def files_of(*folders: str) -> set[str]:
     paths = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.is_file()]
-    return {str(p.relative_to(ROOT)) for p in paths if "__pycache__" not in p.parts}
+    made = ("__pycache__", ".so")  # by Python and by the compiler
+    return {str(p.relative_to(ROOT)) for p in paths if not {*p.parts, p.suffix} & {*made}}
 
 
 def test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else(built):
@@ -70,14 +72,19 @@ def test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else
     assert {f"{package}/py.typed" for package in PACKAGES} <= names
     metadata = f"overlay_dispatch-{PROJECT['version']}.dist-info"
     ours = {name for name in names if not name.startswith(f"{metadata}/")}
-    assert ours == files_of(*PACKAGES) | {"overlay_dispatch.py", "pytest_overlay.py"}
+    written = {name for name in ours if not name.endswith(".so")}
+    source = {name for name in files_of(*PACKAGES) if not name.endswith((".c", ".h"))}
+    assert written == source | {"overlay_dispatch.py", "pytest_overlay.py"}
+    compiled = f"overlay/_native/intercept{sysconfig.get_config_var('EXT_SUFFIX')}"
+    assert ours - written == {compiled}
 
 
 def test_sdist_holds_what_the_tests_and_the_targets_of_make_need(built):
     configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
     asked = configured["ini_options"]
     folders = {path.partition("/")[0] for path in (*asked["testpaths"], *asked["pythonpath"])}
-    needed = files_of(*(folder for folder in folders if (ROOT / folder).is_dir()), "bench")
+    there = (folder for folder in folders if (ROOT / folder).is_dir())
+    needed = files_of(*there, *PACKAGES, "bench")
     files = {"Makefile", "pyproject.toml", "constraints.txt", "conftest.py", "demo.py", "README.md"}
     assert needed | files <= set(built[1])
 

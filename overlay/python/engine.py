@@ -85,6 +85,8 @@ class PythonEngine:
     slower, and the engine goes with it.
     """
 
+    pins = False  # generators and coroutines that are rewritten run in the stack by themselves
+
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
         self._context = weakref.ref(stack.context)
