@@ -172,12 +172,7 @@ class _Answers(MethodTable):
         self._chosen_in = threading.local()
 
     def chosen(
-        self,
-        method: Method,
-        after: tuple[Method, ...],
-        tables: Sequence[MethodTable],
-        *,
-        compiled: bool = False,
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> None:
         self._chosen_in.tables = tuple(tables)
 

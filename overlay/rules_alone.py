@@ -64,7 +64,7 @@ def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
 
 @functools.lru_cache(maxsize=KEPT)
 def alone(
-    method: Method, tables: tuple[MethodTable, ...], instead: FunctionType | None = None
+    method: Method, tables: tuple[MethodTable, ...], instead: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
     """What runs a method of a table that interprets with such tables alone. tables: those in
     force, innermost first. instead: what runs in the place of the method's function."""

@@ -170,20 +170,21 @@ class MethodTable:
                 self._later.pop(key, None)
 
     def chosen(
-        self,
-        method: Method,
-        after: tuple[Method, ...],
-        tables: Sequence[MethodTable],
-        *,
-        compiled: bool = False,
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
         """Called when a call has been resolved to a method of this table, in either engine. Gives
         what runs in the place of the method's function, or None for that; a subclass may raise
         where the method has no meaning beside those of the others.
 
         after: the methods that ``call_next`` has been through. tables: those in force, innermost
-        first. compiled: whether that is compiled.
+        first.
         """
+
+    def chosen_compiled(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> Callable[..., Any] | None:
+        """Called in the place of ``chosen`` where the call is compiled."""
+        return self.chosen(method, after, tables)
 
     def restore(
         self, target: Any, function: Callable[..., Any], precedence: int, generated: bool

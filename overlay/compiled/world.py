@@ -441,7 +441,7 @@ class World:
         method = self._method(callee, args, names)
         instead = None
         if method is not None:
-            instead = method.table.chosen(method, callee.after, self.tables, compiled=True)
+            instead = method.table.chosen_compiled(method, callee.after, self.tables)
         for actual in itertools.product(*map(alternatives, args)):
             if list(actual) != args and self._method(callee, actual, names) is not method:
                 raise NotCompilable(

@@ -47,22 +47,27 @@ class LevelTable(MethodTable):
         self.guarded: dict[Callable[..., Any], Callable[..., Any]] = {}
 
     def chosen(
-        self,
-        method: Method,
-        after: tuple[Method, ...],
-        tables: Sequence[MethodTable],
-        *,
-        compiled: bool = False,
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
-        """The rule, computed with functions as they are, where a table in force gives one of them
-        another meaning."""
+        """The rule, guarded, and computed with functions as they are where a table in force gives
+        one of them another meaning."""
+        return self._chosen(method, tables, self.guarded.get(method.function))
+
+    def chosen_compiled(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> Callable[..., Any] | None:
+        """The rule: compiled code divides by zero without an error."""
+        return self._chosen(method, tables, None)
+
+    def _chosen(
+        self, method: Method, tables: Sequence[MethodTable], instead: Callable[..., Any] | None
+    ) -> Callable[..., Any] | None:
         self._chosen_in.tables = tuple(tables)
         levels = [table for table in tables if isinstance(table, LevelTable)]
         if self.enters is not None and any(table.level == self.enters for table in levels):
             refuse_inside()
         if method.generated or method.function in self.constant:
             return None
-        instead = None if compiled else self.guarded.get(method.function)
         used = self.uses.get(method.function, ())
         if not meets_others(used, tables):
             return instead

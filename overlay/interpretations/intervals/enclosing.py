@@ -36,12 +36,7 @@ class _Table(MethodTable):
         super().__init__(name, interprets=True)
 
     def chosen(
-        self,
-        method: Method,
-        after: tuple[Method, ...],
-        tables: Sequence[MethodTable],
-        *,
-        compiled: bool = False,
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
         if all(table.faithful for table in tables):
             return None

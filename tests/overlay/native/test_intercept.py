@@ -364,7 +364,6 @@ def test_recursion_ends_in_an_error_on_any_stack(in_force):
     found = []
 
     def run():
-        limit = sys.getrecursionlimit()
         try:
             if in_force:
                 stack.set(object())
@@ -372,14 +371,15 @@ def test_recursion_ends_in_an_error_on_any_stack(in_force):
             deep(0)
         except RecursionError as error:
             found.append(str(error))
-        finally:
-            sys.setrecursionlimit(limit)
 
+    limit = sys.getrecursionlimit()
     try:
         run_in_thread(run, None)
         run_in_thread(run, 256 * 1024)
-        run_in_thread(lambda: (sys.setrecursionlimit(100_000), run()), 1024 * 1024)
+        sys.setrecursionlimit(100_000)
+        run_in_thread(run, 1024 * 1024)
     finally:
+        sys.setrecursionlimit(limit)
         record.interception.remove()
     assert len(found) == 3
 
