@@ -269,9 +269,10 @@ class Inverse(Readable):
         self._check_present()
         return self._code.in_kernels if on_device else self._code.on_cpu
 
-    def _check_present(self) -> None:
+    def _check_present(self, refusal: type[NotCompilable | NoSolution] = NotCompilable) -> None:
+        """Refuse what no call of the function checks, where that has changed since."""
         if self._watch.changed:
-            raise NotCompilable(
+            raise refusal(
                 f"{self!r} is out of date: the function has changed since",
                 where=self._definition.where,
                 help="call invert again",
@@ -367,7 +368,7 @@ class Inverse(Readable):
         """
         _check_bounds(None, timeout)
         refuse_sequences(self.origin, "measure how near solutions are")
-        self._refuse_changed()
+        self._check_present(NoSolution)
         *known, guess = known_and_guess or (None,)
         given = self.known_values(known)
         proof = infeasible(self, given)
@@ -387,19 +388,10 @@ class Inverse(Readable):
         """
         from inversion.jacobian import log_abs_det
 
-        self._refuse_changed()
+        self._check_present(NoSolution)
         known, chosen = self._asked(values, theta, named)
         given = tuple(self._definition.cast_known(known))
         return log_abs_det(self, given, lambda: self._solved(given, chosen))
-
-    def _refuse_changed(self) -> None:
-        """Refuse what is not checked by a call of the function."""
-        if self._watch.changed:
-            raise NoSolution(
-                f"{self!r} is out of date: the function has changed since",
-                where=self._definition.where,
-                help="call invert again",
-            )
 
     def _guess(self, guess: Any) -> list[Any]:
         """A guess of the unknown axes, in their types."""

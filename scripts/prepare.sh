@@ -43,8 +43,7 @@ fi
 CC=$(sh "$here/compiler.sh") || {
     install_compiler \
         || echo "left out: what needs a C compiler, since ziglang cannot be installed; CC=/path/to/cc names one"
-    CC=$(sh "$here/compiler.sh")
-    stale=${stale:-compiler}
+    CC=$(sh "$here/compiler.sh") && stale=${stale:-compiler}
 }
 export CC
 if [ -n "$stale" ]; then

@@ -122,7 +122,7 @@ class Intercepted:
         self._by_stack: weakref.WeakKeyDictionary[Stack, TargetView] = weakref.WeakKeyDictionary()
 
     def view(self, stack: Stack) -> TargetView:
-        """What calls of the target resolve to in a stack."""
+        """The view that resolves calls of the target in a stack."""
         found = self._by_stack.get(stack)
         if found is None:
             with LOCK:
@@ -137,7 +137,7 @@ class Intercepted:
 
 
 class TargetView(View):
-    """What calls of an intercepted target resolve to; the trampoline keeps it too."""
+    """A view of an intercepted target: the trampoline keeps what it finds, too."""
 
     def __init__(self, record: Intercepted, tables: tuple[MethodTable, ...]) -> None:
         self.record = record
@@ -152,7 +152,7 @@ class TargetView(View):
 def _resolved(
     record: Intercepted, stack: Stack, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, bool, Any, Any]:
-    """What a trampoline is to call: the implementation, None for the target's own code; whether
+    """Resolve a call for a trampoline: the implementation, None for the target's own code; whether
     the types of the arguments decide it; the arguments, where these are not as they were given."""
     view = record.view(stack)
     if kwargs:
@@ -175,7 +175,7 @@ if intercept is not None:
 
 
 class InterceptingEngine:
-    """What a stack asks of the engine that runs Python code."""
+    """The engine of one stack: intercepts its targets for as long as the stack lives."""
 
     pins = True  # what a run gives and goes on later is to be given to ``pinned``
 
@@ -224,7 +224,7 @@ class InterceptingEngine:
     # ---- running ----
 
     def enter(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """What runs a function in the stack: the function itself."""
+        """The function itself, which needs no other form to run in the stack."""
         return f
 
     def enter_base(self, f: Any) -> Callable[..., Any]:
@@ -233,7 +233,7 @@ class InterceptingEngine:
         return f if record is None or record.function is not f else record.interception
 
     def pinned(self, result: Any) -> Any:
-        """What a run gives: each step of a generator or coroutine runs in the stack again."""
+        """The result of a run; each step of a generator or coroutine runs in the stack again."""
         stack = stack_in_force.get()
         if type(result) is GeneratorType:
             return _steps(result, stack)
@@ -287,7 +287,7 @@ async def _awaited(inner: Coroutine[Any, Any, Any], stack: Stack | None) -> Any:
 
 
 class _Steps:
-    """What awaits a coroutine with a stack in force."""
+    """An awaitable that runs each step of a coroutine with a stack in force."""
 
     def __init__(self, inner: Any, stack: Stack | None) -> None:
         self._inner, self._stack = inner, stack

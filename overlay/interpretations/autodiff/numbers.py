@@ -161,8 +161,9 @@ def _of_rule(
 
 
 def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:
-    """What a rule gives where it divides by zero or overflows: infinite, or not a number, as in
-    compiled code. The program has done neither, and would catch the error as one of its own."""
+    """The partial derivatives where a rule divides by zero or overflows: infinite, or not a
+    number, as in compiled code. The program has done neither, and would catch the error as one of
+    its own."""
     if all(type(value) in (float, int, np.float64) for value in values):
         with np.errstate(all="ignore"), contextlib.suppress(ArithmeticError, ValueError):
             found = BY_NUMPY.get(partials, partials)(*map(np.float64, values))
