@@ -108,7 +108,6 @@ if os.environ.get("CHECK_ANNOTATIONS"):  # before anything of ours is imported
     # variables, at which CPython 3.13.0 crashes where a comprehension's variable is also a cell.
     if sys.version_info[:2] in importlib.import_module("overlay.code.versions").REWRITABLE:
         importlib.import_module("overlay.python.engine")
-        importlib.import_module("overlay.python.implicit")
     for name in [name for name in sys.modules if name.startswith("overlay.python.")]:
         vars(sys.modules[name])["locals"] = dict
 
@@ -137,17 +136,16 @@ def pytest_runtest_setup():
         sys.settrace(_TRACER)
 
 
-# ---- what needs ctx(f) is skipped, and counted, where this Python has no engine for it --------
+# ---- what needs rewritten code is skipped, and counted, where this Python has none -------------
 
 # A test that meets the refusal says so by itself. One that meets it in a thread or process whose
 # errors it does not show is marked with ``interprets``.
 
 _NO_ENGINE = sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE
-_MARKED = _NO_ENGINE and os.environ.get("OVERLAY_INTERCEPT") != "1"  # the engine that is to come
-_REASON = "needs ctx(f), which is refused on Python {}.{}".format(*sys.version_info)
+_REASON = "operators or plugins in ctx(f) are refused on Python {}.{}".format(*sys.version_info)
 
 if _NO_ENGINE:
-    _REFUSAL = "overlays in ordinary code, ctx(f), are not supported on "
+    _REFUSAL = "overlays of operators, and plugins, in ordinary code, ctx(f), are not supported on "
 
     _WITHOUT = set()  # documents of which an example was skipped, so that its names are not there
 
@@ -182,7 +180,7 @@ def pytest_collection_modifyitems(items):
     """Skip, by name, the examples of pages that need what is not installed, and what is marked."""
     missing = {ROOT / page: m for page, m in NEEDS.items() if importlib.util.find_spec(m) is None}
     for item in items:
-        if _MARKED and item.get_closest_marker("interprets"):
+        if _NO_ENGINE and item.get_closest_marker("interprets"):
             item.add_marker(pytest.mark.skip(reason=_REASON))
         if item.path in missing:
             item.add_marker(pytest.mark.skip(reason=f"{missing[item.path]} is not installed"))

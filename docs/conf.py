@@ -33,7 +33,7 @@ PAGES = {
         *("autodiff", "intervals", "probabilistic", "parallel", "tagging", "tools", "gallery"),
     ),
     "Explanation": (
-        *("python_engine", "compiled_engine", "types", "implicit", "comparison", "conformance"),
+        *("python_engine", "routes", "compiled_engine", "types", "comparison", "conformance"),
         *("report", "versions", "proof", "security"),
     ),
     "Reference": (

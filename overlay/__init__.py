@@ -5,7 +5,6 @@ Importing this package does not import numba; ``Context.jit`` does, on first use
 
 from typing import Any
 
-from overlay.callbacks import declare_callbacks
 from overlay.context import Context, call_next, current_context, nonoverlay, recurse
 from overlay.errors import (
     AmbiguousMethod,
@@ -39,7 +38,6 @@ __all__ = [
     "UnsupportedPython",
     "call_next",
     "current_context",
-    "declare_callbacks",
     "generic",
     "install",
     "known_function",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overlay.errors import OverlayError, OverlayWarning
+from overlay.in_force import be_inside, put_in_force, stack_in_force
 from overlay.location import caller
-from overlay.stack import Stack, put_in_force, stack_in_force
+from overlay.stack import Stack
 from overlay.target import describe, generic_state
 
 if TYPE_CHECKING:
@@ -20,25 +22,36 @@ _blocks: ContextVar[Block | None] = ContextVar("overlay_blocks", default=None)
 
 
 class Block(NamedTuple):
-    """A ``with ctx:`` that has begun: the stack inside, the stack before, the block around."""
+    """A ``with ctx:`` that has begun: the stack inside, the stack before, the block around, and
+    what the thread was inside before."""
 
     context: Context
     stack: Stack
     before: Stack | None
     outer: Block | None
+    inside: Stack | None
 
 
-def enter(context: Context, names: tuple[str, ...]) -> None:
-    """Begin a block. names: what it cannot reach, of which it warns."""
-    if names:
-        # of the line with the block: this function and __enter__ stand between
-        warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=3)
+def enter(context: Context) -> None:
+    """Begin a block. Warns of what it cannot reach."""
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
+    if stack.is_intercepted:
+        stack.python.settle()
+    elif names := context._unreached:
+        # of the line with the block: this function and __enter__ stand between
+        warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=3)
     if outer is not None and stack is not outer:
         outer.has_block_inside()
-    _blocks.set(Block(context, stack, outer, _blocks.get()))
+    inside = None if _has_tasks() else be_inside(stack)
+    _blocks.set(Block(context, stack, outer, _blocks.get(), inside))
     put_in_force(stack)
+
+
+def _has_tasks() -> bool:
+    """Whether an event loop runs here: other tasks of the thread are not inside the block."""
+    events: Any = sys.modules.get("asyncio.events")
+    return events is not None and events._get_running_loop() is not None
 
 
 def leave(context: Context, error: BaseException | None) -> None:
@@ -48,6 +61,8 @@ def leave(context: Context, error: BaseException | None) -> None:
         _leave_out_of_order(context, error)
         return
     _blocks.set(block.outer)
+    if not _has_tasks():
+        be_inside(block.inside)
     put_in_force(block.before)
 
 
@@ -78,7 +93,7 @@ def _leave_out_of_order(context: Context, error: BaseException | None) -> None:
         stack, outer = block.before, block.outer
         for inner in reversed(above):
             inside = inner._alone if stack is None else stack.push(inner)
-            outer = Block(inner, inside, stack, outer)
+            outer = Block(inner, inside, stack, outer, stack)
             stack = inside
         _blocks.set(outer)
         put_in_force(stack)

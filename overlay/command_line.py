@@ -76,9 +76,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="package.module:name",
         help="the Context to use, such as contexts:ctx",
     )
-    shared.add_argument(
-        "--implicit", action="store_true", help="enter what operators and other syntax reach too"
-    )
     run = commands.add_parser(
         "run", parents=[shared], help="run an unmodified program", **described(_RUN)
     )
@@ -128,7 +125,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _context(asked: argparse.Namespace, **changes: bool) -> Context:
     context = named_context(asked.context)
-    changes["implicit"] = asked.implicit
     asked_for: Any = {name: True for name, on in changes.items() if on}
     return context.replace(**asked_for) if asked_for else context
 

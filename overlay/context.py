@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from overlay import blocks
@@ -47,7 +49,6 @@ class Changes(TypedDict, total=False):
     plugins: Iterable[Plugin]
     metadata: Any
     state: Any
-    implicit: bool
     strict: bool
     counts: bool
 
@@ -60,7 +61,10 @@ R = TypeVar("R")
 _COPIES = 64
 _COMPILED = 64
 
-_FIELDS = ("tables", "plugins", "metadata", "state", "implicit", "strict", "counts")
+# What a call gives that goes on later: in the context, too.
+GOES_ON = (GeneratorType, CoroutineType, AsyncGeneratorType)
+
+_FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
 
 
 class Context:
@@ -70,8 +74,7 @@ class Context:
     their order; an OverlayError where one cannot work because of another. metadata: any hashable
     value; part of what compiled code is kept under. state: any object; code reads both from
     ``current_context()``.
-    implicit: bodies that operators and other syntax reach by themselves are entered too.
-    strict: a call that would leave the context raises an error. counts: ``report`` tells how
+    strict: a call that has lost the context raises an error. counts: ``report`` tells how
     often methods were called and from where, which costs time at each of their calls.
 
     >>> import math
@@ -93,7 +96,6 @@ class Context:
         plugins: Iterable[Plugin] = (),
         metadata: Any = None,
         state: Any = None,
-        implicit: bool = False,
         strict: bool = False,
         counts: bool = False,
     ) -> None:
@@ -109,7 +111,6 @@ class Context:
         self._plugins = composed(plugins)
         self._metadata = metadata
         self._state = state
-        self._implicit = implicit
         self._strict = strict
         self._counts = counts
         self._home = home_of_caller()
@@ -140,13 +141,8 @@ class Context:
         return self._state
 
     @property
-    def implicit(self) -> bool:
-        """Whether bodies that operators and other syntax reach are entered too."""
-        return self._implicit
-
-    @property
     def strict(self) -> bool:
-        """Whether a call that would leave the context raises an error."""
+        """Whether a call that has lost the context raises an error."""
         return self._strict
 
     @property
@@ -159,9 +155,7 @@ class Context:
         parts += map(repr, self._plugins)
         if self._metadata is not None:
             parts.append(f"metadata={self._metadata!r}")
-        parts += [
-            f"{flag}=True" for flag in ("implicit", "strict", "counts") if getattr(self, flag)
-        ]
+        parts += [f"{flag}=True" for flag in ("strict", "counts") if getattr(self, flag)]
         return f"<Context {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
@@ -180,14 +174,13 @@ class Context:
             plugins=self._plugins + inner._plugins,
             metadata=self._metadata if inner._metadata is None else inner._metadata,
             state=self._state if inner._state is None else inner._state,
-            implicit=inner._implicit,
             strict=inner._strict,
             counts=inner._counts,
         )
 
     def replace(self, **changes: Unpack[Changes]) -> Context:
         """A changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
-        ``implicit``, ``strict``, ``counts``; a TypeError for any other name.
+        ``strict``, ``counts``; a TypeError for any other name.
 
         The copies with other metadata or plugins that were used last (64) are found again, with
         what was compiled or rewritten for them; not where a context is strict or counts.
@@ -251,26 +244,41 @@ class Context:
         """Run ``f(*args, **kwargs)``: every call below it sees the tables first."""
         outer = stack_in_force.get()
         stack = self._alone if outer is None else outer.push(self)
+        engine = stack.python
+        if not engine.pins:
+            return self._run_rewritten(outer, stack, f, args, kwargs)
+        if engine.modules != len(sys.modules):
+            engine.settle()
+        try:
+            result = engine.run(stack, stack.key, f, *args, **kwargs)
+        except RecursionError as error:
+            engine.explain_recursion(error)
+            raise
+        return engine.pinned(result, stack) if type(result) in GOES_ON else result
+
+    def _run_rewritten(
+        self, outer: Stack | None, stack: Stack, f: Any, args: Any, kwargs: dict[str, Any]
+    ) -> Any:
+        engine = stack.python
         token, key = stack_in_force.set(stack), key_in_force.set(stack.key)
         try:
-            engine = stack.python
-            result = engine.enter(f)(*args, **kwargs)
-            return engine.pinned(result) if engine.pins else result
+            return engine.enter(f)(*args, **kwargs)
         except RecursionError as error:
-            stack.python.explain_recursion(error)
+            engine.explain_recursion(error)
             raise
         finally:
             stack_in_force.reset(token)
             key_in_force.reset(key)
             if outer is None:
-                stack.python.leave()
+                engine.leave()
 
     def __enter__(self) -> Context:
-        """Generic functions see the tables until the block ends, in this thread or task.
+        """Run the block as ``ctx(f, ...)`` runs a function, in this thread or task.
 
-        Ordinary code in the block is not rewritten: warns of targets that it cannot reach.
+        A context with operators or plugins reaches generic functions alone, since code that runs
+        already is not rewritten: warns of what it cannot reach.
         """
-        blocks.enter(self, self._unreached)
+        blocks.enter(self)
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:

@@ -86,8 +86,10 @@ class Generic:
     """What stands behind a generic function.
 
     function: the function itself, which the program holds. views: all that was computed from
-    its base methods.
+    its base methods. native: its own code, where that is one object.
     """
+
+    native: Any = None
 
     def __init__(self, declaration: FunctionType) -> None:
         self.declaration = declaration

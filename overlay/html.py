@@ -40,7 +40,7 @@ def of_context(context: Context) -> str:
         if value is not None
     ]
     facts += [row(plain("plugin"), code(repr(plugin))) for plugin in context.plugins]
-    flags = [flag for flag in ("implicit", "strict", "counts") if getattr(context, flag)]
+    flags = [flag for flag in ("strict", "counts") if getattr(context, flag)]
     return view(
         _title("context", "", joined([stack, *(joined([" ", badge(f)]) for f in flags)])),
         element("table", element("tbody", *facts)) if facts else None,

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
+from overlay import _native
 from overlay.errors import OverlayError
+from overlay.in_force import outside, stack_in_force
 from overlay.location import caller
-from overlay.stack import entered, key_in_force, stack_in_force
-from overlay.views import view_of
+from overlay.stack import entered
+from overlay.views import resolved, view_of
 
 if TYPE_CHECKING:
     from overlay.context import Context
@@ -77,7 +79,11 @@ def call_next(*args: Any, **kwargs: Any) -> Any:
     view = view_of(sys._getframe(1))
     if view is None:
         _only_inside_a_method()
-    return view.call(args, kwargs)
+    return view(*args, **kwargs)
+
+
+if _native.intercept is not None:
+    _native.intercept.set_up_call_next(call_next, resolved)
 
 
 def _only_inside_a_method() -> NoReturn:
@@ -123,9 +129,4 @@ class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands fo
         return f"nonoverlay({self.function!r})"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        token, key = stack_in_force.set(None), key_in_force.set(None)
-        try:
-            return self.function(*args, **kwargs)
-        finally:
-            stack_in_force.reset(token)
-            key_in_force.reset(key)
+        return outside(self.function, *args, **kwargs)

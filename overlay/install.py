@@ -31,10 +31,11 @@ class Session:
         if stack is None:
             yield piece
             return
+        stack.is_whole_program = True
         engine = stack.python
         try:
             with entered(stack):
-                yield engine.rewritten(piece, namespace, engine.callees)
+                yield engine.prepared(piece, namespace)
         except RecursionError as error:
             engine.explain_recursion(error)
             raise

@@ -21,6 +21,7 @@ R_co = TypeVar("R_co", covariant=True)
 __all__ = [
     "Compiled",
     "can_compile",
+    "compiled_classes",
     "give_options",
     "is_dispatcher",
     "is_kernel",
@@ -89,6 +90,17 @@ def is_kernel(value: Any) -> bool:
     from overlay.compiled import is_kernel
 
     return is_kernel(value)
+
+
+def compiled_classes() -> tuple[type, ...]:
+    """The classes of which the objects are functions compiled by numba."""
+    import numba
+
+    return type(numba.njit(_nothing)), type(numba.vectorize(_nothing))
+
+
+def _nothing(x: Any) -> Any:
+    return x
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from overlay import _native
 from overlay.location import is_ours, shown
 from overlay.table import Method, MethodTable
 
@@ -45,10 +46,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class Leaving:
-    """A place where a callable was handed to something that calls it outside the context.
+    """A place where a call left the context.
 
-    to: what it was handed to. handed: the callable. where: ``file:line`` of the call.
-    times: how often.
+    handed: the target whose own code ran without its table; in rewritten code, a callable that was
+    handed to something that calls it outside. to: the thread in which it ran, as ``thread NAME``,
+    or what it was handed to. where: ``file:line`` of the call. times: how often.
     """
 
     to: str
@@ -57,7 +59,9 @@ class Leaving:
     times: int
 
     def __str__(self) -> str:
-        return f"{self.handed} handed to {self.to}   {self.where}   {_counted(self.times, 'time')}"
+        in_thread = self.to.startswith("thread ")
+        how = f"ran without its table in {self.to}" if in_thread else f"handed to {self.to}"
+        return f"{self.handed} {how}   {self.where}   {_counted(self.times, 'time')}"
 
 
 @dataclass(frozen=True)
@@ -149,8 +153,11 @@ class Record:
         with self._lock:
             self._calls.setdefault(id(method), Counter())[place] += 1
 
+    def _called_from(self, method: Method) -> None:
+        self.called(method, _place())
+
     def left(self, to: str, handed: str, where: str) -> None:
-        """A callable was handed to something that calls it outside the context."""
+        """A call has left the context: see ``Leaving``."""
         with self._lock:
             self._left[to, handed, where] += 1
 
@@ -174,6 +181,9 @@ class Record:
 
     def counting(self, method: Method, implementation: Callable[..., Any]) -> Callable[..., Any]:
         """The implementation of a method, each call of it counted."""
+        if _native.intercept is not None:  # which leaves no frame
+            note = functools.partial(self._called_from, method)
+            return _native.intercept.Noting(implementation, note)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
             self.called(method, _place())

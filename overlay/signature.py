@@ -62,7 +62,7 @@ class _ArrayMeta(type):
         numpy: Any = sys.modules.get("numpy")
         return (
             numpy is not None
-            and isinstance(value, numpy.ndarray)
+            and issubclass(type(value), numpy.ndarray)
             and (cls.dtype is None or value.dtype.type is cls.dtype)
             and (cls.ndim is None or value.ndim == cls.ndim)
         )
@@ -344,7 +344,7 @@ def as_python_type(kind: type) -> type:
 def key_of(value: Any) -> Any:
     """What dispatch may depend on for this value where array annotations take part."""
     numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.ndarray):
+    if numpy is not None and issubclass(type(value), numpy.ndarray):
         return type(value), value.dtype, value.ndim
     return type(value)
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import weakref
-from collections.abc import Generator
-from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from overlay.code.versions import require_rewritable
+from overlay.in_force import be_inside, key_in_force, leave_outside, put_in_force, stack_in_force
 from overlay.plugin import Plugin, composed
 from overlay.report import Hits
 from overlay.table import LOCK, MethodTable
@@ -33,8 +29,6 @@ __all__ = [
     "stack_in_force",
 ]
 
-stack_in_force: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
-key_in_force: ContextVar[object] = ContextVar("overlay_key", default=None)
 # the stack in force, or None, and its key: what generic functions ask at every call
 current_stack = stack_in_force.get
 current_key = key_in_force.get
@@ -66,6 +60,7 @@ class Stack:
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
         self.block_inside = False
+        self.is_whole_program = False  # modules that are imported run in it
         self.engine_views: weakref.WeakSet[View] = weakref.WeakSet()
 
     def view(self, generic: Generic) -> View:
@@ -97,6 +92,15 @@ class Stack:
         return stack is outer and self is not outer
 
     @property
+    def of_modules(self) -> Stack | None:
+        """The stack in which modules that are imported run: that of the whole program, if it runs
+        in one."""
+        stack: Stack | None = self
+        while stack is not None and not stack.is_whole_program:
+            stack = None if stack._outer is None else stack._outer()
+        return stack
+
+    @property
     def records(self) -> tuple[Record, ...]:
         """Those of its contexts, innermost first."""
         outer = None if self._outer is None else self._outer()
@@ -104,22 +108,23 @@ class Stack:
 
     @cached_property
     def python(self) -> Any:
-        """The Python engine for these tables, which is a PythonEngine or stands for one. Raises
-        UnsupportedPython on a version that it does not know."""
-        engine: Any = self._intercepting() if os.environ.get("OVERLAY_INTERCEPT") == "1" else None
-        if engine is None:
-            require_rewritable()
-            from overlay.python.engine import PythonEngine
+        """The Python engine for these tables: it intercepts them, or rewrites code where there are
+        operators or plugins. Raises UnsupportedPython where neither can be."""
+        from overlay.python.engines import engine_for
 
-            engine = PythonEngine(self)
+        with entered(None):
+            engine = engine_for(self)
         weakref.finalize(self, engine.release).atexit = False
         return engine
 
-    def _intercepting(self) -> Any:
-        """The engine that is to come, where it can serve these tables; None elsewhere."""
-        from overlay.python.interception import InterceptingEngine, serves
+    @property
+    def is_intercepted(self) -> bool:
+        """Whether calls are resolved where the targets are, whoever makes them."""
+        from overlay.python.engines import can_intercept, intercepts
 
-        return InterceptingEngine(self) if serves(self) else None
+        if "python" in self.__dict__ or not can_intercept(self):
+            return intercepts(self.__dict__.get("python"))
+        return intercepts(self.python)
 
     @cached_property
     def joined(self) -> Context:
@@ -174,17 +179,23 @@ def _forget_key(key: object, views: dict[int, View]) -> None:
         view.generic.forget_key(key)
 
 
-@contextlib.contextmanager
-def entered(stack: Stack | None) -> Generator[None]:
-    """For the block, these contexts are in force."""
-    outer = stack_in_force.get()
-    put_in_force(stack)
-    try:
-        yield
-    finally:
-        put_in_force(outer)
+class entered:  # noqa: N801 (reads as a statement)
+    """``with entered(stack):`` for the block, these contexts are in force; None for none."""
 
+    __slots__ = ("_inside", "_outer", "_stack")
 
-def put_in_force(stack: Stack | None) -> None:
-    stack_in_force.set(stack)
-    key_in_force.set(None if stack is None else stack.key)
+    def __init__(self, stack: Stack | None) -> None:
+        self._stack = stack
+
+    def __enter__(self) -> None:
+        self._outer = stack_in_force.get()
+        put_in_force(self._stack)
+        if self._stack is None:
+            leave_outside(1)
+        self._inside = be_inside(self._stack)
+
+    def __exit__(self, *error: object) -> None:
+        be_inside(self._inside)
+        if self._stack is None:
+            leave_outside(-1)
+        put_in_force(self._outer)

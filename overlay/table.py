@@ -292,6 +292,11 @@ class MethodTable:
             self._fill(key)
         return tuple(self._methods.get(key, ()))
 
+    def has(self, target: Any) -> bool:
+        """Whether it has methods of a target; those that were put off stay so."""
+        key = key_of_target(target)
+        return key in self._targets or key in self._later
+
     def targets(self) -> tuple[Any, ...]:
         """Every target that is imported by now."""
         self.settle()

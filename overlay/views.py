@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.dispatch import by_values, reachable, resolve, types_for
+from overlay import _native
+from overlay.dispatch import Call, by_values, reachable, resolve, types_for
 from overlay.interpreted_values import has_underlying
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.plum_methods import converted
@@ -18,13 +19,42 @@ if TYPE_CHECKING:
     from overlay.generics import Generic
     from overlay.report import Hits
 
-__all__ = ["View", "may_keep", "view_of"]
+__all__ = [
+    "MADE_FOR_PLACE",
+    "View",
+    "belonging",
+    "may_keep",
+    "named_by",
+    "resolved",
+    "view_of",
+]
+
+# What is compiled for a place in a chain has this attribute: no stack has another in its place.
+MADE_FOR_PLACE = "__overlay_made_for_place__"
 
 Memo = dict[Any, Any]
 _MOST = 10_000
 
 
-class View:
+if _native.intercept is None:
+
+    class Place:
+        """A place in a chain of methods: calling it calls the next one for the arguments."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            found, _, positional, named = resolved(self, None, args, kwargs)
+            if positional is None:
+                return found(*args, **kwargs)
+            return found(*positional, **named)
+
+        def forget_kept(self) -> None:
+            """Resolve anew from the next call on."""
+
+else:
+    Place = _native.intercept.Place
+
+
+class View(Place):
     """What calls of one generic function resolve to in these tables, below these methods.
 
     tables: innermost first. after: the methods that ``call_next`` has been through. A method
@@ -58,16 +88,9 @@ class View:
 
     # ---- calling ----
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call what these arguments resolve to."""
-        return self.call(args, kwargs)
-
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The same, with the arguments in a tuple and a dict."""
-        if kwargs:
-            args, kwargs = as_positional(self.generic.signature, args, kwargs)
-        found = self.select(args, kwargs) if kwargs else self.found(args)
-        return found(*args, **kwargs)
+        """Call what these arguments resolve to."""
+        return self(*args, **kwargs)
 
     def found(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """The implementation for these arguments, as it was kept or is found now."""
@@ -85,11 +108,15 @@ class View:
 
         Raises MethodNotFound and AmbiguousMethod.
         """
+        if _native.intercept is None:
+            return self._select(args, kwargs)
+        # which calls what may be a target
+        return _native.intercept.undispatched(self._select, args, kwargs)
+
+    def _select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         for table in self.tables:
             table.settle()
-        version = self.version
-        target = self.generic.function
-        method = resolve(self.tables, target, by_values(args, kwargs), self.after)
+        version, method = self._resolved(by_values(args, kwargs))
         if method is None:
             found, lasting = self.base(args, kwargs)
         else:
@@ -101,6 +128,15 @@ class View:
                 if version == self.version:
                     self._keep(args, found, version)
         return found
+
+    def _resolved(self, call: Call) -> tuple[int, Method | None]:
+        """The method for a call, and of which version: none came in while tables were looked at
+        one after the other."""
+        while True:
+            version = self.version
+            method = resolve(self.tables, self.generic.function, call, self.after)
+            if version == self.version:
+                return version, method
 
     # ---- what an engine does in its own way ----
 
@@ -120,7 +156,7 @@ class View:
         if copy is None or copy[0] is not function:
             below = View(self.generic, self.tables, (*self.after, method))
             below.hits = self.hits
-            copy = self._copies[id(function)] = function, _belonging(function, below)
+            copy = self._copies[id(function)] = function, belonging(function, below)
         return method.adapted(copy[1], function, len(args))
 
     def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -170,6 +206,23 @@ class View:
             self.version += 1
             for memo in (self.one, self.two, self.more, self._copies):
                 memo.clear()
+            self.forget_kept()
+
+
+def resolved(
+    view: Any, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, bool, Any, Any]:
+    """What a call of a view resolves to; whether the types of the arguments decide it; and the
+    arguments in the places and by the names that the target has, where these are others."""
+    if kwargs:
+        positional, named = as_positional(view.generic.signature, args, kwargs)
+        found = view.select(positional, named) if named else view.found(positional)
+        if found is view.generic.native:  # it is called as the call was written
+            return found, False, args, kwargs
+        return found, False, positional, named
+    found = view.found(args)
+    lasting = all(map(may_keep, args)) and view.more.get(tuple(map(type, args))) is found
+    return found, lasting, None, None
 
 
 def may_keep(value: Any) -> bool:
@@ -211,21 +264,22 @@ def view_of(frame: FrameType | None) -> View | None:
     if frame is None:
         return None
     code = frame.f_code
-    named = _named_by(code)
+    named = named_by(code)
     while named is None and frame.f_back is not None:
         frame = frame.f_back
-        outer = _named_by(frame.f_code)
+        outer = named_by(frame.f_code)
         if outer is not None and _is_within(code, outer.after[-1].function):
             named = outer
     return named
 
 
-def _named_by(code: CodeType) -> View | None:
+def named_by(code: CodeType) -> View | None:
+    """The view that the code of a method names as the one below it."""
     last: Any = code.co_consts[-1] if code.co_consts else None
     return last if isinstance(last, View) else None
 
 
-def _belonging(function: Any, below: View) -> Any:
+def belonging(function: Any, below: View) -> Any:
     """The function with a code of its own that names ``below``; a callable of another kind that
     wraps a function is called by such a one."""
     if is_dispatcher(function) and not can_compile():
@@ -281,4 +335,6 @@ def _compiled(function: Any, below: View) -> Any:
     from overlay.context import Context
 
     context = Context(*reversed(below.tables))
-    return context.compiled.jit_method(function, below.generic.function, below.after)
+    made = context.compiled.jit_method(function, below.generic.function, below.after)
+    setattr(made, MADE_FOR_PLACE, True)
+    return made

@@ -95,11 +95,6 @@ def new_context(figures: Figures) -> Cases:
     return one(figures["entry ns"]["new context"] * 1e-9)
 
 
-@measure("implicit")
-def implicit(figures: Figures) -> Cases:
-    return {row["case"]: (row["implicit"], row["spread"]) for row in figures["rows"]}
-
-
 # ---- generic functions -----------------------------------------------------------------------
 
 NATIVE = "direct call"
@@ -378,12 +373,8 @@ def of_versions(*names: str, to: str = "") -> Measure:
 
 MEASURES["conformance", "modules"] = of_versions("modules")
 MEASURES["conformance", "exact"] = of_versions("functions exact (context)")
-MEASURES["conformance", "exact_implicit"] = of_versions("functions exact (implicit)")
 MEASURES["conformance", "unexplained"] = of_versions("unexplained", "crashes")
 MEASURES["conformance", "modules_the_same"] = of_versions("the same (context)", to="modules")
-MEASURES["conformance", "modules_the_same_implicit"] = of_versions(
-    "the same (implicit)", to="modules"
-)
 
 
 @measure("conformance")

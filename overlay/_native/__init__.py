@@ -1,9 +1,14 @@
 """The part in C: targets are intercepted where they are called. ``intercept`` is None where it was
-not built, or was built for another Python."""
+not built, or was built for another Python; ``why_not`` says why."""
 
+import importlib
+from typing import Any
+
+__all__ = ["intercept", "why_not"]
+
+intercept: Any = None
+why_not: str | None = None
 try:
-    from overlay._native import intercept
-except ImportError:
-    intercept = None
-
-__all__ = ["intercept"]
+    intercept = importlib.import_module("overlay._native.intercept")
+except ImportError as error:
+    why_not = str(error)

@@ -20,6 +20,29 @@ static inline struct callable_cache *special_callables(void) {
     return &PyInterpreterState_Get()->callable_cache;
 }
 
+/* 3.12 to 3.15, of a class that is made at run time: weak references to its subclasses by their
+ * addresses, in a dict; NULL before there is one. */
+static inline PyObject **subclasses_of(PyTypeObject *cls) { return (PyObject **)&cls->tp_subclasses; }
+
+/* 3.14: how many versions a class has had; beyond a thousand it, and what is below it, gets none. What
+ * it has had is added to, so that it can be told again. */
+static inline void set_versions_used(PyTypeObject *cls, int all) {
+#if PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x030f0000
+    const uint16_t beyond = 0x8000;
+    if (all) cls->tp_versions_used |= beyond;
+    else cls->tp_versions_used &= ~beyond;
+#endif
+}
+
+/* 3.12 to 3.15: the frame of the Python code that calls. */
+static inline struct _PyInterpreterFrame *current_frame(void) {
+#if PY_VERSION_HEX < 0x030d0000
+    return PyThreadState_Get()->cframe->current_frame;
+#else
+    return PyThreadState_Get()->current_frame;
+#endif
+}
+
 #if PY_VERSION_HEX < 0x030e0000
 /* 3.12 and 3.13 count levels of C calls, whatever room the stack has. */
 static inline void grant_levels(int levels) {

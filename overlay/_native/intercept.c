@@ -11,14 +11,18 @@
 #include "fields.h"
 #include "room.h"
 #include <structmember.h>
+#include <unistd.h>
 
 #define TYPES 4    /* the most arguments for which a memo keeps what they resolve to */
 #define ENTRIES 16 /* how many combinations of types it keeps; beyond, the oldest goes */
 #define THUNKS 256 /* how many methods of C classes can be targets, in the life of a process */
 
-typedef enum { FUNCTION, C_FUNCTION, METHOD, CLASS, OBJECT } Kind;
+typedef enum { FUNCTION, C_FUNCTION, METHOD, SLOT, CLASS, OBJECT, CALLED, RECEIVER } Kind;
 
-static const char *const kind_names[] = {"function", "C function", "method of a C class", "class", "object"};
+static const char *const kind_names[] = {
+    "function", "C function", "method of a C class", "slot wrapper", "class",
+    "object", "object called by its class", "object called by a function of its class",
+};
 
 typedef struct {
     PyObject *key; /* of the stack; held, so that no other object has its address */
@@ -27,31 +31,43 @@ typedef struct {
     PyObject *implementation;
 } Entry;
 
+typedef struct {
+    int filled, next;
+    Entry entries[ENTRIES];
+} Memo;
+
 /* What a method of a C class needs for good: bound methods that were made while it was installed
  * point at `definition`, and call the thunk, for as long as they live. */
 typedef struct {
     PyObject *descriptor; /* held for good */
     PyObject *untouched;  /* a descriptor of the same method that nobody else knows */
     PyMethodDef *original;
-    PyMethodDef definition;
+    PyMethodDef native;     /* as the original was; `untouched` is made of it */
+    PyMethodDef definition; /* the descriptor's, while it is installed */
 } Thunk;
 
-typedef struct {
+typedef struct Interception {
     PyObject_HEAD
     PyObject *target;
     PyObject *record; /* the object that Python keeps of the target */
     Kind kind;
-    int installed;
+    int installed; /* calls come here */
+    int wanted;    /* it is a target; not where it is installed for its receivers alone */
+    int receivers; /* how many objects are targets that are called by this function */
+    struct Interception *holder; /* of a receiver: the function that its class calls */
+    PyObject *always;            /* called with the arguments of each call, whatever stack is in force */
+    PyObject *untouched;         /* of a slot wrapper: another one of the same slot */
+    struct wrapperbase *original_base, base;
+    void *original_wrapped;
     vectorcallfunc original;
     PyMethodDef *original_definition;
     PyMethodDef definition;
-    allocfunc original_alloc;
     Thunk *thunk;
-    int filled, next;
-    Entry memo[ENTRIES];
+    vectorcallfunc vectorcall; /* what calls of this object come to: the target's own code */
+    Memo memo;
 } Interception;
 
-static PyObject *stack_variable, *key_variable, *resolver;
+static PyObject *stack_variable, *key_variable, *resolver, *own_cache;
 
 /* ---- which interception a target has ---------------------------------------------------------- */
 
@@ -105,9 +121,9 @@ static void take_out(Interception *it) {
 
 /* ---- what arguments resolve to ---------------------------------------------------------------- */
 
-static inline PyObject *kept(Interception *it, PyObject *key, PyObject *const *args, Py_ssize_t count) {
-    for (int i = 0; i < it->filled; i++) {
-        Entry *entry = &it->memo[i];
+static inline PyObject *kept(Memo *memo, PyObject *key, PyObject *const *args, Py_ssize_t count) {
+    for (int i = 0; i < memo->filled; i++) {
+        Entry *entry = &memo->entries[i];
         if (entry->key != key || entry->count != count) continue;
         Py_ssize_t k = 0;
         while (k < count && entry->types[k] == Py_TYPE(args[k])) k++;
@@ -124,23 +140,32 @@ static void clear_entry(Entry *entry) {
     Py_XDECREF(old.implementation);
 }
 
-static void forget_all(Interception *it) {
-    int filled = it->filled;
-    it->filled = it->next = 0;
-    for (int i = 0; i < filled; i++) clear_entry(&it->memo[i]);
+static void forget_all(Memo *memo) {
+    int filled = memo->filled;
+    memo->filled = memo->next = 0;
+    for (int i = 0; i < filled; i++) clear_entry(&memo->entries[i]);
 }
 
-static void keep(Interception *it, PyObject *key, PyObject *const *args, Py_ssize_t count, PyObject *implementation) {
-    int place = it->next;
-    it->next = (place + 1) % ENTRIES;
-    clear_entry(&it->memo[place]);
-    Entry *entry = &it->memo[place];
+static void keep(Memo *memo, PyObject *key, PyObject *const *args, Py_ssize_t count, PyObject *implementation) {
+    int place = memo->next;
+    memo->next = (place + 1) % ENTRIES;
+    Entry *entry = &memo->entries[place];
+    clear_entry(entry);
     if (entry->key) return; /* filled meanwhile by what went */
     entry->key = Py_NewRef(key);
     entry->count = count;
     for (Py_ssize_t k = 0; k < count; k++) entry->types[k] = (PyTypeObject *)Py_NewRef(Py_TYPE(args[k]));
     entry->implementation = Py_NewRef(implementation);
-    if (it->filled <= place) it->filled = place + 1;
+    if (memo->filled <= place) memo->filled = place + 1;
+}
+
+static int visit_memo(Memo *memo, visitproc visit, void *arg) {
+    for (int i = 0; i < memo->filled; i++) {
+        Py_VISIT(memo->entries[i].key);
+        for (Py_ssize_t k = 0; k < memo->entries[i].count; k++) Py_VISIT(memo->entries[i].types[k]);
+        Py_VISIT(memo->entries[i].implementation);
+    }
+    return 0;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -161,30 +186,74 @@ failed:
     return -1;
 }
 
+/* The other way: `first`, where it is not NULL, and the arguments, as a vector that the caller frees.
+ * The names are a new reference, or NULL where there are none. */
+static PyObject **as_vector(PyObject *first, PyObject *args, PyObject *named, PyObject **names) {
+    Py_ssize_t before = first != NULL, count = PyTuple_GET_SIZE(args), more = named ? PyDict_GET_SIZE(named) : 0;
+    Py_ssize_t at = 0, i = before + count;
+    PyObject *name, *value, **given = PyMem_New(PyObject *, i + more + 1);
+    *names = more ? PyTuple_New(more) : NULL;
+    if (!given || (more && !*names)) {
+        Py_CLEAR(*names);
+        PyMem_Free(given);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (first) given[0] = first;
+    for (Py_ssize_t k = 0; k < count; k++) given[before + k] = PyTuple_GET_ITEM(args, k);
+    while (more && PyDict_Next(named, &at, &name, &value)) {
+        PyTuple_SET_ITEM(*names, i - before - count, Py_NewRef(name));
+        given[i++] = value;
+    }
+    return given;
+}
+
+static PyObject *call_own(PyObject *callee, PyObject *args, PyObject *named);
+static inline PyObject *called(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names);
+
 /* The target's own code. */
 static PyObject *call_native(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
-    PyObject *callee = it->thunk ? it->thunk->untouched : it->target;
+    PyObject *callee = it->thunk ? it->thunk->untouched : it->untouched ? it->untouched : it->target;
     if (it->original) return it->original(callee, args, nargsf, names);
-    /* it has no vectorcall of its own: a class, or a C function that takes a tuple */
+    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    if (it->kind == RECEIVER) { /* its own code is the function, which is told the receiver */
+        Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
+        PyObject *few[6], **given = few, *result;
+        if (all + 1 > 6 && !(given = PyMem_New(PyObject *, all + 1))) return PyErr_NoMemory();
+        given[0] = callee;
+        if (all) memcpy(given + 1, args, all * sizeof *given);
+        Interception *holder = (Interception *)Py_XNewRef(it->holder);
+        if (holder) result = called(holder, given, count + 1, names);
+        else result = PyObject_Vectorcall(callee, args, nargsf, names); /* taken out meanwhile */
+        Py_XDECREF(holder);
+        if (given != few) PyMem_Free(given);
+        return result;
+    }
+    /* it has no vectorcall of its own */
     PyObject *tuple, *dict;
-    if (as_python(args, PyVectorcall_NARGS(nargsf), names, &tuple, &dict) < 0) return NULL;
-    PyObject *result = Py_TYPE(callee)->tp_call(callee, tuple, dict);
+    if (as_python(args, count, names, &tuple, &dict) < 0) return NULL;
+    ternaryfunc call = it->kind == CALLED ? call_own : Py_TYPE(callee)->tp_call;
+    PyObject *result = call(callee, tuple, PyDict_GET_SIZE(dict) ? dict : NULL);
     Py_DECREF(tuple);
     Py_DECREF(dict);
     return result;
 }
 
-/* What `resolver` gives: the implementation and whether the types of the arguments decide it; or,
- * third and fourth, the arguments as it is to be called with. It runs with no stack in force. */
-static PyObject *resolved(Interception *it, PyObject *stack, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-    PyObject *tuple, *dict, *result = NULL;
-    if (as_python(args, count, names, &tuple, &dict) < 0) return NULL;
-    PyObject *stack_token = PyContextVar_Set(stack_variable, Py_None);
-    PyObject *key_token = stack_token ? PyContextVar_Set(key_variable, Py_None) : NULL;
-    if (key_token) {
-        PyObject *given[] = {it->record, stack, tuple, dict};
-        result = PyObject_Vectorcall(resolver, given, 4, NULL);
-    }
+/* How many functions of ours are under way in this thread: what they call is not dispatched, and
+ * sees the stack that is in force. */
+static _Thread_local int undispatched_calls;
+/* How many calls of this thread are under way that are meant to have no stack in force. */
+static _Thread_local int calls_outside;
+
+/* Call a function with a stack in force. */
+static PyObject *call_in(PyObject *stack, PyObject *key, PyObject *function, PyObject *const *args, size_t nargsf,
+                         PyObject *names) {
+    PyObject *result = NULL;
+    int undispatched = undispatched_calls;
+    undispatched_calls = 0;
+    PyObject *stack_token = PyContextVar_Set(stack_variable, stack);
+    PyObject *key_token = stack_token ? PyContextVar_Set(key_variable, key) : NULL;
+    if (key_token) result = PyObject_Vectorcall(function, args, nargsf, names);
     PyObject *error = PyErr_GetRaisedException();
     if ((key_token && PyContextVar_Reset(key_variable, key_token) < 0)
         || (stack_token && PyContextVar_Reset(stack_variable, stack_token) < 0)) {
@@ -193,47 +262,98 @@ static PyObject *resolved(Interception *it, PyObject *stack, PyObject *const *ar
     if (error) PyErr_SetRaisedException(error);
     Py_XDECREF(key_token);
     Py_XDECREF(stack_token);
+    undispatched_calls = undispatched;
+    return result;
+}
+
+static PyObject *call_undispatched(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *names) {
+    undispatched_calls++;
+    PyObject *result = PyObject_Vectorcall(function, args, nargsf, names);
+    undispatched_calls--;
+    return result;
+}
+
+/* ---- what runs without a stack in a thread that is inside one ---------------------------------- */
+
+static int watching;          /* how many stacks ask for it */
+static PyObject *lost;        /* what is told of it */
+static PyObject *inside_name; /* in the thread's own dict: the stack that it is inside */
+
+/* The stack that this thread is inside, borrowed, and what it was inside before, a new reference. */
+static PyObject *mark_inside(PyObject *stack) {
+    PyObject *of_thread = PyThreadState_GetDict();
+    if (!of_thread) return Py_NewRef(Py_None);
+    PyObject *before = Py_XNewRef(PyDict_GetItemWithError(of_thread, inside_name));
+    if (!before) before = Py_NewRef(Py_None);
+    if (PyDict_SetItem(of_thread, inside_name, stack) < 0) Py_CLEAR(before);
+    return before;
+}
+
+static void unmark_inside(PyObject *before) {
+    PyObject *error = PyErr_GetRaisedException();
+    Py_XDECREF(mark_inside(before));
+    Py_DECREF(before);
+    PyErr_SetRaisedException(error);
+}
+
+/* The target's own code is about to run with no stack in force: 0, or -1 with an error. */
+static int tell_lost(Interception *it) {
+    PyObject *of_thread = PyThreadState_GetDict();
+    PyObject *stack = of_thread && !calls_outside ? PyDict_GetItemWithError(of_thread, inside_name) : NULL;
+    if (!stack || stack == Py_None) return 0;
+    PyObject *given[] = {it->record, Py_NewRef(stack)};
+    PyObject *result = call_undispatched(lost, given, 2, NULL);
+    Py_DECREF(stack);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static PyObject *call_implementation(PyObject *implementation, Interception *it, PyObject *const *args,
+                                     size_t nargsf, PyObject *names) {
+    if (it && implementation == Py_None) return call_native(it, args, nargsf, names);
+    return PyObject_Vectorcall(implementation, args, nargsf, names);
+}
+
+/* Call what a function of ours resolves a call to, as a tuple: the implementation (None for the
+ * target's own code); whether the types of the arguments decide it; third and fourth, the arguments
+ * that it is called with where these are not as they were given. */
+static PyObject *resolve_and_call(PyObject *function, PyObject *of, PyObject *stack, Memo *memo, PyObject *key,
+                                  Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
+    PyObject *tuple, *dict, *result;
+    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    if (as_python(args, count, names, &tuple, &dict) < 0) return NULL;
+    PyObject *given[] = {of, stack, tuple, dict};
+    PyObject *answer = call_undispatched(function, given, 4, NULL);
     Py_DECREF(tuple);
     Py_DECREF(dict);
-    if (result && (!PyTuple_CheckExact(result) || PyTuple_GET_SIZE(result) != 4)) {
-        Py_CLEAR(result);
+    if (!answer) return NULL;
+    if (!PyTuple_CheckExact(answer) || PyTuple_GET_SIZE(answer) != 4) {
         PyErr_SetString(PyExc_SystemError, "the resolver of overlay gave no tuple of four");
+        Py_DECREF(answer);
+        return NULL;
     }
+    PyObject *implementation = PyTuple_GET_ITEM(answer, 0), *positional = PyTuple_GET_ITEM(answer, 2);
+    if (memo && PyTuple_GET_ITEM(answer, 1) == Py_True && (!it || it->wanted)) {
+        keep(memo, key, args, count, implementation);
+    }
+    if (positional == Py_None) result = call_implementation(implementation, it, args, nargsf, names);
+    else result = PyObject_Call(implementation, positional, PyTuple_GET_ITEM(answer, 3));
+    Py_DECREF(answer);
     return result;
 }
 
 static PyObject *dispatch(Interception *it, PyObject *stack, PyObject *const *args, size_t nargsf, PyObject *names) {
     Py_ssize_t count = PyVectorcall_NARGS(nargsf);
     int simple = count <= TYPES && !(names && PyTuple_GET_SIZE(names));
-    PyObject *key = NULL, *result, *implementation;
+    PyObject *key = NULL, *result, *implementation = NULL;
     if (simple) {
         if (PyContextVar_Get(key_variable, NULL, &key) < 0) return NULL;
-        if ((implementation = kept(it, key, args, count))) {
-            Py_INCREF(implementation);
-            Py_DECREF(key);
-            result = implementation == Py_None ? call_native(it, args, nargsf, names)
-                                               : PyObject_Vectorcall(implementation, args, nargsf, names);
-            Py_DECREF(implementation);
-            return result;
-        }
+        implementation = Py_XNewRef(kept(&it->memo, key, args, count));
     }
-    PyObject *answer = resolved(it, stack, args, count, names);
-    if (!answer) {
-        Py_XDECREF(key);
-        return NULL;
-    }
-    implementation = PyTuple_GET_ITEM(answer, 0);
-    if (simple && it->installed && PyTuple_GET_ITEM(answer, 1) == Py_True) keep(it, key, args, count, implementation);
+    if (implementation) result = call_implementation(implementation, it, args, nargsf, names);
+    else result = resolve_and_call(resolver, it->record, stack, simple ? &it->memo : NULL, key, it, args, nargsf, names);
+    Py_XDECREF(implementation);
     Py_XDECREF(key);
-    PyObject *positional = PyTuple_GET_ITEM(answer, 2);
-    if (implementation == Py_None) {
-        result = call_native(it, args, nargsf, names);
-    } else if (positional == Py_None) {
-        result = PyObject_Vectorcall(implementation, args, nargsf, names);
-    } else {
-        result = PyObject_Call(implementation, positional, PyTuple_GET_ITEM(answer, 3));
-    }
-    Py_DECREF(answer);
     return result;
 }
 
@@ -249,8 +369,15 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
     grant_levels(4);
 #endif
     Py_INCREF(it); /* a call may take its target's interception away */
-    result = stack == Py_None || !it->installed ? call_native(it, args, nargsf, names)
-                                                : dispatch(it, stack, args, nargsf, names);
+    if (it->always) {
+        PyObject *told = call_undispatched(it->always, args, PyVectorcall_NARGS(nargsf), NULL);
+        if (!told) PyErr_WriteUnraisable(it->always);
+        Py_XDECREF(told);
+    }
+    int native = stack == Py_None || !it->wanted || undispatched_calls;
+    if (watching && stack == Py_None && it->wanted && !undispatched_calls && tell_lost(it) < 0) result = NULL;
+    else result = native ? call_native(it, args, nargsf, names)
+                                             : dispatch(it, stack, args, nargsf, names);
     Py_DECREF(it);
 #if COUNTS_LEVELS
     grant_levels(-4);
@@ -265,7 +392,127 @@ static PyObject *trampoline(PyObject *callee, PyObject *const *args, size_t narg
         PyErr_Format(PyExc_SystemError, "%R is called through overlay and is no target", callee);
         return NULL;
     }
+    if (it->receivers && PyVectorcall_NARGS(nargsf)) {
+        Interception *receiver = found(args[0]);
+        if (receiver && receiver->holder == it) {
+            return called(receiver, args + 1, PyVectorcall_NARGS(nargsf) - 1, names);
+        }
+    }
     return called(it, args, nargsf, names);
+}
+
+/* ---- objects that are called by their class alone ---------------------------------------------- */
+
+/* A class of which tp_call is exchanged. It is held for good: classes made meanwhile inherit ours. */
+typedef struct {
+    PyTypeObject *cls;
+    ternaryfunc original;
+    PyWrapperDescrObject *named; /* its __call__ */
+    int users;
+    int caches; /* its objects keep results, which do not leave a stack */
+} CallSlot;
+
+#define CALL_SLOTS 64
+static CallSlot call_slots[CALL_SLOTS];
+static int call_slot_count;
+
+static CallSlot *call_slot_of(PyTypeObject *cls) {
+    for (; cls; cls = cls->tp_base) {
+        for (int i = 0; i < call_slot_count; i++) {
+            if (call_slots[i].cls == cls) return &call_slots[i];
+        }
+    }
+    return NULL;
+}
+
+/* What such an object does by itself; in a stack, what the stack has in its place. */
+static PyObject *call_own(PyObject *callee, PyObject *args, PyObject *named) {
+    CallSlot *slot = call_slot_of(Py_TYPE(callee));
+    if (!slot->caches || !slot->users) return slot->original(callee, args, named);
+    PyObject *stack, *result, *instead;
+    if (PyContextVar_Get(stack_variable, NULL, &stack) < 0) return NULL;
+    if (stack == Py_None || undispatched_calls) result = slot->original(callee, args, named);
+    else {
+        PyObject *given[] = {callee, stack};
+        instead = call_undispatched(own_cache, given, 2, NULL);
+        if (!instead) result = NULL;
+        else if (Py_IS_TYPE(instead, Py_TYPE(callee))) result = slot->original(instead, args, named);
+        else result = PyObject_Call(instead, args, named);
+        Py_XDECREF(instead);
+    }
+    Py_DECREF(stack);
+    return result;
+}
+
+static PyObject *call_by_class(PyObject *callee, PyObject *args, PyObject *named) {
+    Interception *it = found(callee);
+    if (!it || it->kind != CALLED) return call_own(callee, args, named);
+    PyObject *names, **given = as_vector(NULL, args, named, &names), *result;
+    if (!given) return NULL;
+    result = called(it, given, PyTuple_GET_SIZE(args), names);
+    Py_XDECREF(names);
+    PyMem_Free(given);
+    return result;
+}
+
+/* Exchange tp_call of a class, and what its __call__ wraps. */
+static CallSlot *exchange_call(PyTypeObject *cls) {
+    CallSlot *slot = NULL;
+    for (int i = 0; i < call_slot_count; i++) {
+        if (call_slots[i].cls == cls) slot = &call_slots[i];
+    }
+    if (!slot) {
+        if (call_slot_count == CALL_SLOTS) {
+            PyErr_Format(PyExc_ValueError, "%R is one class too many: objects of %d can be targets", cls, CALL_SLOTS);
+            return NULL;
+        }
+        CallSlot *inherited = call_slot_of(cls);
+        PyObject *named = PyObject_GetAttrString((PyObject *)cls, "__call__");
+        if (!named) return NULL;
+        slot = &call_slots[call_slot_count++];
+        slot->cls = (PyTypeObject *)Py_NewRef(cls);
+        slot->original = cls->tp_call == call_by_class ? inherited->original : cls->tp_call;
+        slot->caches = inherited && inherited->caches;
+        if (Py_IS_TYPE(named, &PyWrapperDescr_Type)) {
+            PyTypeObject *definer = PyDescr_TYPE((PyDescrObject *)named);
+            void *wrapped = ((PyWrapperDescrObject *)named)->d_wrapped;
+            if (wrapped == (void *)slot->original || wrapped == (void *)call_by_class) {
+                slot->named = (PyWrapperDescrObject *)Py_NewRef(named);
+                /* others below the class that defines it come here by its __call__ alone */
+                if (!call_slot_of(definer) && call_slot_count < CALL_SLOTS) {
+                    call_slots[call_slot_count++] =
+                        (CallSlot){.cls = (PyTypeObject *)Py_NewRef(definer), .original = slot->original};
+                }
+            }
+        }
+        Py_DECREF(named);
+    }
+    if (!slot->users++) {
+        cls->tp_call = call_by_class;
+        if (slot->named) slot->named->d_wrapped = (void *)call_by_class;
+    }
+    return slot;
+}
+
+static void leave_call(CallSlot *slot) {
+    if (--slot->users) return;
+    if (slot->cls->tp_call == call_by_class) slot->cls->tp_call = slot->original;
+    if (!slot->named) return;
+    for (int i = 0; i < call_slot_count; i++) {
+        if (call_slots[i].users && call_slots[i].named == slot->named) return;
+    }
+    slot->named->d_wrapped = (void *)slot->original;
+}
+
+/* ---- slot wrappers, as int.__add__: `wrapped` tells which one is called ------------------------- */
+
+static PyObject *call_slot_wrapper(PyObject *self, PyObject *args, void *wrapped, PyObject *named) {
+    PyObject *names, **given = as_vector(self, args, named, &names), *result;
+    if (!given) return NULL;
+    result = called(wrapped, given, PyTuple_GET_SIZE(args) + 1, names);
+    Py_XDECREF(names);
+    PyMem_Free(given);
+    return result;
 }
 
 /* ---- methods of C classes: what they are called by is not told the callee ---------------------- */
@@ -277,6 +524,16 @@ static PyObject *call_thunk(int index, PyObject *self, PyObject *const *args, Py
     Thunk *thunk = &thunks[index];
     Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
     PyObject *few[6], **given = few, *result;
+    PyTypeObject *cls = PyDescr_TYPE(thunk->descriptor);
+    if (!(PyType_Check(self) && PyType_IsSubtype((PyTypeObject *)self, cls)) && !PyObject_TypeCheck(self, cls)) {
+        /* another class has its methods from the same definition */
+        PyObject *method = PyCMethod_New(&thunk->native, self, NULL,
+                                         thunk->native.ml_flags & METH_METHOD ? Py_TYPE(self) : NULL);
+        if (!method) return NULL;
+        result = PyObject_Vectorcall(method, args, count, names);
+        Py_DECREF(method);
+        return result;
+    }
     if (all + 1 > 6 && !(given = PyMem_New(PyObject *, all + 1))) return PyErr_NoMemory();
     given[0] = self;
     if (all) memcpy(given + 1, args, all * sizeof *given);
@@ -287,34 +544,93 @@ static PyObject *call_thunk(int index, PyObject *self, PyObject *const *args, Py
     return result;
 }
 
-#define THUNK(n)                                                                                     \
-    static PyObject *thunk_##n(PyObject *s, PyObject *const *a, Py_ssize_t c, PyObject *k) {         \
-        return call_thunk(0x##n, s, a, c, k);                                                        \
+static PyObject *call_with_tuple(int index, PyObject *self, PyObject *args, PyObject *named) {
+    PyObject *names, **given = as_vector(NULL, args, named, &names), *result;
+    if (!given) return NULL;
+    result = call_thunk(index, self, given, PyTuple_GET_SIZE(args), names);
+    Py_XDECREF(names);
+    PyMem_Free(given);
+    return result;
+}
+
+/* A thunk in each calling convention: bound methods that were made before hold the definition of the
+ * class, and call its ml_meth by the convention that it had then. */
+enum { FAST_KEYWORDS, FAST, NO_ARGUMENTS, ONE, TUPLE, TUPLE_KEYWORDS, TOLD_CLASS, CONVENTIONS };
+
+static int convention_of(int flags) {
+    switch (flags & ~(METH_CLASS | METH_STATIC | METH_COEXIST)) {
+    case METH_FASTCALL | METH_KEYWORDS: return FAST_KEYWORDS;
+    case METH_FASTCALL: return FAST;
+    case METH_NOARGS: return NO_ARGUMENTS;
+    case METH_O: return ONE;
+    case METH_VARARGS: return TUPLE;
+    case METH_VARARGS | METH_KEYWORDS: return TUPLE_KEYWORDS;
+    case METH_METHOD | METH_FASTCALL | METH_KEYWORDS: return TOLD_CLASS;
+    default: return -1;
+    }
+}
+
+#define P PyObject *
+#define THUNK(n)                                                                                          \
+    static P fast_keywords_##n(P s, P const *a, Py_ssize_t c, P k) { return call_thunk(0x##n, s, a, c, k); } \
+    static P fast_##n(P s, P const *a, Py_ssize_t c) { return call_thunk(0x##n, s, a, c, NULL); }          \
+    static P no_arguments_##n(P s, P a) { return call_thunk(0x##n, s, NULL, 0, NULL); }                    \
+    static P one_##n(P s, P a) { return call_thunk(0x##n, s, &a, 1, NULL); }                               \
+    static P tuple_##n(P s, P a) { return call_with_tuple(0x##n, s, a, NULL); }                            \
+    static P tuple_keywords_##n(P s, P a, P k) { return call_with_tuple(0x##n, s, a, k); }                 \
+    static P told_class_##n(P s, PyTypeObject *t, P const *a, size_t c, P k) {                             \
+        return call_thunk(0x##n, s, a, c, k);                                                              \
     }
 #define EACH(X, h) X(h##0) X(h##1) X(h##2) X(h##3) X(h##4) X(h##5) X(h##6) X(h##7) X(h##8) X(h##9)   \
         X(h##a) X(h##b) X(h##c) X(h##d) X(h##e) X(h##f)
 #define ALL(X) EACH(X, 0) EACH(X, 1) EACH(X, 2) EACH(X, 3) EACH(X, 4) EACH(X, 5) EACH(X, 6) EACH(X, 7) \
         EACH(X, 8) EACH(X, 9) EACH(X, a) EACH(X, b) EACH(X, c) EACH(X, d) EACH(X, e) EACH(X, f)
 ALL(THUNK)
-#define NAME(n) (PyCFunction)(void (*)(void))thunk_##n,
-static const PyCFunction thunk_functions[THUNKS] = {ALL(NAME)};
+#define POINTER(f) (PyCFunction)(void (*)(void))f
+#define NAMES(n)                                                                                     \
+    {POINTER(fast_keywords_##n), POINTER(fast_##n), POINTER(no_arguments_##n), POINTER(one_##n),     \
+     POINTER(tuple_##n), POINTER(tuple_keywords_##n), POINTER(told_class_##n)},
+static const PyCFunction thunk_functions[THUNKS][CONVENTIONS] = {ALL(NAMES)};
+#undef P
+
+/* Whether memory can be written: the kernel tells, where the processor would end the process. */
+static int is_writable(void *address, size_t size) {
+#ifdef _WIN32
+    return 0;
+#else
+    int ends[2];
+    if (pipe(ends) < 0) return 0;
+    int is = write(ends[1], address, size) == (ssize_t)size && read(ends[0], address, size) == (ssize_t)size;
+    close(ends[0]);
+    close(ends[1]);
+    return is;
+#endif
+}
 
 static Thunk *thunk_for(PyObject *target) {
     for (int i = 0; i < thunk_count; i++) {
         if (thunks[i].descriptor == target) return &thunks[i];
     }
-    if (thunk_count == THUNKS) {
-        PyErr_Format(PyExc_ValueError, "%R is one method of a C class too many: %d can be targets", target, THUNKS);
+    PyMethodDescrObject *descriptor = (PyMethodDescrObject *)target;
+    const char *why = NULL;
+    if (thunk_count == THUNKS) why = "256 methods of C classes are targets already, which is the most";
+    else if (convention_of(descriptor->d_method->ml_flags) < 0) why = "its calling convention is not known";
+    else if (!is_writable(descriptor->d_method, sizeof(PyMethodDef))) why = "its definition cannot be written";
+    if (why) {
+        PyErr_Format(PyExc_TypeError, "%R cannot be intercepted: %s", target, why);
         return NULL;
     }
-    PyMethodDescrObject *descriptor = (PyMethodDescrObject *)target;
     Thunk *thunk = &thunks[thunk_count];
-    if (!(thunk->untouched = PyDescr_NewMethod(PyDescr_TYPE(descriptor), descriptor->d_method))) return NULL;
+    thunk->native = *descriptor->d_method;
+    thunk->untouched = Py_IS_TYPE(descriptor, &PyClassMethodDescr_Type)
+                           ? PyDescr_NewClassMethod(PyDescr_TYPE(descriptor), &thunk->native)
+                           : PyDescr_NewMethod(PyDescr_TYPE(descriptor), &thunk->native);
+    if (!thunk->untouched) return NULL;
     thunk->descriptor = Py_NewRef(target);
     thunk->original = descriptor->d_method;
-    thunk->definition = *descriptor->d_method;
-    thunk->definition.ml_meth = thunk_functions[thunk_count++];
-    thunk->definition.ml_flags = METH_FASTCALL | METH_KEYWORDS;
+    thunk->definition = thunk->native;
+    thunk->definition.ml_meth = thunk_functions[thunk_count++][FAST_KEYWORDS];
+    thunk->definition.ml_flags = METH_FASTCALL | METH_KEYWORDS | (thunk->native.ml_flags & METH_CLASS);
     return thunk;
 }
 
@@ -326,28 +642,37 @@ static vectorcallfunc *vectorcall_slot(PyObject *target) {
     return (vectorcallfunc *)((char *)target + offset);
 }
 
-/* Classes of which the interpreter enters __init__ by itself (3.13 and later) have this. */
-static PyObject *usual_alloc(PyTypeObject *cls, Py_ssize_t count) { return PyType_GenericAlloc(cls, count); }
+/* What the class of a target has as __call__, borrowed; NULL where it has none. */
+static PyObject *call_of_its_class(PyObject *target) {
+    PyObject *mro = Py_TYPE(target)->tp_mro;
+    for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
+        PyObject *attributes = PyType_GetDict((PyTypeObject *)PyTuple_GET_ITEM(mro, i));
+        PyObject *call = attributes ? PyDict_GetItemString(attributes, "__call__") : NULL;
+        Py_XDECREF(attributes);
+        if (call) return call;
+    }
+    return NULL;
+}
 
 static int find_kind(PyObject *target, Kind *kind) {
-    const char *why;
+    const char *why = "objects of its class cannot be";
+    PyObject *call;
     if (PyFunction_Check(target)) *kind = FUNCTION;
     else if (PyCFunction_Check(target)) *kind = C_FUNCTION;
-    else if (Py_IS_TYPE(target, &PyMethodDescr_Type)) {
-        *kind = METHOD;
-        if (((PyMethodDescrObject *)target)->d_method->ml_flags & (METH_METHOD | METH_STATIC | METH_CLASS)) {
-            why = "its methods are told their class";
-            goto refused;
-        }
-    } else if (PyType_Check(target)) {
-        *kind = CLASS;
-        if (!vectorcall_slot(target) || Py_TYPE(target)->tp_call != PyType_Type.tp_call) {
-            why = "its metaclass has a __call__ of its own";
-            goto refused;
-        }
-    } else if (vectorcall_slot(target) && !PyMethod_Check(target)) *kind = OBJECT;
+    else if (Py_IS_TYPE(target, &PyMethodDescr_Type) || Py_IS_TYPE(target, &PyClassMethodDescr_Type)) *kind = METHOD;
+    else if (Py_IS_TYPE(target, &PyWrapperDescr_Type)) *kind = SLOT;
+    else if (PyType_Check(target) && vectorcall_slot(target) && Py_TYPE(target)->tp_call == PyType_Type.tp_call) *kind = CLASS;
+    else if (!PyType_Check(target) && vectorcall_slot(target) && *vectorcall_slot(target) && !PyMethod_Check(target)) {
+        *kind = OBJECT; /* where the slot is empty, as in some Cython functions, tp_call asks for it */
+    }
+    else if (PyMethod_Check(target) || !strcmp(Py_TYPE(target)->tp_name, "method-wrapper")) {
+        why = "it is bound to one object";
+        goto refused;
+    } else if (!(call = call_of_its_class(target))) goto refused;
+    else if (PyFunction_Check(call)) *kind = RECEIVER;
+    else if (Py_IS_TYPE(call, &PyWrapperDescr_Type)) *kind = CALLED;
     else {
-        why = "objects of its class are called by their class alone";
+        why = "what its class has as __call__ is no function";
         goto refused;
     }
     return 0;
@@ -373,7 +698,41 @@ static int set_special(PyObject *target, int installed) {
     return 0;
 }
 
-static void put_in(Interception *it) {
+static PyTypeObject Interception_Type;
+static PyObject *call_below(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+
+static Interception *new_interception(PyObject *target, PyObject *record, Kind kind) {
+    Interception *it = (Interception *)Interception_Type.tp_alloc(&Interception_Type, 0);
+    if (!it) return NULL;
+    it->target = Py_NewRef(target);
+    it->record = Py_NewRef(record);
+    it->kind = kind;
+    it->vectorcall = call_below;
+    return it;
+}
+
+static int put_in(Interception *it);
+
+/* The function by which a receiver is called comes here too. */
+static int hold_receiver(Interception *it) {
+    PyObject *function = call_of_its_class(it->target);
+    if (!function || !PyFunction_Check(function)) {
+        PyErr_Format(PyExc_TypeError, "%R has no function as __call__ any more", it->target);
+        return -1;
+    }
+    Interception *holder = found(function);
+    if (holder) Py_INCREF(holder);
+    else if (!(holder = new_interception(function, Py_None, FUNCTION))) return -1;
+    else if (add(holder) < 0 || put_in(holder) < 0) {
+        Py_DECREF(holder);
+        return -1;
+    }
+    holder->receivers++;
+    it->holder = holder;
+    return 0;
+}
+
+static int put_in(Interception *it) {
     PyObject *target = it->target;
     vectorcallfunc *slot = vectorcall_slot(target);
     switch (it->kind) {
@@ -398,29 +757,44 @@ static void put_in(Interception *it) {
     }
     case METHOD: {
         PyMethodDescrObject *descriptor = (PyMethodDescrObject *)target;
-        it->original = ((PyMethodDescrObject *)it->thunk->untouched)->vectorcall;
-        descriptor->d_method = &it->thunk->definition;
-        descriptor->vectorcall = trampoline;
-        break;
-    }
-    case CLASS: {
-        PyTypeObject *cls = (PyTypeObject *)target;
-        it->original = cls->tp_vectorcall;
-        cls->tp_vectorcall = trampoline;
-        if (PyType_HasFeature(cls, Py_TPFLAGS_HEAPTYPE)) {
-            it->original_alloc = cls->tp_alloc;
-            if (cls->tp_alloc == PyType_GenericAlloc) cls->tp_alloc = usual_alloc;
-            PyType_Modified(cls);
+        Thunk *thunk = it->thunk;
+        descriptor->d_method = &thunk->definition;
+        thunk->original->ml_meth = thunk_functions[thunk - thunks][convention_of(thunk->native.ml_flags)];
+        if (slot) { /* a class method is called as the bound one that it gives */
+            it->original = ((PyMethodDescrObject *)thunk->untouched)->vectorcall;
+            descriptor->vectorcall = trampoline;
         }
         break;
     }
+    case SLOT: {
+        PyWrapperDescrObject *wrapper = (PyWrapperDescrObject *)target;
+        it->original_base = wrapper->d_base;
+        it->original_wrapped = wrapper->d_wrapped;
+        it->base = *wrapper->d_base;
+        it->base.wrapper = (wrapperfunc)(void (*)(void))call_slot_wrapper;
+        it->base.flags |= PyWrapperFlag_KEYWORDS;
+        wrapper->d_base = &it->base;
+        wrapper->d_wrapped = it;
+        break;
+    }
+    case CLASS:
+        it->original = ((PyTypeObject *)target)->tp_vectorcall;
+        ((PyTypeObject *)target)->tp_vectorcall = trampoline;
+        break;
     case OBJECT:
         it->original = *slot;
         *slot = trampoline;
         break;
+    case CALLED:
+        if (!exchange_call(Py_TYPE(target))) return -1;
+        break;
+    case RECEIVER:
+        if (hold_receiver(it) < 0) return -1;
+        break;
     }
     set_special(target, 1);
     it->installed = 1;
+    return 0;
 }
 
 static void take_back(Interception *it) {
@@ -438,28 +812,38 @@ static void take_back(Interception *it) {
     case METHOD: {
         PyMethodDescrObject *descriptor = (PyMethodDescrObject *)target;
         descriptor->d_method = it->thunk->original;
-        descriptor->vectorcall = it->original;
+        it->thunk->original->ml_meth = it->thunk->native.ml_meth;
+        if (it->original) descriptor->vectorcall = it->original;
         break;
     }
-    case CLASS: {
-        PyTypeObject *cls = (PyTypeObject *)target;
-        cls->tp_vectorcall = it->original;
-        if (it->original_alloc) {
-            cls->tp_alloc = it->original_alloc;
-            PyType_Modified(cls);
-        }
+    case SLOT:
+        ((PyWrapperDescrObject *)target)->d_base = it->original_base;
+        ((PyWrapperDescrObject *)target)->d_wrapped = it->original_wrapped;
         break;
-    }
+    case CLASS:
+        ((PyTypeObject *)target)->tp_vectorcall = it->original;
+        break;
     case OBJECT:
         *vectorcall_slot(target) = it->original;
         break;
+    case CALLED:
+        leave_call(call_slot_of(Py_TYPE(target)));
+        break;
+    case RECEIVER: {
+        Interception *holder = it->holder;
+        it->holder = NULL;
+        if (!--holder->receivers && !holder->wanted) {
+            take_back(holder);
+            take_out(holder);
+        }
+        Py_DECREF(holder);
+        break;
     }
-    forget_all(it);
+    }
+    forget_all(&it->memo);
 }
 
 /* ---- Interception, as Python sees it ----------------------------------------------------------- */
-
-static PyTypeObject Interception_Type;
 
 static PyObject *make(PyTypeObject *cls, PyObject *args, PyObject *named) {
     PyObject *target, *record;
@@ -467,29 +851,44 @@ static PyObject *make(PyTypeObject *cls, PyObject *args, PyObject *named) {
     if (!PyArg_ParseTupleAndKeywords(args, named, "OO:Interception", names, &target, &record)) return NULL;
     Kind kind;
     if (find_kind(target, &kind) < 0) return NULL;
-    if (found(target)) return PyErr_Format(PyExc_ValueError, "%R is intercepted already", target);
+    Interception *it = found(target);
+    if (it && it->wanted) return PyErr_Format(PyExc_ValueError, "%R is intercepted already", target);
+    if (it) { /* for its receivers, till now */
+        Py_XSETREF(it->record, Py_NewRef(record));
+        return Py_NewRef(it);
+    }
     Thunk *thunk = NULL;
     if (kind == METHOD && !(thunk = thunk_for(target))) return NULL;
-    Interception *it = (Interception *)cls->tp_alloc(cls, 0);
-    if (!it) return NULL;
-    it->target = Py_NewRef(target);
-    it->record = Py_NewRef(record);
-    it->kind = kind;
+    if (!(it = new_interception(target, record, kind))) return NULL;
     it->thunk = thunk;
+    if (kind == SLOT) {
+        PyWrapperDescrObject *wrapper = (PyWrapperDescrObject *)target;
+        if (!(it->untouched = PyDescr_NewWrapper(PyDescr_TYPE(wrapper), wrapper->d_base, wrapper->d_wrapped))) {
+            Py_CLEAR(it);
+        }
+    }
     return (PyObject *)it;
 }
 
 static PyObject *install(Interception *it, PyObject *nothing) {
-    if (it->installed) Py_RETURN_NONE;
-    if (found(it->target)) return PyErr_Format(PyExc_ValueError, "%R is intercepted already", it->target);
-    if (!resolver) return PyErr_Format(PyExc_RuntimeError, "set_up() has not been called");
-    if (add(it) < 0) return NULL;
-    put_in(it);
+    Interception *other = found(it->target);
+    if (other && other != it) return PyErr_Format(PyExc_ValueError, "%R is intercepted already", it->target);
+    if (!resolver) return PyErr_Format(PyExc_RuntimeError, "set_up_engine() has not been called");
+    if (!other) {
+        if (add(it) < 0) return NULL;
+        if (put_in(it) < 0) {
+            take_out(it);
+            return NULL;
+        }
+    }
+    it->wanted = 1;
     Py_RETURN_NONE;
 }
 
 static PyObject *remove_it(Interception *it, PyObject *nothing) {
-    if (it->installed) {
+    it->wanted = 0;
+    forget_all(&it->memo);
+    if (it->installed && !it->receivers) {
         take_back(it);
         take_out(it);
     }
@@ -497,50 +896,36 @@ static PyObject *remove_it(Interception *it, PyObject *nothing) {
 }
 
 static PyObject *forget(Interception *it, PyObject *nothing) {
-    forget_all(it);
+    forget_all(&it->memo);
     Py_RETURN_NONE;
 }
 
 /* Calling an Interception calls the target's own code, whatever stack is in force. */
-static PyObject *call_below(PyObject *self, PyObject *args, PyObject *named) {
+static PyObject *call_below(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
     Interception *it = (Interception *)self;
-    if (!it->installed) return PyObject_Call(it->target, args, named);
-    Py_ssize_t count = PyTuple_GET_SIZE(args), more = named ? PyDict_GET_SIZE(named) : 0, at = 0, i = count;
-    PyObject *names = more ? PyTuple_New(more) : NULL, *name, *value, *result;
-    PyObject **given = PyMem_New(PyObject *, count + more + 1);
-    if (!given || (more && !names)) {
-        Py_XDECREF(names);
-        PyMem_Free(given);
-        return PyErr_NoMemory();
-    }
-    for (Py_ssize_t k = 0; k < count; k++) given[k] = PyTuple_GET_ITEM(args, k);
-    while (named && PyDict_Next(named, &at, &name, &value)) {
-        PyTuple_SET_ITEM(names, i - count, Py_NewRef(name));
-        given[i++] = value;
-    }
+    if (!it->installed) return PyObject_Vectorcall(it->target, args, nargsf, names);
     Py_INCREF(it);
-    result = call_native(it, given, count, names);
+    PyObject *result = call_native(it, args, nargsf, names);
     Py_DECREF(it);
-    Py_XDECREF(names);
-    PyMem_Free(given);
     return result;
 }
 
 static int traverse(Interception *it, visitproc visit, void *arg) {
     Py_VISIT(it->target);
     Py_VISIT(it->record);
-    for (int i = 0; i < it->filled; i++) {
-        Py_VISIT(it->memo[i].key);
-        for (Py_ssize_t k = 0; k < it->memo[i].count; k++) Py_VISIT(it->memo[i].types[k]);
-        Py_VISIT(it->memo[i].implementation);
-    }
-    return 0;
+    Py_VISIT(it->always);
+    Py_VISIT(it->untouched);
+    Py_VISIT(it->holder);
+    return visit_memo(&it->memo, visit, arg);
 }
 
 static int clear(Interception *it) {
     /* installed, it is held by the table and never garbage: what is cleared here is not called */
-    forget_all(it);
+    forget_all(&it->memo);
     Py_CLEAR(it->record);
+    Py_CLEAR(it->always);
+    Py_CLEAR(it->untouched);
+    Py_CLEAR(it->holder);
     return 0;
 }
 
@@ -552,10 +937,16 @@ static void dealloc(Interception *it) {
 }
 
 static PyObject *get_kind(Interception *it, void *closure) { return PyUnicode_FromString(kind_names[it->kind]); }
-static PyObject *get_installed(Interception *it, void *closure) { return PyBool_FromLong(it->installed); }
-static PyObject *get_kept(Interception *it, void *closure) { return PyLong_FromLong(it->filled); }
+static PyObject *get_installed(Interception *it, void *closure) { return PyBool_FromLong(it->wanted); }
+static PyObject *get_kept(Interception *it, void *closure) { return PyLong_FromLong(it->memo.filled); }
+
+static PyObject *tell(Interception *it, PyObject *always) {
+    Py_XSETREF(it->always, Py_NewRef(always));
+    Py_RETURN_NONE;
+}
 
 static PyMethodDef interception_methods[] = {
+    {"tell", (PyCFunction)tell, METH_O, "Call a function with the arguments of each call, whatever stack is in force."},
     {"install", (PyCFunction)install, METH_NOARGS, "Have each call of the target come here."},
     {"remove", (PyCFunction)remove_it, METH_NOARGS, "Have calls of the target go to its own code."},
     {"forget", (PyCFunction)forget, METH_NOARGS, "Resolve anew from the next call on."},
@@ -577,9 +968,10 @@ static PyTypeObject Interception_Type = {
     .tp_name = "overlay._native.intercept.Interception",
     .tp_doc = "Interception(target, record): what is known of a target. Calling it calls the target's own code.",
     .tp_basicsize = sizeof(Interception),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Interception, vectorcall),
     .tp_new = make,
-    .tp_call = call_below,
+    .tp_call = PyVectorcall_Call,
     .tp_traverse = (traverseproc)traverse,
     .tp_clear = (inquiry)clear,
     .tp_dealloc = (destructor)dealloc,
@@ -588,22 +980,348 @@ static PyTypeObject Interception_Type = {
     .tp_getset = interception_getset,
 };
 
+/* ---- Place: where call_next goes on ------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    Memo memo;
+} Place;
+
+static PyTypeObject Place_Type;
+static PyObject *next_resolver;
+static vectorcallfunc python_call_next;
+
+static PyObject *call_place(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    Memo *memo = &((Place *)self)->memo;
+    Py_ssize_t count = PyVectorcall_NARGS(nargsf);
+    int simple = count <= TYPES && !(names && PyTuple_GET_SIZE(names));
+    PyObject *implementation = simple ? Py_XNewRef(kept(memo, Py_None, args, count)) : NULL, *result;
+    if (implementation) {
+        result = PyObject_Vectorcall(implementation, args, nargsf, names);
+        Py_DECREF(implementation);
+        return result;
+    }
+    Py_INCREF(self);
+    result = resolve_and_call(next_resolver, self, Py_None, simple ? memo : NULL, Py_None, NULL, args, nargsf, names);
+    Py_DECREF(self);
+    return result;
+}
+
+/* call_next() in the code of a method, of which the last constant is the place below it. */
+static PyObject *call_next(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    struct _PyInterpreterFrame *frame = current_frame();
+    PyCodeObject *code = frame ? (PyCodeObject *)PyUnstable_InterpreterFrame_GetCode(frame) : NULL;
+    PyObject *place = NULL, *result;
+    if (code && PyCode_Check(code) && PyTuple_GET_SIZE(code->co_consts)) {
+        place = PyTuple_GET_ITEM(code->co_consts, PyTuple_GET_SIZE(code->co_consts) - 1);
+        if (PyObject_TypeCheck(place, &Place_Type) && PyVectorcall_Function(place) == call_place) Py_INCREF(place);
+        else place = NULL;
+    }
+    Py_XDECREF(code);
+    result = place ? call_place(place, args, nargsf, names) : python_call_next(self, args, nargsf, names);
+    Py_XDECREF(place);
+    return result;
+}
+
+static PyObject *make_place(PyTypeObject *cls, PyObject *args, PyObject *named) {
+    Place *it = (Place *)cls->tp_alloc(cls, 0);
+    if (it) it->vectorcall = call_place;
+    return (PyObject *)it;
+}
+
+static PyObject *forget_place(Place *it, PyObject *nothing) {
+    forget_all(&it->memo);
+    Py_RETURN_NONE;
+}
+
+static int traverse_place(Place *it, visitproc visit, void *arg) { return visit_memo(&it->memo, visit, arg); }
+
+static int clear_place(Place *it) {
+    forget_all(&it->memo);
+    return 0;
+}
+
+static void dealloc_place(Place *it) {
+    PyObject_GC_UnTrack(it);
+    clear_place(it);
+    Py_TYPE(it)->tp_free(it);
+}
+
+static PyMethodDef place_methods[] = {
+    {"forget_kept", (PyCFunction)forget_place, METH_NOARGS, "Resolve anew from the next call on."},
+    {NULL},
+};
+static PyTypeObject Place_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "overlay._native.intercept.Place",
+    .tp_doc = "A place in a chain of methods: calling it calls the next one for the arguments.",
+    .tp_basicsize = sizeof(Place),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Place, vectorcall),
+    .tp_new = make_place,
+    .tp_call = PyVectorcall_Call,
+    .tp_traverse = (traverseproc)traverse_place,
+    .tp_clear = (inquiry)clear_place,
+    .tp_dealloc = (destructor)dealloc_place,
+    .tp_methods = place_methods,
+};
+
+static PyObject *set_up_call_next(PyObject *module, PyObject *args) {
+    PyObject *function, *next;
+    if (!PyArg_ParseTuple(args, "O!O:set_up_call_next", &PyFunction_Type, &function, &next)) return NULL;
+    if (((PyFunctionObject *)function)->vectorcall != call_next) {
+        python_call_next = ((PyFunctionObject *)function)->vectorcall;
+        PyFunction_SetVectorcall((PyFunctionObject *)function, call_next);
+    }
+    Py_XSETREF(next_resolver, Py_NewRef(next));
+    Py_RETURN_NONE;
+}
+
+/* ---- Carried: a callable that runs in the stack where it was handed over ------------------------ */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *function, *stack, *key;
+} Carried;
+
+static PyTypeObject Carried_Type;
+
+static PyObject *call_carried(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    Carried *it = (Carried *)Py_NewRef(self);
+    int outside = it->stack == Py_None; /* what it calls is meant to run so, and not lost */
+    calls_outside += outside;
+    PyObject *before = watching && !outside ? mark_inside(it->stack) : NULL;
+    PyObject *result = call_in(it->stack, it->key, it->function, args, nargsf, names);
+    calls_outside -= outside;
+    if (before) unmark_inside(before);
+    Py_DECREF(it);
+    return result;
+}
+
+static PyObject *make_carried(PyTypeObject *cls, PyObject *args, PyObject *named) {
+    PyObject *function, *stack, *key;
+    if (!PyArg_ParseTuple(args, "OOO:Carried", &function, &stack, &key)) return NULL;
+    Carried *it = (Carried *)cls->tp_alloc(cls, 0);
+    if (!it) return NULL;
+    it->vectorcall = call_carried;
+    it->function = Py_NewRef(function);
+    it->stack = Py_NewRef(stack);
+    it->key = Py_NewRef(key);
+    return (PyObject *)it;
+}
+
+static int traverse_carried(Carried *it, visitproc visit, void *arg) {
+    Py_VISIT(it->function);
+    Py_VISIT(it->stack);
+    Py_VISIT(it->key);
+    return 0;
+}
+
+static void dealloc_carried(Carried *it) {
+    PyObject_GC_UnTrack(it);
+    Py_XDECREF(it->function);
+    Py_XDECREF(it->stack);
+    Py_XDECREF(it->key);
+    Py_TYPE(it)->tp_free(it);
+}
+
+static PyObject *carried_attribute(Carried *it, PyObject *name) {
+    PyObject *own = PyObject_GenericGetAttr((PyObject *)it, name);
+    if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
+    PyErr_Clear();
+    return PyObject_GetAttr(it->function, name);
+}
+
+/* Noting: a callable that tells of each call before and after it. It is laid out as a Carried. */
+static PyTypeObject Noting_Type;
+
+static PyObject *call_noting(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    Carried *it = (Carried *)Py_NewRef(self);
+    PyObject *noted = it->stack == Py_None ? Py_NewRef(Py_None) : call_undispatched(it->stack, NULL, 0, NULL);
+    PyObject *result = noted ? PyObject_Vectorcall(it->function, args, nargsf, names) : NULL;
+    Py_XDECREF(noted);
+    if (result && it->key != Py_None) {
+        noted = call_undispatched(it->key, NULL, 0, NULL);
+        if (!noted) Py_CLEAR(result);
+        Py_XDECREF(noted);
+    }
+    Py_DECREF(it);
+    return result;
+}
+
+static PyObject *make_noting(PyTypeObject *cls, PyObject *args, PyObject *named) {
+    PyObject *function, *note, *after = Py_None;
+    if (!PyArg_ParseTuple(args, "OO|O:Noting", &function, &note, &after)) return NULL;
+    Carried *it = (Carried *)cls->tp_alloc(cls, 0);
+    if (!it) return NULL;
+    it->vectorcall = call_noting;
+    it->function = Py_NewRef(function);
+    it->stack = Py_NewRef(note);
+    it->key = Py_NewRef(after);
+    return (PyObject *)it;
+}
+
+static PyMemberDef carried_members[] = {
+    {"__wrapped__", T_OBJECT_EX, offsetof(Carried, function), READONLY, "What it calls."},
+    {NULL},
+};
+static PyTypeObject Carried_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "overlay._native.intercept.Carried",
+    .tp_doc = "Carried(function, stack, key): the function, run in a stack.",
+    .tp_basicsize = sizeof(Carried),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Carried, vectorcall),
+    .tp_new = make_carried,
+    .tp_call = PyVectorcall_Call,
+    .tp_traverse = (traverseproc)traverse_carried,
+    .tp_dealloc = (destructor)dealloc_carried,
+    .tp_getattro = (getattrofunc)carried_attribute,
+    .tp_members = carried_members,
+};
+
+static PyTypeObject Noting_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "overlay._native.intercept.Noting",
+    .tp_doc = "Noting(function, before, after=None): the function; before() and after() are called with each call of it.",
+    .tp_basicsize = sizeof(Carried),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Carried, vectorcall),
+    .tp_new = make_noting,
+    .tp_call = PyVectorcall_Call,
+    .tp_traverse = (traverseproc)traverse_carried,
+    .tp_dealloc = (destructor)dealloc_carried,
+    .tp_getattro = (getattrofunc)carried_attribute,
+    .tp_members = carried_members,
+};
+
+/* run(stack, key, function, *args, **kwargs): call it with a stack in force. */
+static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    if (count < 3) return PyErr_Format(PyExc_TypeError, "run() takes a stack, a key and a function");
+    PyObject *before = watching ? mark_inside(args[0]) : NULL;
+    PyObject *result = call_in(args[0], args[1], args[2], args + 3, count - 3, names);
+    if (before) unmark_inside(before);
+    return result;
+}
+
+/* undispatched(function, *args, **kwargs) */
+static PyObject *undispatched(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    if (count < 1) return PyErr_Format(PyExc_TypeError, "undispatched() takes a function");
+    return call_undispatched(args[0], args + 1, count - 1, names);
+}
+
+static PyObject *be_inside(PyObject *module, PyObject *stack) {
+    return watching ? mark_inside(stack) : Py_NewRef(Py_None);
+}
+
+static PyObject *watch(PyObject *module, PyObject *more) {
+    long count = PyLong_AsLong(more);
+    if (count == -1 && PyErr_Occurred()) return NULL;
+    watching += (int)count;
+    Py_RETURN_NONE;
+}
+
+static PyObject *leave_outside(PyObject *module, PyObject *more) {
+    long count = PyLong_AsLong(more);
+    if (count == -1 && PyErr_Occurred()) return NULL;
+    calls_outside += (int)count;
+    Py_RETURN_NONE;
+}
+
 /* ---- the module ------------------------------------------------------------------------------- */
 
 static PyObject *set_up(PyObject *module, PyObject *args) {
-    PyObject *stack, *key, *function;
-    if (!PyArg_ParseTuple(args, "O!O!O:set_up", &PyContextVar_Type, &stack, &PyContextVar_Type, &key, &function)) return NULL;
-    /* read only, before anything is ever written there */
-    struct callable_cache *cache = special_callables();
-    PyObject *builtins = PyEval_GetBuiltins(), *len = PyDict_GetItemString(builtins, "len");
-    PyObject *isinstance = PyDict_GetItemString(builtins, "isinstance");
-    if (used == 0 && (!len || cache->len != len || cache->isinstance != isinstance)) {
-        PyErr_SetString(PyExc_ImportError, "the fields of this CPython are not where they are expected");
-        return NULL;
-    }
+    PyObject *stack, *key;
+    if (!PyArg_ParseTuple(args, "O!O!:set_up", &PyContextVar_Type, &stack, &PyContextVar_Type, &key)) return NULL;
     Py_XSETREF(stack_variable, Py_NewRef(stack));
     Py_XSETREF(key_variable, Py_NewRef(key));
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_up_engine(PyObject *module, PyObject *args) {
+    PyObject *function, *keeper, *tell;
+    if (!PyArg_ParseTuple(args, "OOO:set_up_engine", &function, &keeper, &tell)) return NULL;
+    Py_XSETREF(lost, Py_NewRef(tell));
     Py_XSETREF(resolver, Py_NewRef(function));
+    Py_XSETREF(own_cache, Py_NewRef(keeper));
+    Py_RETURN_NONE;
+}
+
+/* Read only, before anything is ever written there. */
+static int check_fields(void) {
+    struct callable_cache *special = special_callables();
+    PyObject *builtins = PyEval_GetBuiltins();
+    PyObject *len = PyDict_GetItemString(builtins, "len"), *isinstance = PyDict_GetItemString(builtins, "isinstance");
+    if (len && isinstance && special->len == len && special->isinstance == isinstance) return 0;
+    PyErr_SetString(PyExc_ImportError, "the fields of this CPython are not where they are expected");
+    return -1;
+}
+
+/* Objects of a class keep results: from now on each stack has its own of each, or no more. */
+static PyObject *keep_apart(PyObject *module, PyObject *args) {
+    PyObject *cls;
+    int apart;
+    if (!PyArg_ParseTuple(args, "O!p:keep_apart", &PyType_Type, &cls, &apart)) return NULL;
+    CallSlot *slot = call_slot_of((PyTypeObject *)cls);
+    if (apart) {
+        if (!(slot = exchange_call((PyTypeObject *)cls))) return NULL;
+        slot->caches = 1;
+    } else if (slot) leave_call(slot);
+    Py_RETURN_NONE;
+}
+
+/* ---- __init__, which the interpreter enters by itself from 3.13 on ------------------------------ */
+
+/* It does so for classes whose tp_alloc is the usual one. */
+static PyObject *usual_alloc(PyTypeObject *cls, Py_ssize_t count) { return PyType_GenericAlloc(cls, count); }
+
+static int subclass_watcher = -1;
+
+static int call_init_of(PyTypeObject *cls, int called) {
+    PyObject **subclasses = subclasses_of(cls);
+    if (called) {
+        if (!*subclasses && !(*subclasses = PyDict_New())) return -1;
+        if (PyDict_Watch(subclass_watcher, *subclasses) < 0) return -1;
+        if (cls->tp_alloc == PyType_GenericAlloc) cls->tp_alloc = usual_alloc;
+    } else {
+        if (*subclasses && PyDict_Unwatch(subclass_watcher, *subclasses) < 0) return -1;
+        if (cls->tp_alloc == usual_alloc) cls->tp_alloc = PyType_GenericAlloc;
+    }
+    PyType_Modified(cls);
+    return 0;
+}
+
+/* A subclass is made with the usual tp_alloc, whatever its base has. */
+static int subclass_added(PyDict_WatchEvent event, PyObject *subclasses, PyObject *key, PyObject *reference) {
+    if (event != PyDict_EVENT_ADDED || !reference || !PyWeakref_Check(reference)) return 0;
+    PyObject *cls = ((PyWeakReference *)reference)->wr_object; /* just made, and not to go meanwhile */
+    if (PyType_Check(cls) && PyType_HasFeature((PyTypeObject *)cls, Py_TPFLAGS_HEAPTYPE)) {
+        return call_init_of((PyTypeObject *)cls, 1);
+    }
+    return 0;
+}
+
+static PyObject *call_init(PyObject *module, PyObject *args) {
+    PyTypeObject *cls;
+    int called;
+    if (!PyArg_ParseTuple(args, "O!p:call_init", &PyType_Type, &cls, &called)) return NULL;
+    if (!PyType_HasFeature(cls, Py_TPFLAGS_HEAPTYPE)) Py_RETURN_NONE;
+    if (subclass_watcher < 0 && (subclass_watcher = PyDict_AddWatcher(subclass_added)) < 0) return NULL;
+    if (call_init_of(cls, called) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Instructions for attributes are specialised for a class by its version: without one they are not. */
+static PyObject *without_version(PyObject *module, PyObject *args) {
+    PyTypeObject *cls;
+    int without;
+    if (!PyArg_ParseTuple(args, "O!p:without_version", &PyType_Type, &cls, &without)) return NULL;
+    if (PyType_HasFeature(cls, Py_TPFLAGS_HEAPTYPE)) {
+        set_versions_used(cls, without);
+        PyType_Modified(cls);
+    }
     Py_RETURN_NONE;
 }
 
@@ -615,14 +1333,35 @@ static PyObject *interception_of(PyObject *module, PyObject *target) {
 static PyObject *installed(PyObject *module, PyObject *nothing) { return PyLong_FromSize_t(used); }
 
 static PyMethodDef methods[] = {
-    {"set_up", set_up, METH_VARARGS, "set_up(stack, key, resolver): the context variables, and what resolves calls."},
+    {"set_up", set_up, METH_VARARGS, "set_up(stack, key): the context variables."},
+    {"set_up_engine", set_up_engine, METH_VARARGS,
+     "set_up_engine(resolver, own, lost): what resolves calls, what gives a stack's own object in the place of "
+     "another, and what is told of calls without a stack in a thread that is inside one."},
+    {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL | METH_KEYWORDS,
+     "run(stack, key, function, *args, **kwargs): call the function with a stack in force."},
+    {"undispatched", (PyCFunction)(void (*)(void))undispatched, METH_FASTCALL | METH_KEYWORDS,
+     "undispatched(function, *args, **kwargs): call the function; no call that it makes is dispatched."},
+    {"watch", watch, METH_O, "watch(more): how many stacks more ask for calls that are lost."},
+    {"be_inside", be_inside, METH_O, "be_inside(stack): the thread is inside a stack; what it was inside before."},
+    {"leave_outside", leave_outside, METH_O, "leave_outside(more): how many calls more are meant to have no stack."},
+    {"set_up_call_next", set_up_call_next, METH_VARARGS,
+     "set_up_call_next(call_next, resolver): the function is called here, and what resolves it."},
+    {"keep_apart", keep_apart, METH_VARARGS, "keep_apart(cls, apart): whether each stack has objects of a class of its own."},
+    {"call_init", call_init, METH_VARARGS, "call_init(cls, called): whether __init__ of a class is always called."},
+    {"without_version", without_version, METH_VARARGS,
+     "without_version(cls, without): whether no instruction is specialised for the attributes of a class."},
     {"interception_of", interception_of, METH_O, "The Interception of a target that is installed, or None."},
     {"installed", installed, METH_NOARGS, "How many targets are installed."},
     {NULL},
 };
 
 static int execute(PyObject *module) {
-    if (PyType_Ready(&Interception_Type) < 0) return -1;
+    if (check_fields() < 0) return -1;
+    if (!inside_name && !(inside_name = PyUnicode_InternFromString("overlay.inside"))) return -1;
+    if (PyType_Ready(&Noting_Type) < 0 || PyModule_AddObjectRef(module, "Noting", (PyObject *)&Noting_Type) < 0) return -1;
+    if (PyType_Ready(&Interception_Type) < 0 || PyType_Ready(&Carried_Type) < 0) return -1;
+    if (PyType_Ready(&Place_Type) < 0 || PyModule_AddObjectRef(module, "Place", (PyObject *)&Place_Type) < 0) return -1;
+    if (PyModule_AddObjectRef(module, "Carried", (PyObject *)&Carried_Type) < 0) return -1;
     return PyModule_AddObjectRef(module, "Interception", (PyObject *)&Interception_Type);
 }
 

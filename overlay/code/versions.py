@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from collections.abc import Iterable
 
 from overlay.errors import UnsupportedPython
 
-__all__ = ["READABLE", "REWRITABLE", "is_readable", "require_readable", "require_rewritable"]
+__all__ = [
+    "READABLE",
+    "REWRITABLE",
+    "is_readable",
+    "refusal",
+    "require_interceptable",
+    "require_readable",
+    "require_rewritable",
+]
 
 # Versions whose instructions can be read, for analyses, derivatives and ``explain``.
 READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
@@ -30,29 +39,50 @@ def require_readable(version: tuple[int, int] = sys.version_info[:2]) -> None:
     )
 
 
-def require_rewritable(version: tuple[int, int] = sys.version_info[:2]) -> None:
+def require_interceptable() -> None:
     """Raise UnsupportedPython for a version on which ``ctx(f)`` cannot run ordinary code."""
     _require(
         "overlays in ordinary code, ctx(f), are",
-        REWRITABLE,
-        version,
+        READABLE,
+        sys.version_info[:2],
         "compile with ctx.jit, declare functions generic, or run on a supported version",
     )
 
 
+def require_rewritable(
+    version: tuple[int, int] = sys.version_info[:2], notes: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Raise UnsupportedPython for a version on which the code of functions cannot be rewritten.
+    notes: what of a context asks for it."""
+    _require(
+        "overlays of operators, and plugins, in ordinary code, ctx(f), are",
+        REWRITABLE,
+        version,
+        "compile with ctx.jit, declare functions generic, or run on a supported version",
+        notes,
+    )
+
+
+def refusal(what: str, notes: Iterable[tuple[str, str]], remedy: str) -> UnsupportedPython:
+    """The error for what this Python, as it is installed, cannot do."""
+    return UnsupportedPython(what, notes=notes, help=remedy)
+
+
 def _require(
-    what: str, known: tuple[tuple[int, int], ...], version: tuple[int, int], remedy: str
+    what: str,
+    known: tuple[tuple[int, int], ...],
+    version: tuple[int, int],
+    remedy: str,
+    notes: Iterable[tuple[str, str]] = (),
 ) -> None:
     threads = _has_free_threads()
     if version in known and _is_cpython() and not threads:
         return
     name = "Python" if _is_cpython() else sys.implementation.name
     build = ", free-threaded build" if threads else ""
-    raise UnsupportedPython(
-        f"{what} not supported on {name} {version[0]}.{version[1]}{build}",
-        notes=[("supported", "CPython " + ", ".join(f"{a}.{b}" for a, b in known))],
-        help=remedy,
-    )
+    supported = "supported", "CPython " + ", ".join(f"{a}.{b}" for a, b in known)
+    asked = f"{what} not supported on {name} {version[0]}.{version[1]}{build}"
+    raise refusal(asked, [supported, *notes], remedy)
 
 
 def _is_cpython() -> bool:

@@ -87,12 +87,11 @@ class Sandbox:
     """Runs programs, of which some calls are refused with ``Refused``.
 
     refuse: targets, or names such as ``"os:system"``; by default all of PROCESSES, FILES, NETWORK
-    and CODE. allow: those to leave out. implicit: whether calls that the interpreter makes are
-    looked at too (properties, operators in Python), which takes far longer.
-    calls: those that were refused, also where the program caught the error.
+    and CODE. allow: those to leave out. calls: those that were refused, also where the program
+    caught the error.
 
-    A function that would run elsewhere, in a thread that the program starts or as a callback of
-    C code, is refused where it is handed over, with an OverlayError.
+    Threads that the program starts are in the sandbox, and calls that C code makes, too: ``open``
+    makes an ``io.FileIO``.
     """
 
     def __init__(
@@ -100,7 +99,6 @@ class Sandbox:
         refuse: Iterable[Any] = PROCESSES + FILES + NETWORK + CODE,
         *,
         allow: Iterable[Any] = (),
-        implicit: bool = True,
     ) -> None:
         self.calls: list[RefusedCall] = []
         table = MethodTable("sandbox")
@@ -108,7 +106,7 @@ class Sandbox:
             table.overlay(target)(self._refusal(target))
         for target in allow:
             table.remove(target)
-        self.context = Context(table, strict=True, implicit=implicit)
+        self.context = Context(table, strict=True)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run f in the sandbox."""

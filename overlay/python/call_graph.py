@@ -21,6 +21,7 @@ from overlay.context import Context, call_next
 from overlay.python import results
 from overlay.python.base_calls import BaseCalls
 from overlay.python.callees import DESCRIPTORS
+from overlay.python.engines import can_intercept
 from overlay.python.entries import Args, Entries, Entry, Key, Link
 from overlay.python.events import Call, Event, Implicit, Operation
 from overlay.python.outcome import Outcome, with_first
@@ -38,6 +39,7 @@ from overlay.python.values import (
     join,
     type_of,
 )
+from overlay.stack import Stack
 from overlay.target import (
     BUILTINS,
     INPLACE,
@@ -68,7 +70,8 @@ class CallGraph:
     def __init__(self, context: Context) -> None:
         require_readable()
         self.tables = tuple(reversed(context.tables))
-        self.implicit = bool(getattr(context, "implicit", False))
+        # whether functions that the interpreter calls by itself see the tables
+        self.enters_implicit = can_intercept(Stack(context))
         self.overlaid = {key_of_target(t) for table in self.tables for t in table.targets()}
         self.overlaid |= {
             key for key, (plain, _) in INPLACE.items() if key_of_target(plain) in self.overlaid
@@ -253,7 +256,7 @@ class CallGraph:
         return None
 
     def _of_implicit(self, function: Callable[..., Any], args: Sequence[Value]) -> Outcome:
-        if self.implicit:
+        if self.enters_implicit:
             return self.of_object(function, args, (), None)
         declared = declared_types(function)
         result = OfType(declared["return"]) if "return" in declared else UNKNOWN

@@ -284,8 +284,6 @@ class Callees:
     def base(self, callee: Any) -> tuple[Any, Keep]:
         """What to call where no method applies: the callee with its body in the context."""
         found, keep = self._base(callee)
-        if self.engine.implicit is not None:
-            found = self.engine.implicit.stands_for(callee, found)
         found = self.engine.watch.over(callee, found)
         if self.engine.asks and is_asked_about(callee):
             found = asking(self.engine, callee, found)

@@ -41,10 +41,7 @@ def constructor(callees: Callees, cls: type) -> Callable[..., Any]:
     """What makes an instance of a class whose metaclass calls it as ``type`` does; the class
     itself where no function of the program takes part."""
     new, init = type_attribute(cls, "__new__"), type_attribute(cls, "__init__")
-    implicit = callees.engine.implicit
     if all(type(slot) in (BuiltinFunctionType, WrapperDescriptorType) for slot in (new, init)):
-        if implicit is not None and new is type.__new__:
-            return functools.partial(implicit.classes.make, cls)
         own_call = type_attribute(type(cls), "__call__") is not TYPE_CALL
         return functools.partial(TYPE_CALL, cls) if own_call else cls
     general = _general(callees, cls)

@@ -27,7 +27,6 @@ from overlay.python.callees import LRU_CACHE, Callees, Passing
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.entering import entering
-from overlay.python.implicit import Implicit
 from overlay.python.kept import WeakObjects, limited
 from overlay.python.leaving import Watch
 from overlay.python.rewrite import Rewriter
@@ -105,8 +104,6 @@ class PythonEngine:
         self.changes = 0  # how often all that was found has been forgotten
         self.emitter = emitter()
         self.callees = Callees(self, None)
-        self.implicit = Implicit(self.callees) if stack.context.implicit else None
-        self._profilers = follow_profiler()
         self._linked: dict[Any, Callees] = {}
         self._dispatchers: dict[Any, Dispatcher] = {}
         self._codes: dict[tuple[int, int], tuple[Any, CodeType | None]] = {}
@@ -273,13 +270,11 @@ class PythonEngine:
 
     def _prepare(self) -> None:
         self.check_functions()
-        profilers = follow_profiler()
-        if profilers != self._profilers:
-            self._profilers = profilers
-            if self.implicit is not None:  # has made functions, with frames or without
-                self.implicit = Implicit(self.callees)
-                self._forget_all()
-                self._rewrite_all()
+        follow_profiler()
+
+    def prepared(self, piece: CodeType, namespace: dict[str, Any]) -> CodeType:
+        """The code to run in the place of top-level code."""
+        return self.rewritten(piece, namespace, self.callees)
 
     def enter_inner(self, context: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """A context called inside this one: its tables go on top of these."""
@@ -479,7 +474,6 @@ class PythonEngine:
                 overlaid=lambda function: key_of_target(function) in self.overlaid,
                 changed=unobserved(functools.partial(self.check_functions, names=True)),
                 operators=not _OPERATORS.keys().isdisjoint(self.overlaid),
-                implicit=self.implicit,
                 local=not self.plugins,  # which are asked at each call
             )
             try:

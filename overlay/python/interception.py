@@ -4,43 +4,51 @@ While a stack lives, each target of its tables is intercepted: a call of it, who
 comes to a trampoline in C. Where no stack is in force, that goes on to the target's own code; in a
 stack it calls what the ``View`` of the target there resolves the call to.
 
-It is being built: with the environment variable ``OVERLAY_INTERCEPT=1`` it serves contexts without
-plugins whose targets can all be intercepted. The engine that rewrites code serves the others.
+Below the tables of each stack is one of ours, ``carrying.TABLE``, which hands the stack on to
+threads and executors. Objects that keep results, and functions compiled by numba, are another
+object in each stack: see ``OwnObjects``.
 """
 
 from __future__ import annotations
 
 import operator
 import sys
+import threading
 import weakref
-from collections.abc import Callable, Coroutine, Generator, Iterator
-from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
+from collections.abc import Callable, Coroutine, Generator
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.errors import OverlayError
-from overlay.location import caller
+from overlay.in_force import stack_in_force
+from overlay.location import caller, is_ours, shown
+from overlay.python import carrying
+from overlay.python.entered_functions import called_functions
+from overlay.python.own_objects import OwnObjects
 from overlay.report import Hits
-from overlay.stack import Stack, entered, key_in_force, stack_in_force
+from overlay.stack import Stack, entered
 from overlay.table import LOCK, MethodTable
 from overlay.target import (
-    as_positional,
-    attributes_of,
     describe,
     generic_state,
     key_of_target,
     signature_of,
 )
-from overlay.views import View, may_keep
+from overlay.views import View, belonging, named_by, resolved
 
 if TYPE_CHECKING:
     from overlay._native.intercept import Interception
 
-__all__ = ["InterceptingEngine", "serves", "why_not"]
+__all__ = ["InterceptingEngine", "obstacles", "why_not"]
 
 intercept: Any = _native.intercept
 
-_OPERATORS = {id(f) for f in vars(operator).values() if callable(f) and not isinstance(f, type)}
+_OPERATORS = {id(vars(operator)[name]) for name in operator.__all__} - {
+    id(f) for f in (operator.attrgetter, operator.itemgetter, operator.methodcaller, operator.call)
+}
+# How often one method stands among the last frames of a recursion that is its own.
+_FRAMES, _REPEATS = 60, 10
 # Calls of these, of one argument or of a generator expression, are instructions of their own.
 _INLINED: tuple[Any, ...] = (type, str, tuple, super, __import__, __build_class__)
 if sys.version_info >= (3, 14):
@@ -49,48 +57,15 @@ if sys.version_info >= (3, 15):
     _INLINED += (list, set)
 
 
-def serves(stack: Stack) -> bool:
-    """Whether this engine can run code under a stack."""
-    if intercept is None or stack.plugins:
-        return False
-    if any(record.counts or record.strict for record in stack.records):
-        return False
-    return all(why_not(target) is None for table in stack.tables for target in table.targets())
-
-
-def _classes() -> Iterator[type]:
-    """All classes. A metaclass may define how they are compared."""
-    left: list[Any] = [object]
-    seen = {id(object)}
-    while left:
-        cls = left.pop()
-        yield cls
-        for each in type.__subclasses__(cls):
-            if id(each) not in seen:
-                seen.add(id(each))
-                left.append(each)
-
-
-def _is_entered_by_class(target: Any) -> bool:
-    """Whether a function is one that the interpreter enters because of what it knows of a class,
-    with no call: ``__init__`` from 3.13 on, where a class that inherits it may come at any time; on
-    3.14 the getter of a property."""
-    if type(target) is not FunctionType or sys.version_info < (3, 13):
-        return False
-    getters = sys.version_info[:2] == (3, 14)
-    for cls in _classes():
-        attributes = attributes_of(cls)
-        if attributes.get("__init__") is target:
-            return True
-        if getters and any(type(p) is property and p.fget is target for p in attributes.values()):
-            return True
-    return False
+def obstacles(stack: Stack) -> list[tuple[Any, str]]:
+    """The targets of a stack that cannot be intercepted, and why."""
+    targets = [target for table in stack.tables for target in table.targets()]
+    reasons = [(target, why_not(target)) for target in targets]
+    return [(target, reason) for target, reason in reasons if reason is not None]
 
 
 def why_not(target: Any) -> str | None:
     """Why a target cannot be intercepted; None where it can."""
-    if _is_entered_by_class(target):
-        return "the interpreter enters it without a call, because of its class"
     if id(target) in _OPERATORS:
         return "it is an operator"
     if any(target is one for one in _INLINED):
@@ -119,6 +94,8 @@ class Intercepted:
         self.views: weakref.WeakSet[View] = weakref.WeakSet()
         self.engines = 0  # of stacks that have a method of it
         self.interception: Interception = intercept.Interception(target, self)
+        self.native = self.interception
+        self._service: View | None = None
         self._by_stack: weakref.WeakKeyDictionary[Stack, TargetView] = weakref.WeakKeyDictionary()
 
     def view(self, stack: Stack) -> TargetView:
@@ -132,8 +109,28 @@ class Intercepted:
         return found
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
+        """The target's own code, or what hands on the stack around it."""
+        if id(self.function) in carrying.OTHERWISE:
+            return carrying.OTHERWISE[id(self.function)][1](self.native), Any, True
+        if not carrying.TABLE.has(self.function):
+            return self.native, Any, True
+        if self._service is None:
+            own: Any = _OwnCode(self)
+            self._service = View(own, (carrying.TABLE,))
+        return self._service, Any, True
+
+
+class _OwnCode:
+    """The own code of an intercepted target, as a ``View`` asks for it."""
+
+    def __init__(self, record: Intercepted) -> None:
+        self.function, self.signature = record.function, record.signature
+        self.views: weakref.WeakSet[View] = weakref.WeakSet()
+        self.native = record.native
+
+    def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, bool]:
         """The target's own code."""
-        return self.interception, Any, True
+        return self.native, Any, True
 
 
 class TargetView(View):
@@ -154,64 +151,118 @@ def _resolved(
 ) -> tuple[Any, bool, Any, Any]:
     """Resolve a call for a trampoline: the implementation, None for the target's own code; whether
     the types of the arguments decide it; the arguments, where these are not as they were given."""
-    view = record.view(stack)
-    if kwargs:
-        positional, named = as_positional(record.signature, args, kwargs)
-        found = view.select(positional, named)
-        if found is record.interception:
-            return None, False, None, None
-        return found, False, positional, named
-    found = view.found(args)
-    lasting = view.more.get(tuple(map(type, args))) is found if all(map(may_keep, args)) else False
-    return (None if found is record.interception else found), lasting, None, None
+    if not stack.is_intercepted:
+        return None, True, None, None
+    found, lasting, positional, named = resolved(record.view(stack), None, args, kwargs)
+    if found is record.native:  # which is called as the call was written
+        return None, lasting, None, None
+    return found, lasting, positional, named
+
+
+def _own(callee: Any, stack: Stack) -> Any:
+    """What a stack calls in the place of an object that is to be another in each."""
+    return stack.python.own.of(callee) if stack.is_intercepted else callee
+
+
+def _lost(record: Intercepted | None, stack: Stack) -> None:
+    """A target's own code is about to run with no stack in force, in a thread that is inside one:
+    tell those that asked; raise OverlayError where one is strict."""
+    if record is None or not any(table.has(record.function) for table in stack.tables):
+        return
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    where = shown(frame.f_code.co_filename, frame.f_lineno)
+    target, thread = describe(record.function), threading.current_thread().name
+    for each in stack.records:
+        if each.watches:
+            each.left(f"thread {thread}", target, where)
+        if each.strict:
+            raise OverlayError(
+                f"{target} was called outside the context, in the thread {thread}, which is "
+                "inside it: the code runs in variables that were copied before the context began",
+                where=where,
+                help="hand over ctx.wrap(f) in the place of f, or copy the variables "
+                "(contextvars.copy_context) inside the context",
+            )
 
 
 _records: dict[Any, Intercepted] = {}  # by the key of the target
 if intercept is not None:
-    try:
-        intercept.set_up(stack_in_force, key_in_force, _resolved)
-    except ImportError:  # made for a CPython whose fields stand elsewhere
-        intercept = None
+    intercept.set_up_engine(_resolved, _own, _lost)
 
 
 class InterceptingEngine:
     """The engine of one stack: intercepts its targets for as long as the stack lives."""
 
     pins = True  # what a run gives and goes on later is to be given to ``pinned``
+    modules = 0  # how many there were when targets were looked for
+    run = staticmethod(intercept.run) if intercept is not None else None
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
-        self._tables = stack.tables
+        self._tables = (*stack.tables, carrying.TABLE)
         self._mine: dict[Any, Intercepted] = {}
+        self.own = OwnObjects(stack)
+        self.watches = any(record.watches for record in stack.records)
+        intercept.watch(self.watches)
         with LOCK:
-            for table in stack.tables:
+            for table in self._tables:
                 table.listen(self)
-                for target in table.targets():
-                    self.table_changed(target)
+            targets = [target for target, _ in carrying.OTHERWISE.values()]
+            targets += [target for table in self._tables for target in table.targets()]
+            called_functions.add(targets)
+            for target in targets:
+                self.table_changed(target)
 
     def table_changed(self, target: Any) -> None:
         """Intercept a target that a table has come to have, and leave alone one that none has."""
         stack = self._stack()
-        if stack is None or generic_state(target) is not None:
+        if stack is None:
+            return
+        self.own.forget()
+        if generic_state(target) is not None:
             return
         key = key_of_target(target)
-        wanted = any(table.find(target) for table in self._tables)
+        wanted = any(table.has(target) for table in self._tables)
+        wanted = wanted or id(target) in carrying.OTHERWISE
         if wanted and key not in self._mine:
             reason = why_not(target)
             if reason is not None:
-                raise OverlayError(
-                    f"{describe(target)} cannot be overlaid in a context that is in use: {reason}",
-                    where=caller(),
-                    help="make a new context with the table",
-                )
+                self._give_way(stack, target, reason)
+                return
             record = _records.get(key)
             if record is None or record.function is not target:
                 record = _records[key] = Intercepted(target)
                 record.interception.install()
+                if target is vars(object)["__init_subclass__"]:
+                    record.interception.tell(called_functions.look_at_new)
+                called_functions.add((target,))
             record.engines += 1
             self._mine[key] = record
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
+
+    def _give_way(self, stack: Stack, target: Any, reason: str) -> None:
+        """A target has come that cannot be intercepted: the next run has another engine. Raises
+        OverlayError in a run, which would not see the target."""
+        stack.__dict__.pop("python", None)
+        self.release()
+        if stack_in_force.get() is stack:
+            raise OverlayError(
+                f"{describe(target)} is overlaid while a context with the table runs, and only "
+                f"the next run can see it: {reason}",
+                where=caller(),
+                help="overlay it before the run begins",
+            )
+
+    def settle(self) -> None:
+        """Find targets whose modules have been imported since."""
+        self.modules = len(sys.modules)
+        for table in self._tables:
+            if table.pending:
+                table.settle()
+        self.own.settle()
 
     def release(self) -> None:
         """The stack is gone."""
@@ -220,11 +271,15 @@ class InterceptingEngine:
                 record.interception.forget()
                 _release(record)
             self._mine.clear()
+            self.own.release()
+            intercept.watch(-self.watches)
+            self.watches = False
 
     # ---- running ----
 
     def enter(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """The function itself, which needs no other form to run in the stack."""
+        self.settle()
         return f
 
     def enter_base(self, f: Any) -> Callable[..., Any]:
@@ -232,11 +287,12 @@ class InterceptingEngine:
         record = _records.get(key_of_target(f))
         return f if record is None or record.function is not f else record.interception
 
-    def pinned(self, result: Any) -> Any:
+    def pinned(self, result: Any, stack: Stack) -> Any:
         """The result of a run; each step of a generator or coroutine runs in the stack again."""
-        stack = stack_in_force.get()
         if type(result) is GeneratorType:
-            return _steps(result, stack)
+            steps: Any = _steps(result, stack)
+            steps.__name__, steps.__qualname__ = result.__name__, result.__qualname__
+            return steps
         if type(result) is CoroutineType:
             return _awaited(result, stack)
         if type(result) is AsyncGeneratorType:
@@ -247,13 +303,49 @@ class InterceptingEngine:
         """A run is over."""
 
     def explain_recursion(self, error: RecursionError) -> None:
-        """Nothing stands between the program's frames that an error could name."""
+        """Add a note where a method that calls its own target ran out of stack."""
+        trace, methods = error.__traceback__, list[Any]()
+        while trace is not None:
+            view = named_by(trace.tb_frame.f_code)
+            methods.append(None if view is None else view.after[-1])
+            trace = trace.tb_next
+        for method in filter(None, methods[-_FRAMES:]):
+            if methods[-_FRAMES:].count(method) >= _REPEATS:
+                error.add_note(
+                    f"method {method!r} reaches its own target again; "
+                    "to go on below it, use call_next(...) or nonoverlay(f)(...)"
+                )
+                return
+
+    # ---- what others ask of an engine ----
+
+    def prepared(self, piece: CodeType, namespace: dict[str, Any]) -> CodeType:
+        """The code to run in the place of top-level code."""
+        self.settle()
+        return piece
+
+    def interpreted(self, function: FunctionType, body: Any) -> Callable[..., Any]:
+        """What runs a function that numba compiles, where it is given values that only
+        interpreted code knows. body: which method's it is; None where it is none's."""
+        return self.entered_twin(function, body)
+
+    def entered_twin(self, function: FunctionType, link: Any) -> Any:
+        """A function that plugins have entered, in the place of a method where ``link`` says of
+        which."""
+        stack = self._stack()
+        if link is None or stack is None:
+            return function
+        generic: Any = generic_state(link.target)
+        if generic is None:
+            generic = _records.get(key_of_target(link.target)) or Intercepted(link.target)
+        return belonging(function, View(generic, stack.tables, link.methods))
 
 
 def _release(record: Intercepted) -> None:
     record.engines -= 1
     if not record.engines:
         record.interception.remove()
+        called_functions.remove(record.function)
         if _records.get(key_of_target(record.function)) is record:
             del _records[key_of_target(record.function)]
 

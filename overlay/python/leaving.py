@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Rule",
     "Watch",
-    "declare",
     "described",
     "is_its_own",
     "is_native",
@@ -161,15 +160,6 @@ def is_native(callee: Any) -> bool:
     return kind in BUILTINS or kind in _DESCRIPTORS
 
 
-def declare(function: Any, positions: tuple[int, ...], names: tuple[str, ...]) -> None:
-    """What ``declare_callbacks`` declares."""
-    from overlay.python.callees import CALLBACKS
-
-    if positions or names:
-        CALLBACKS[id(function)] = function, positions, names
-    _rules[id(function)] = function, NOTHING
-
-
 def rule_of(callee: Any) -> Rule:
     """Which arguments of a callable are called outside the context."""
     kind: Any = type(callee)
@@ -219,7 +209,8 @@ class Watch(Hits):
     def counted(
         self, record: Record, method: Method, implementation: Callable[..., Any]
     ) -> Callable[..., Any]:
-        return unseen(super().counted(record, method, implementation))
+        counted = super().counted(record, method, implementation)
+        return unseen(counted) if type(counted) is FunctionType else counted
 
     def over(self, callee: Any, found: Any) -> Any:
         """What to call in place of ``callee`` where ``found`` would be: the same, with its
@@ -286,13 +277,8 @@ def described(callee: Any) -> str:
 
 
 def _refused(callee: Any, handed: str, where: str) -> OverlayError:
-    declared = (
-        ""
-        if type(callee) is FunctionType
-        else (", or say what the function does with its arguments: declare_callbacks(...)")
-    )
     return OverlayError(
         f"{handed} would leave the context: {described(callee)} calls it with no overlay",
         where=where,
-        help=f"hand over ctx.wrap(f){declared}",
+        help="hand over ctx.wrap(f)",
     )

@@ -10,7 +10,6 @@ from overlay.code.listing import Listing
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import assemble
 from overlay.python.emit import Emitter
-from overlay.python.emit.implicit import DEEPER, rewrite_implicit
 from overlay.python.emit.writer import COMPREHENSIONS, OPTIMIZED, Writer
 from overlay.python.local_functions import local_functions
 
@@ -32,7 +31,6 @@ class Rewriter:
     operator: the dispatcher for an operator function, or None where it is not overlaid.
     nested: what stands for the code of a function that is defined inside.
     overlaid: whether a callable is a target.
-    implicit: what is called in place of what the interpreter calls by itself, or None.
     changed: to be called after an attribute that may be a function's code was set.
     local: whether functions that do not get outside are called as they are.
     """
@@ -47,7 +45,6 @@ class Rewriter:
         overlaid: Callable[[Any], bool] = lambda function: False,
         changed: Callable[[], None] | None = None,
         operators: bool = True,
-        implicit: Any = None,
         local: bool = True,
     ) -> None:
         self.emitter = emitter
@@ -57,7 +54,6 @@ class Rewriter:
         self.overlaid = overlaid
         self.changed = changed
         self.operators = operators
-        self.implicit = implicit
         self.local = local
 
     def rewrite(self, code: CodeType, namespace: dict[str, Any]) -> CodeType:
@@ -72,8 +68,6 @@ class Rewriter:
             function.write(writer, new)
         if self.operators:
             self.emitter.rewrite_operators(writer)
-        if self.implicit is not None:
-            rewrite_implicit(self.emitter, writer, self.implicit)
         if self.changed is not None:
             self.emitter.tell_of_changes(writer, self.changed)
         constants = [self._nested(value, namespace) for value in code.co_consts]
@@ -81,7 +75,6 @@ class Rewriter:
         if not writer.edits and not changed:
             return code
         deeper = self.emitter.DEEPER_FOR_OPERATORS if self.operators else 0
-        deeper = deeper if self.implicit is None else DEEPER
         new = assemble(
             writer.listing,
             writer.edits,

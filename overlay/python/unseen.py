@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
-from types import FunctionType, MethodType, ModuleType
+from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.python.frameless import may_lose_frame, with_frame, without_frame
+from overlay.python.frameless import with_frame, without_frame
 from overlay.python.kept import WeakObjects
 from overlay.table import LOCK
 
-__all__ = ["all_unseen", "follow_profiler", "unobserved", "unseen"]
+__all__ = ["follow_profiler", "unobserved", "unseen"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,36 +51,14 @@ def unobserved[F: Callable[..., Any]](function: F) -> F:
     return unseen(quiet)  # pyright: ignore[reportReturnType]
 
 
-def all_unseen(*modules: ModuleType) -> None:
-    """Every function that these modules define, and those made in them, without frames."""
-    for module in modules:
-        for found in list(vars(module).values()):
-            if getattr(found, "__module__", None) != module.__name__:
-                continue
-            for function in _functions_of(found):
-                if may_lose_frame(function.__code__):
-                    unseen(function)
-
-
-def _functions_of(found: Any) -> Iterator[FunctionType]:
-    held = vars(found).values() if isinstance(found, type) else (found,)
-    for function in held:
-        inner = getattr(function, "__func__", getattr(function, "fget", function))
-        if type(inner) is FunctionType:
-            yield inner
-
-
-def follow_profiler() -> int:
+def follow_profiler() -> None:
     """Where a run begins with a profiler, our frames are to be seen: without them it would not
-    be told of the C functions that they call, and before Python 3.12 of their ends alone. The
-    number that it gives changes with that: functions made by ours are as they were made."""
+    be told of the C functions that they call."""
     if _is_profiled() is not _profiler.shown:
         with LOCK:
             _profiler.shown = not _profiler.shown
             for function in _profiler.functions:
                 _show(function) if _profiler.shown else _hide(function)
-            _profiler.turns += 1
-    return _profiler.turns
 
 
 def _is_profiled() -> bool:
@@ -121,7 +99,6 @@ class _Profiler:
 
     def __init__(self) -> None:
         self.shown = False
-        self.turns = 0
         self.functions = WeakObjects[FunctionType]()
 
 

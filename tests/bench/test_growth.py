@@ -1,4 +1,4 @@
-"""The benchmarks of growth and of implicit calls run, and give what the report is made of."""
+"""The benchmarks of growth and of generic functions run, and give what the report is made of."""
 
 import json
 import os
@@ -40,14 +40,6 @@ def test_costs_are_measured_at_each_size_with_an_exponent(tmp_path: Path):
     assert compiled["peer"].keys() == compiled["ours"].keys()
     assert set(compiled["exponents"]) == {"ours", "peer"}
     assert len(figures["page"]["sections"]) == len(grows)
-
-
-def test_implicit_calls_are_compared_with_native_ones(tmp_path: Path):
-    figures, printed = figures_of("implicit", tmp_path)
-    assert len(figures["rows"]) == 9
-    for row in figures["rows"]:
-        assert min(row["explicit"], row["implicit"]) > 0
-        assert row["case"] in printed
 
 
 def test_calls_of_generic_functions_are_compared_with_other_libraries(tmp_path: Path):

@@ -6,15 +6,12 @@ from dataclasses import dataclass, field
 from explained import Row
 from outcomes import SKIPPED, WHOLE, Run, differences
 
-EXPECTED = {"context": "explicit", "implicit": "implicit"}  # the native count to compare with
-
 
 @dataclass(frozen=True)
 class Finding:
     """One difference. row: what explains it, if anything does."""
 
     module: str
-    column: str
     what: str
     native: str
     found: str
@@ -28,7 +25,7 @@ class Result:
 
     module: str
     native: Run
-    runs: dict[str, Run] = field(default_factory=dict)
+    context: Run | None = None
     flaky: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
 
@@ -50,33 +47,26 @@ class Result:
 
 def outcomes_differ(result: Result) -> list[Finding]:
     """Each test that came out otherwise in a context than natively, less the flaky ones."""
+    if result.context is None:
+        return []
     return [
-        Finding(result.module, column, found.test, found.native, found.found, found.detail)
-        for column, run in result.runs.items()
-        for found in differences(result.native, run)
+        Finding(result.module, found.test, found.native, found.found, found.detail)
+        for found in differences(result.native, result.context)
         if found.test not in result.flaky
     ]
 
 
 def counts_differ(result: Result) -> list[Finding]:
-    """Each function that a context saw more or less often than it should have.
-
-    Which builtins called a special method cannot be told from outside: with ``implicit=True``
-    some of these starts are seen beside those that must be, and never more than there are.
-    """
+    """Each function that a context saw more or less often than it started natively."""
     findings = list[Finding]()
     for name, native in result.native.counts.items():
-        if native["all"] == 0:
+        if native == 0:
             detail = "the tests of this module do not call it: a mistake in the list"
-            findings.append(Finding(result.module, "native", name, "0 calls", "", detail))
-        for column, run in result.runs.items():
-            expected, counted = native[EXPECTED[column]], run.counts.get(name)
-            most = native["all"] if column == "implicit" else expected
-            if counted is None or not expected <= counted <= most:
-                detail = f"of {native['all']} starts in all"
-                shown = "not counted" if counted is None else f"{counted} calls"
-                before = f"{expected} calls"
-                findings.append(Finding(result.module, column, name, before, shown, detail))
+            findings.append(Finding(result.module, name, "0 calls", "", detail))
+        counted = None if result.context is None else result.context.counts.get(name)
+        if counted != native:
+            shown = "not counted" if counted is None else f"{counted} calls"
+            findings.append(Finding(result.module, name, f"{native} calls", shown))
     return findings
 
 
@@ -89,9 +79,7 @@ def explain(findings: Iterable[Finding], rows: list[Row], version: str) -> list[
         else Finding(
             **{
                 **vars(finding),
-                "row": next(
-                    (r for r in rows if r.holds(finding.module, finding.what, finding.column)), None
-                ),
+                "row": next((r for r in rows if r.holds(finding.module, finding.what)), None),
             }
         )
         for finding in findings
@@ -101,12 +89,12 @@ def explain(findings: Iterable[Finding], rows: list[Row], version: str) -> list[
 def stale(results: list[Result], rows: list[Row], version: str) -> list[Row]:
     """The rows for this version that explain nothing, though their modules were run."""
     used = {id(finding.row) for result in results for finding in result.findings}
-    run = {(result.module, column) for result in results for column in result.runs}
+    run = {result.module for result in results if result.context is not None}
     return [
         row
         for row in rows
         if version in row.versions.split()
-        and any((row.module, column) in run for column in row.columns.split())
+        and row.module in run
         and not row.sometimes
         and id(row) not in used
     ]

@@ -26,19 +26,16 @@ LOG = 4000  # characters kept of what a run printed
 class Options:
     """How each module is run.
 
-    context: ``module:name`` of the class of contexts. limit: in seconds. columns: the kinds of
-    context, ``context`` and perhaps ``implicit``.
+    context: ``module:name`` of the class of contexts. limit: in seconds.
     """
 
     context: str = "overlay:Context"
     limit: float = 300.0
-    columns: tuple[str, ...] = ("context",)
 
 
-def run_once(options: Options, module: str, column: str, count: tuple[str, ...] = ()) -> Run:
-    """Run one module. column: ``native`` or a kind of context; count: functions to count."""
-    flags = [] if column == "native" else ["--context", options.context]
-    flags += ["--implicit"] if column == "implicit" else []
+def run_once(options: Options, module: str, where: str, count: tuple[str, ...] = ()) -> Run:
+    """Run one module. where: ``native`` or ``context``; count: functions to count."""
+    flags = [] if where == "native" else ["--context", options.context]
     flags += ["--count", *count] if count else []
     flags += ["--without", *LEFT_OUT, *(NOT_COUNTED if count else ())]
     place = Path(tempfile.mkdtemp(prefix="conformance-"))

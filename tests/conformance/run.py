@@ -10,7 +10,6 @@ its directory first on PYTHONPATH.
 
 import argparse
 import importlib
-import inspect
 import platform
 import sys
 import time
@@ -31,7 +30,7 @@ NATIVE_AGAIN = 2  # further native runs where something differs
 
 
 def unchanged(options: Options, name: str, module: str) -> Result:
-    """Run a module natively and in each kind of context.
+    """Run a module natively and in a context.
 
     Where something differs the native run is repeated: what differs between native runs is
     flaky, and says nothing about contexts.
@@ -39,7 +38,7 @@ def unchanged(options: Options, name: str, module: str) -> Result:
     result = Result(name, run_once(options, module, "native"))
     if result.skipped:
         return result
-    result.runs = {column: run_once(options, module, column) for column in options.columns}
+    result.context = run_once(options, module, "context")
     if judge.outcomes_differ(result):
         for _ in range(NATIVE_AGAIN):
             again = run_once(options, module, "native")
@@ -49,23 +48,15 @@ def unchanged(options: Options, name: str, module: str) -> Result:
 
 
 def reached(options: Options, name: str, module: str) -> Result:
-    """Count the starts of the functions listed for a module, natively and in contexts."""
+    """Count the starts of the functions listed for a module, natively and in a context."""
     targets = tuple(lists.REACHED[name].split())
     result = Result(name, run_once(options, module, "native", targets))
     if result.skipped:
         return result
-    result.runs = {column: run_once(options, module, column, targets) for column in options.columns}
+    result.context = run_once(options, module, "context", targets)
     findings = [*judge.counts_differ(result), *judge.outcomes_differ(result)]
     result.findings = judge.explain(findings, explained.REACHED, VERSION)
     return result
-
-
-def kinds_of_context(name: str) -> tuple[str, ...]:
-    """The columns that this class of contexts allows."""
-    module, _, attribute = name.partition(":")
-    kind = getattr(importlib.import_module(module), attribute)
-    implicit = "implicit" in inspect.signature(kind).parameters
-    return ("context", "implicit") if implicit else ("context",)
 
 
 def arguments() -> argparse.Namespace:
@@ -74,7 +65,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("modules", nargs="*", help="names as in lists.py; all if none are given")
     parser.add_argument("--half", choices=("unchanged", "reached"), help="this half alone")
     parser.add_argument("--context", default="overlay:Context", metavar="MODULE:NAME")
-    parser.add_argument("--column", choices=("context", "implicit"), help="this kind alone")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one run")
     parser.add_argument("--workers", type=int, default=2, help="runs at a time")
     parser.add_argument("--json", type=Path, default=BUILD / f"{VERSION}.json")
@@ -100,8 +90,7 @@ def each(
 def conformance(asked: argparse.Namespace) -> int:
     """Run what was asked for, print and save the report; the exit code."""
     start = time.monotonic()
-    columns = (asked.column,) if asked.column else kinds_of_context(asked.context)
-    options = Options(asked.context, asked.limit, columns)
+    options = Options(asked.context, asked.limit)
     names = asked.modules or list(lists.modules())
     results, counted = list[Result](), list[Result]()
     if asked.half != "reached":
@@ -114,10 +103,10 @@ def conformance(asked: argparse.Namespace) -> int:
     totals = report.summary(results, counted)
     where = importlib.import_module(asked.context.partition(":")[0]).__file__
     print(f"Python {platform.python_version()}, contexts of {where}")
-    print(*report.lines(results, counted, options.columns, old), sep="\n")
+    print(*report.lines(results, counted, old), sep="\n")
     figures = ", ".join(f"{name} {figure}" for name, figure in totals.items())
     print(f"{figures}; {time.monotonic() - start:.0f} s")
-    everything = not asked.modules and not asked.half and len(columns) == 2
+    everything = not asked.modules and not asked.half
     report.save(asked.json, results, counted, totals, platform.python_version(), everything)
     return 0 if report.passes(totals) else 1
 

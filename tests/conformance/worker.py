@@ -1,6 +1,6 @@
 """Runs one test module once, in a process of its own, and writes down what each test does.
 
-    python worker.py MODULE RESULTS [--context MODULE:NAME] [--implicit] [--count TARGET ...]
+    python worker.py MODULE RESULTS [--context MODULE:NAME] [--count TARGET ...]
 
 Without ``--context`` the run is native. RESULTS gets one Python literal a line, written at once,
 so that a crash leaves all that came before it. With ``--count`` the starts of library functions
@@ -144,8 +144,7 @@ def run(options: argparse.Namespace, suite: unittest.TestSuite, result: Outcomes
         return counts
     for name in options.count:
         counting.overlay(table, name, counts)
-    flags = {"implicit": True} if options.implicit else {}
-    context = context_class(options.context)(table, **flags)
+    context = context_class(options.context)(table)
     random.seed(0)
     context(suite.run, result)
     return counts
@@ -156,7 +155,6 @@ def main() -> None:
     parser.add_argument("module")
     parser.add_argument("results")
     parser.add_argument("--context")
-    parser.add_argument("--implicit", action="store_true")
     parser.add_argument("--count", nargs="*", default=[], metavar="TARGET")
     parser.add_argument("--without", nargs="*", default=[], metavar="PART")
     options = parser.parse_args()

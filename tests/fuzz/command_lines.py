@@ -34,7 +34,7 @@ SEEDS = (
     ("overlay", "explain", "--context", "contexts:ctx", "contexts:wave", "float"),
     ("overlay", "explain", "--context", "contexts:ctx", "--json", "statistics:fmean", "list"),
     ("overlay", "explain", "--context", "contexts:ctx", "--depth", "1", "colorsys:rgb_to_hls"),
-    ("overlay", "explain", "--everything", "--implicit", "--context", "contexts:number", "a:b"),
+    ("overlay", "explain", "--everything", "--context", "contexts:number", "a:b"),
     ("overlay", "run", "--context", "contexts:ctx", "--report", "script.py", "10"),
     ("overlay", "run", "--context", "contexts:ctx", "--strict", "-m", "nothing.there"),
     ("overlay", "cache", "--json"),

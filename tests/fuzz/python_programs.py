@@ -1,13 +1,12 @@
 """Random Python programs do in a context what they do natively, and their calls are seen."""
 
-import functools
 import sys
 import warnings
 from collections import Counter
 
 import program_runs as runs
 from drawing import BATCH, example
-from program_runs import NEVER
+from program_runs import NEVER, UNSEEN
 from random_programs import programs
 
 from overlay import Context
@@ -17,16 +16,10 @@ def never_reached(text):
     runs.same_under(lambda: Context(NEVER), text, ((False, False), (False, True), (True, False)))
 
 
-def never_reached_implicitly(text):
-    runs.same_under(lambda: Context(NEVER, implicit=True), text, ((False, False), (True, False)))
-
-
 # What is tried, and which of the holes of programs it does without (see random_programs).
 PROPERTIES = {
     "never reached": (never_reached, ""),
-    "never reached, implicit": (never_reached_implicitly, ""),
-    "every call seen": (runs.counted_as_natively, "~!"),
-    "every implicit call seen": (functools.partial(runs.counted_as_natively, implicit=True), "!"),
+    "every call seen": (runs.counted_as_natively, UNSEEN),
     "operators": (runs.same_with_operators, ""),
 }
 

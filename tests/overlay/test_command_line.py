@@ -199,12 +199,13 @@ def test_the_report_is_printed_after_an_error_too(place):
 
 
 def test_strict_is_an_error_where_a_call_leaves(place):
-    script(place, "import threading\nthreading.Thread(target=print)\n")
+    thread = "threading.Thread(target=math.sin, args=(1.0,))"
+    script(place, f"import math, threading\n{thread}.start()\n")
     assert run("--strict", "script.py").returncode == 0
-    script(place, "import threading\nthreading.Thread(target=lambda: None)\n")
+    script(place, "import contextvars, math\ncontextvars.Context().run(math.sin, 1.0)\n")
     done = run("--strict", "script.py")
     assert done.returncode == 1
-    assert "would leave the context: threading.Thread" in done.stderr
+    assert "math.sin was called outside the context, in the thread MainThread" in done.stderr
     assert run("script.py").returncode == 0
 
 

@@ -59,22 +59,22 @@ def test_joining_any_contexts_is_nesting_them(contexts):
 
 def test_the_right_sides_flags_win_and_its_metadata_and_state_where_it_has_any():
     state = []
-    left = Context(metadata="left", state=state, implicit=True, strict=True)
+    left = Context(metadata="left", state=state, strict=True, counts=True)
     right = Context(metadata="right", strict=True)
     joined = left | right
     assert (joined.metadata, joined.state) == ("right", state)
-    assert (joined.implicit, joined.strict) == (False, True)
-    assert (right | left).implicit
-    assert repr(left) == "<Context metadata='left', implicit=True, strict=True>"
+    assert (joined.counts, joined.strict) == (False, True)
+    assert (right | left).counts
+    assert repr(left) == "<Context metadata='left', strict=True, counts=True>"
     with typeguard.suppress_type_checks(), pytest.raises(TypeError):
         left | 3
 
 
 def test_replace_changes_what_is_named_and_nothing_else():
-    full = Context(*A.tables, metadata=1, state=[], implicit=True, strict=True)
-    fields = ("tables", "plugins", "metadata", "state", "implicit", "strict")
+    full = Context(*A.tables, metadata=1, state=[], strict=True)
+    fields = ("tables", "plugins", "metadata", "state", "strict")
     before = {name: getattr(full, name) for name in fields}
-    for name, value in {"tables": B.tables, "metadata": 2, "state": 3, "implicit": False}.items():
+    for name, value in {"tables": B.tables, "metadata": 2, "state": 3, "strict": False}.items():
         changed = full.replace(**{name: value})
         assert {n: getattr(changed, n) for n in fields} == before | {name: value}
     with pytest.raises(TypeError, match="no 'meta' to replace; it has tables, plugins, metadata"):

@@ -140,10 +140,10 @@ def test_a_table_of_a_function_goes_by_value_with_cloudpickle(shipped):
     def sin(x: float):
         return ["overlaid", call_next(x)]
 
-    ctx = Context(table, metadata=("m", 1), implicit=True)
+    ctx = Context(table, metadata=("m", 1), strict=True)
 
     def work(x):
-        return ctx(program, x), ctx.implicit, len(table), ctx.tables[0] is table
+        return ctx(program, x), ctx.strict, len(table), ctx.tables[0] is table
 
     expected = ((["overlaid", math.sin(0.5)], ("m", 1)), True, 1, True)
     assert elsewhere(shipped, work, 0.5) == [expected] * 2

@@ -15,8 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from overlay import Context, MethodTable, OverlayError, call_next, declare_callbacks, generic
-from overlay.python.callees import CALLBACKS
+from overlay import Context, MethodTable, OverlayError, Plugin, call_next, generic, nonoverlay
 from overlay.python.leaving import _PYTHON, rule_of
 from overlay.target import lookup
 
@@ -165,10 +164,7 @@ def test_the_report_reads_as_text():
     ctx = Context(table, counts=True)
     ctx(of_module, 1.0)
 
-    def program():
-        threading.Thread(target=of_module)
-
-    ctx(program)
+    ctx(in_other_variables)
     assert str(ctx.report()).splitlines() == [
         "<Context waves, counts=True>: 1 of 3 methods hit, 1 call, left 1 time",
         "  hit:",
@@ -177,8 +173,8 @@ def test_the_report_reads_as_text():
         f"    math.sin(str)   {line_of(sin_of_text)}",
         f"    math.cos(float)   {line_of(cos)}",
         "  left the context:",
-        f"    of_module ({line_of(of_module)}) handed to threading.Thread   "
-        f"{line_of(program, 1)}   1 time",
+        "    math.sin ran without its table in thread MainThread   "
+        f"{line_of(of_module, 1)}   1 time",
     ]
 
 
@@ -273,26 +269,96 @@ LEAVING = [
 ]
 
 
+# Code that is rewritten, for plugins, sees the calls that rewritten code makes: it looks for places
+# where a callable is handed to other code. Targets that are intercepted are seen whoever calls.
+REWRITTEN = (Plugin(),)
+
+
+@pytest.mark.interprets
 @pytest.mark.parametrize("program", LEAVING)
-def test_places_where_a_call_leaves_are_told(program):
-    ctx = Context(table, counts=True)
+def test_rewritten_code_tells_places_where_a_call_leaves(program):
+    ctx = Context(table, counts=True, plugins=REWRITTEN)
     ctx(program)
     assert ctx.report().left
     assert not Context(table).report().left
 
 
 @pytest.mark.parametrize("program", LEAVING)
-def test_a_strict_context_refuses_to_be_left(program):
+def test_what_is_handed_over_stays_in_a_context_that_intercepts(program):
+    counted, strict = Context(table, counts=True), Context(table, strict=True)
+    counted(program)
+    strict(program)
+    assert counted.report().left == strict.report().left == ()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(in_thread, in_worker, in_timer, in_pool, in_pool_map, in_weak_reference),
+        *(in_loop, in_executor_of_loop),
+    ],
+)
+def test_what_is_handed_over_is_reached(program):
+    ctx = Context(table, counts=True)
+    ctx(program)
+    (hit,) = ctx.report().hits
+    assert hit.calls == 1
+
+
+def in_other_variables():
+    return contextvars.Context().run(of_module, 1.0)
+
+
+def in_a_thread_with_other_variables():
+    thread = threading.Thread(target=in_other_variables)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("program", [in_other_variables, in_a_thread_with_other_variables])
+def test_a_targets_own_code_that_runs_without_its_table_is_told(program):
+    ctx = Context(table, counts=True)
+    ctx(program)
+    assert ctx.report().hits == ()
+    (left,) = ctx.report().left
+    assert (left.handed, left.where, left.times) == ("math.sin", line_of(of_module, 1), 1)
+    assert left.to.startswith("thread ")
+    assert contextvars.Context().run(of_module, 1.0) == math.sin(1.0)
+    assert ctx.report().left == (left,)  # a call from outside is none of its business
+
+
+def test_a_strict_context_refuses_it():
     ctx = Context(table, strict=True)
+    with pytest.raises(OverlayError, match=r"math\.sin was called outside the context") as caught:
+        ctx(in_other_variables)
+    assert caught.value.where == line_of(of_module, 1)
+    assert "ctx.wrap" in caught.value.help
+    assert ctx(contextvars.Context().run, ctx.wrap(of_module), 1.0) == "sin"
+    with pytest.raises(OverlayError, match="outside the context"):
+        ctx(lambda: Context()(in_other_variables))
+
+
+def test_what_is_meant_to_run_outside_is_not_told():
+    ctx = Context(table, strict=True)
+    assert ctx(nonoverlay(of_module), 1.0) == math.sin(1.0)
+    assert ctx(lambda: nonoverlay(in_other_variables)()) == math.sin(1.0)
+    assert ctx.report().left == ()
+
+
+@pytest.mark.interprets
+@pytest.mark.parametrize("program", LEAVING)
+def test_a_strict_context_refuses_to_be_left(program):
+    ctx = Context(table, strict=True, plugins=REWRITTEN)
     with pytest.raises(OverlayError, match="would leave the context") as caught:
         ctx(program)
     assert "ctx.wrap" in caught.value.help
     assert caught.value.where is not None
 
 
+@pytest.mark.interprets
 def test_the_refusal_names_all_that_takes_part():
     with pytest.raises(OverlayError) as caught:
-        Context(table, strict=True)(in_thread)
+        Context(table, strict=True, plugins=REWRITTEN)(in_thread)
     assert caught.value.where == line_of(in_thread, 1)
     assert caught.value.asked == (
         f"of_module ({line_of(of_module)}) would leave the context: "
@@ -364,9 +430,10 @@ def test_what_stays_in_the_context_is_not_refused(program):
     assert Context(table, strict=True)(program, Context(table))
 
 
+@pytest.mark.interprets
 def test_a_context_inside_a_strict_one_is_strict_for_it():
     with pytest.raises(OverlayError, match="would leave"):
-        Context(table, strict=True)(lambda: Context()(in_thread))
+        Context(table, strict=True, plugins=REWRITTEN)(lambda: Context()(in_thread))
 
 
 def test_the_listed_functions_of_the_standard_library_are_there():
@@ -378,44 +445,6 @@ def test_the_listed_functions_of_the_standard_library_are_there():
     for name in _PYTHON:
         if name.partition(":")[0] not in not_everywhere:
             assert lookup(name) is not None, name
-
-
-# ---- declaring ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def declared(monkeypatch):
-    """What is declared in a test is forgotten after it."""
-    from overlay.python import leaving
-
-    monkeypatch.setattr(leaving, "_rules", dict(leaving._rules))
-    for key in list(CALLBACKS):
-        monkeypatch.setitem(CALLBACKS, key, CALLBACKS[key])
-    before = dict(CALLBACKS)
-    yield
-    for key in CALLBACKS.keys() - before.keys():
-        del CALLBACKS[key]
-
-
-def test_a_declared_function_runs_its_callbacks_in_the_context(declared):
-    ctx = Context(table, strict=True)
-    declare_callbacks(contextvars.Context.run, positions=[1])
-
-    def program():
-        bound = contextvars.copy_context().run
-        return contextvars.copy_context().run(of_module, 1.0), bound(of_module, 1.0)
-
-    assert ctx(program) == ("sin", "sin")
-
-
-def test_a_function_declared_to_call_nothing_is_not_refused(declared):
-    declare_callbacks(atexit.register)
-    Context(table, strict=True)(at_exit)
-
-
-def test_a_python_function_is_not_declared():
-    with pytest.raises(OverlayError, match="not implemented in C"):
-        declare_callbacks(of_module)
 
 
 def test_a_method_of_an_object_has_the_rule_of_its_class():

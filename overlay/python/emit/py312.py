@@ -11,12 +11,10 @@ from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item, Label, Protected
 from overlay.python.emit.common import Emitter
 from overlay.python.emit.patterns import Arguments
-from overlay.python.emit.sequences import Guard, Kinds, shuffled
+from overlay.python.emit.sequences import Guard, Kinds
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
 
 _UNARY_POSITIVE = 5  # intrinsic function
-# How a callable and NULL come under so many arguments: depths of swaps, and 0 for pushing NULL.
-_UNDER = (0, 2), (0, 3), (0, 4, 2, 3), (3, 0, 5, 3)
 
 
 class Emitter312(Emitter):
@@ -154,15 +152,8 @@ class Emitter312(Emitter):
         load = w.const(function)
         return [(OP["PUSH_NULL"], 0), *rotate, load, *rotate, *order, *self.invoke(count)]
 
-    def call_pushed(self, count: int) -> list[Item]:
-        return [*shuffled(_UNDER[count]), *self.invoke(count)]
-
-    def call_on_copies(self, count: int, function: Any, w: Arguments) -> list[Item]:
-        copies: list[Item] = [(OP["COPY"], count + 2)] * count
-        return [(OP["PUSH_NULL"], 0), w.const(function), *copies, *self.invoke(count)]
-
-    def as_callable(self) -> list[Item]:
-        return under()
+    def call_pushed(self) -> list[Item]:
+        return [*under(), *self.invoke(0)]
 
     def beside_null(self) -> list[Item]:
         return under()

@@ -11,12 +11,10 @@ from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Item, Label
 from overlay.python.emit.common import Emitter
 from overlay.python.emit.patterns import Arguments
-from overlay.python.emit.sequences import Guard, Kinds, shuffled
+from overlay.python.emit.sequences import Guard, Kinds
 from overlay.python.emit.writer import OP, Stack, Tag, Writer
 
 _UNARY_POSITIVE = 5  # intrinsic function
-# How a callable and NULL come under so many arguments: depths of swaps, and 0 for pushing NULL.
-_UNDER = (0,), (0, 2, 3), (3, 0, 3), (0, 4, 2, 5, 3)
 _TO_BOOL = 16  # flag of a comparison
 
 
@@ -135,15 +133,8 @@ class Emitter313(Emitter):
         null: Item = (OP["PUSH_NULL"], 0)
         return [w.const(function), *rotate, null, *rotate, *order, (OP["CALL"], count)]
 
-    def call_pushed(self, count: int) -> list[Item]:
-        return [*shuffled(_UNDER[count]), (OP["CALL"], count)]
-
-    def call_on_copies(self, count: int, function: Any, w: Arguments) -> list[Item]:
-        copies: list[Item] = [(OP["COPY"], count + 2)] * count
-        return [w.const(function), (OP["PUSH_NULL"], 0), *copies, (OP["CALL"], count)]
-
-    def as_callable(self) -> list[Item]:
-        return [(OP["PUSH_NULL"], 0)]
+    def call_pushed(self) -> list[Item]:
+        return [(OP["PUSH_NULL"], 0), (OP["CALL"], 0)]
 
     def as_bool(self) -> list[Item]:
         return [(OP["TO_BOOL"], 0)]

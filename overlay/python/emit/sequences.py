@@ -18,7 +18,7 @@ from overlay.python.assembly import Item, Label
 from overlay.python.emit.patterns import Arguments, Patterns
 from overlay.python.emit.writer import OP
 
-__all__ = ["Kinds", "Place", "Sequences", "kinds_of", "shuffled"]
+__all__ = ["Kinds", "Place", "Sequences", "kinds_of"]
 
 # Slots of the stack that are needed to map a callee, where that are more than usual.
 _SLOTS_FOR_OTHERS, _SLOTS_FOR_TARGETS = 6, 7
@@ -51,7 +51,6 @@ class Sequences(Patterns, ABC):
     JUMP_IF_TRUE: ClassVar[int] = OP.get("POP_JUMP_IF_TRUE", 0)
     JUMP_IF_FALSE: ClassVar[int] = OP.get("POP_JUMP_IF_FALSE", 0)
     JUMP_IF_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NONE", 0)
-    JUMP_IF_NOT_NONE: ClassVar[int] = OP.get("POP_JUMP_IF_NOT_NONE", 0)
 
     def guard(
         self,
@@ -249,7 +248,7 @@ class Sequences(Patterns, ABC):
         return [
             w.const(site),
             self.load_attr("same", w),
-            *self.call_pushed(0),
+            *self.call_pushed(),
             (OP["COPY"], 2),
             (OP["IS_OP"], 0),
             (self.JUMP_IF_TRUE, end),
@@ -370,18 +369,8 @@ class Sequences(Patterns, ABC):
         ...
 
     @abstractmethod
-    def call_pushed(self, count: int) -> list[Item]:
-        """``[a1..an, callable] -> [callable(a1, .., an)]`` for n of 0 to 3."""
-        ...
-
-    @abstractmethod
-    def call_on_copies(self, count: int, function: Any, w: Arguments) -> list[Item]:
-        """``[a1..an] -> [a1..an, function(a1, .., an)]``."""
-        ...
-
-    @abstractmethod
-    def as_callable(self) -> list[Item]:
-        """``[callable]`` -> the two slots of a method load."""
+    def call_pushed(self) -> list[Item]:
+        """``[callable] -> [callable()]``."""
         ...
 
     def as_bool(self) -> list[Item]:
@@ -391,8 +380,3 @@ class Sequences(Patterns, ABC):
     def negated(self) -> list[Item]:
         """``[x] -> [not x]``."""
         return [(OP["UNARY_NOT"], 0)]
-
-
-def shuffled(order: Sequence[int]) -> list[Item]:
-    """Swaps of these depths; 0 pushes NULL."""
-    return [(OP["SWAP"], depth) if depth else (OP["PUSH_NULL"], 0) for depth in order]

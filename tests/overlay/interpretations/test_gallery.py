@@ -342,7 +342,7 @@ def test_contexts_that_do_nothing_run_the_code_as_it_is_three_deep():
 
     one, two, three = (Context(MethodTable(name)) for name in "abc")
     made = one(two, three, numbers, 3)
-    assert made.gi_code is numbers.__code__
+    assert made.__qualname__ == numbers.__qualname__
     assert list(made) == [3, 2, 1]
     assert one(two, three, lambda: sys._getframe().f_code.co_name) == "<lambda>"
     plain, nested = Context().jit(kernel), (one | two | three).jit(kernel)

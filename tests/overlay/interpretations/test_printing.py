@@ -66,14 +66,26 @@ def test_separators_and_files_are_honoured(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_other_threads_print_as_ever(capsys):
+def test_threads_of_the_program_are_collected_and_others_print_as_ever(capsys):
+    meanwhile, begun = threading.Event(), threading.Event()
+
+    def aside():
+        meanwhile.wait(30)
+        print("aside")
+        begun.set()
+
     def program():
-        thread = threading.Thread(target=print, args=("aside",))
+        thread = threading.Thread(target=print, args=("below",))
         thread.start()
         thread.join()
+        meanwhile.set()
+        begun.wait(30)
         print("here")
 
-    assert collect(program).text == "here\n"
+    other = threading.Thread(target=aside)
+    other.start()
+    assert collect(program).text == "below\nhere\n"
+    other.join()
     assert capsys.readouterr().out == "aside\n"
 
 

@@ -14,7 +14,7 @@ import threading
 import numpy as np
 import pytest
 
-from overlay import MethodNotFound, OverlayError
+from overlay import MethodNotFound
 from overlay.interpretations.sandbox import FILES, Refused, Sandbox
 
 COMMAND = "echo this must not run"
@@ -97,21 +97,26 @@ def test_a_program_that_catches_the_error_does_nothing_and_is_known():
 
 
 def test_what_is_allowed_goes_on():
-    assert Sandbox(allow=["builtins:open"])(lambda: bool(pathlib.Path(__file__).read_text()))
+    allowed = "builtins:open", "io:FileIO"  # open() makes a FileIO
+    assert Sandbox(allow=allowed)(lambda: bool(pathlib.Path(__file__).read_text()))
     assert Sandbox()(glob.escape, "*") == "[*]"
     assert Sandbox([math.sin])(math.cos, 0.0) == 1.0
     with pytest.raises(MethodNotFound):
         Sandbox(FILES, allow=[math.sin])
 
 
-def test_a_function_that_would_run_elsewhere_is_refused_where_it_is_handed_over():
+def test_threads_that_the_program_starts_are_in_the_sandbox(monkeypatch):
     def program():
         thread = threading.Thread(target=os.system, args=(COMMAND,))
         thread.start()
         thread.join()
 
-    with pytest.raises(OverlayError, match="would leave the context"):
-        Sandbox(["os:system"])(program)
+    raised = []
+    monkeypatch.setattr(threading, "excepthook", lambda error: raised.append(error.exc_type))
+    box = Sandbox(["os:system"])
+    box(program)
+    assert raised == [Refused]
+    assert [call.name for call in box.calls] == ["os.system"]
 
 
 def test_nothing_is_refused_outside():

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from overlay import Context
 from overlay.interpretations.seeding import seeded
 
 
@@ -91,7 +90,7 @@ def test_what_is_meant_to_be_secret_stays_random():
     )
 
 
-def test_what_the_interpreter_calls_draws_from_the_run_where_that_is_implicit():
+def test_what_the_interpreter_calls_draws_from_the_run():
     class Throws:
         def __init__(self):
             self.left = 3
@@ -105,5 +104,7 @@ def test_what_the_interpreter_calls_draws_from_the_run_where_that_is_implicit():
                 raise StopIteration
             return random.random()
 
-    run = Context(implicit=True).wrap(lambda: list(Throws()))
+    def run():
+        return list(Throws())
+
     assert seeded(0)(run) == seeded(0)(run) != seeded(1)(run)

@@ -1,10 +1,13 @@
 """Targets are intercepted whoever calls them: each kind of target by each instruction that calls
 it, made hot before, on each Python."""
 
+import enum
 import functools
 import gc
 import json
 import math
+import operator
+import re
 import sys
 import threading
 import weakref
@@ -12,7 +15,9 @@ import weakref
 import numpy as np
 import pytest
 
+from overlay.in_force import key_in_force, stack_in_force
 from overlay.python import interception
+from overlay.python.entered_functions import called_functions
 
 intercept = interception.intercept
 pytestmark = pytest.mark.skipif(intercept is None, reason="the part in C is not built here")
@@ -96,6 +101,41 @@ def closing(z):
     return closure
 
 
+class Exact:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def size(self):
+        return self.x
+
+
+class Below(Exact):
+    pass
+
+
+exact = Exact(1)
+
+
+class Caller:
+    def __call__(self, x=1):
+        return x
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@functools.lru_cache
+def cached(x=1):
+    return x
+
+
+caller = Caller()
+kept: list[int] = []
+append, from_keys, add_one = kept.append, dict.fromkeys, (1).__add__
+compiled = re.compile("a")
+search, told = compiled.search, re.Pattern.search
 closure = closing(5)
 partial = functools.partial(plain, 3)
 p = Point()
@@ -129,8 +169,8 @@ CALLS = {
     "__exit__": (Point.__exit__, "with p: pass"),
     "__getattribute__": (Reading.__getattribute__, "reading.anything; getattr(reading, 'x')"),
     "C function of one argument": (
-        math.sin,
-        "math.sin(1.0); math.sin(*(1.0,)); [*map(math.sin, [1.0])]",
+        math.lgamma,
+        "math.lgamma(1.0); math.lgamma(*(1.0,)); [*map(math.lgamma, [1.0])]",
     ),
     "C function of several": (math.hypot, "math.hypot(3.0, 4.0); math.hypot(1.0)"),
     "C function of a tuple": (math.log, "math.log(2.0); math.log(8.0, 2.0)"),
@@ -152,13 +192,49 @@ CALLS = {
     "ufunc": (np.sin, "np.sin(1.0); np.sin(numbers); np.sin(x=1.0) if 0 else 0"),
     "dispatcher of numpy": (np.mean, "np.mean(numbers); np.mean(numbers, axis=0)"),
     "partial": (partial, "partial(); partial(y=3); [*map(partial, [])]"),
+    "property": (Point.size.fget, "p.size; getattr(p, 'size')"),
+    "getter": (Exact.size.fget, "exact.size; exact.size"),
+    "__init__": (
+        Exact.__init__,
+        "Exact(1); Exact(x=1); [*map(Exact, [1])]; Exact.__init__(exact, 2)",
+    ),
+    "inherited __init__": (Exact.__init__, "Below(1); Below(2); type('Later', (Below,), {})(3)"),
+    "class with __init__": (Exact, "Exact(1); Exact(2)"),
+    "C class method": (
+        dict.__dict__["fromkeys"],
+        "dict.fromkeys('ab'); {}.fromkeys('a', 1); from_keys('c')",
+    ),
+    "bound C method made before": (list.append, "append(1); append(*(2,)); [*map(append, [3])]"),
+    "method told its class": (
+        told,
+        "compiled.search('a'); search('a'); re.Pattern.search(compiled, 'b')",
+    ),
+    "slot wrapper": (int.__add__, "int.__add__(1, 2); (1).__add__(2); add_one(3)"),
+    "callable object": (caller, "caller(); caller(1); [*map(caller, [1])]; caller.__call__(2)"),
+    "class of a metaclass": (Colour, "Colour(1); [*map(Colour, [1])]; Colour(value=1)"),
+    "function that keeps results": (
+        cached,
+        "cached(1); cached(x=1); [*map(cached, [1])]; cached.__call__(1)",
+    ),
 }
 
-if sys.version_info[:2] != (3, 14):
-    CALLS["property"] = (Point.size.fget, "p.size; getattr(p, 'size')")
-
-stack, key = interception.stack_in_force, interception.key_in_force
+stack, key = stack_in_force, key_in_force
 seen = []
+
+
+class Stack:
+    """What is in force while calls are counted."""
+
+    is_intercepted = True
+
+    @property
+    def python(self):
+        return self
+
+    own = python
+
+    def of(self, callee):
+        return callee
 
 
 class Record:
@@ -166,7 +242,8 @@ class Record:
 
     def __init__(self, target):
         self.interception = intercept.Interception(target, self)
-        self.signature = None
+        self.signature, self.generic = None, self
+        self.native = None  # what it gives is called as any implementation
         self.more = {}
 
     def view(self, _):
@@ -191,7 +268,7 @@ def site(text):
 
 def count_of(calls):
     seen.clear()
-    tokens = stack.set(object()), key.set(object())
+    tokens = stack.set(Stack()), key.set(object())
     try:
         calls()
     finally:
@@ -209,6 +286,7 @@ def test_each_call_is_seen_and_none_where_no_stack_is_in_force(name):
     record = Record(target)
     try:
         record.interception.install()
+        called_functions.add((target,))
         wanted = count_of(cold)
         assert wanted >= 1
         assert count_of(hot) == wanted
@@ -218,22 +296,42 @@ def test_each_call_is_seen_and_none_where_no_stack_is_in_force(name):
         assert count_of(hot) == wanted
     finally:
         record.interception.remove()
+        called_functions.remove(target)
     assert count_of(hot) == count_of(cold) == 0
     for _ in range(HOT):
         hot()
     assert count_of(hot) == 0
 
 
-def test_what_is_entered_without_a_call_is_no_target():
-    why_init, why_getter = map(interception.why_not, (Point.__init__, Point.size.fget))
-    assert (why_init is None) == (sys.version_info < (3, 13))
-    assert (why_getter is None) == (sys.version_info[:2] != (3, 14))
-    assert interception.why_not(Point) is None
-
-
-@pytest.mark.parametrize("target", [type, str, tuple, super, sum.__call__, p.moved, abs])
+@pytest.mark.parametrize("target", [type, str, tuple, super, sum.__call__, p.moved, operator.add])
 def test_what_cannot_be_intercepted_is_told_with_the_reason(target):
     assert interception.why_not(target)
+
+
+def test_init_of_a_class_that_comes_later_is_called():
+    record = Record(Exact.__init__)
+    record.interception.install()
+    called_functions.add((Exact.__init__,))
+    try:
+
+        class Later(Exact):
+            pass
+
+        class Last(Later):
+            pass
+
+        def calls():
+            return Later(1), Last(2)
+
+        for _ in range(HOT):
+            calls()
+        assert count_of(calls) == 2
+    finally:
+        record.interception.remove()
+        called_functions.remove(Exact.__init__)
+    for _ in range(HOT):
+        calls()
+    assert count_of(calls) == 0
 
 
 def test_a_target_has_one_interception():
@@ -280,7 +378,7 @@ def test_a_method_may_take_its_target_out_while_it_is_called():
 
     record = Removing(plain)
     record.interception.install()
-    tokens = stack.set(object()), key.set(object())
+    tokens = stack.set(Stack()), key.set(object())
     try:
         assert [plain(1), plain(1)] == ["removed", 1]
     finally:
@@ -295,7 +393,7 @@ def test_an_error_of_the_resolver_is_the_callers_and_leaves_the_stack_in_force()
 
     record = Failing(plain)
     record.interception.install()
-    here = object()
+    here = Stack()
     tokens = stack.set(here), key.set(here)
     try:
         with pytest.raises(LookupError, match="no method"):
@@ -366,7 +464,7 @@ def test_recursion_ends_in_an_error_on_any_stack(in_force):
     def run():
         try:
             if in_force:
-                stack.set(object())
+                stack.set(Stack())
                 key.set(object())
             deep(0)
         except RecursionError as error:
@@ -402,7 +500,7 @@ def test_threads_install_call_and_remove_at_once():
     errors, ends = [], threading.Event()
 
     def calls():
-        tokens = stack.set(object()), key.set(object())
+        tokens = stack.set(Stack()), key.set(object())
         try:
             while not ends.is_set():
                 if (target(1), math.cosh(0.0), "ab".title()) != (1, 1.0, "Ab"):

@@ -291,7 +291,7 @@ TARGETS = {
     "str.format": (
         "self, *args, **names",
         "format_of = Standing(method)\n"
-        "def formats(text): return functools.partial(format_of, text)\n"
+        "def formats(text): return Standing(functools.partial(format_of, text))\n"
         "Built.__call__ = staticmethod(formats('built {} {x}'))",
     ),
 }

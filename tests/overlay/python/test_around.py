@@ -143,19 +143,6 @@ def test_a_target_is_asked_about_once_and_its_method_runs_inside():
     assert plugin.log == ["> sine", "> sin", "> cos", "< cos", "< sin", "< sine"]
 
 
-def test_implicit_calls_are_asked_about_in_an_implicit_context():
-    class Number:
-        def __add__(self, other):
-            return 5
-
-    def program():
-        return Number() + 1
-
-    assert not calls_in(program)[1:] or calls_in(program)[-1].endswith("Number")
-    found = calls_in(program, context=Context(implicit=True))
-    assert found[-1].endswith("Number.__add__")
-
-
 # ---- what it may do ----------------------------------------------------------------------------
 
 

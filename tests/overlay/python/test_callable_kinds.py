@@ -1,6 +1,8 @@
 """Callables of every kind, from every holder, in every form of call, are called as natively, while
 the callee of a site changes to every other kind."""
 
+import sys
+
 import pytest
 from callable_programs import CALLEES, HOLDERS, MODES, TARGETS, same_as_natively
 
@@ -18,6 +20,8 @@ NEXT = (
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", CALLEES)
 def test_a_site_calls_what_it_holds_whatever_it_has_held(kind, mode):
+    if sys.version_info[:3] == (3, 13, 0) and kind == "method descriptor":
+        pytest.skip("CPython 3.13.0 crashes: an attribute `a.f = str.center` at a site of methods")
     forms = FORMS if mode == "never reached" else FORMS_OF_TARGETS
     sites = [(holder, form, "nothing") for holder in HOLDERS for form in forms]
     row = [kind] * 4 + [name for other in NEXT for name in (other, kind)]

@@ -209,9 +209,8 @@ def overlaid(target):
         (abs, abs),
         (Caller.method, Caller().method),
         (Caller.of_class, Caller.of_class),
-        (str, str),
     ],
-    ids=["append", "get", "abs", "method", "classmethod", "str"],
+    ids=["append", "get", "abs", "method", "classmethod"],
 )
 def test_a_first_overlay_is_seen_by_code_that_calls_a_value(target, callee):
     ctx, change = overlaid(target)

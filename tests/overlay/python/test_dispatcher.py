@@ -10,6 +10,14 @@ from overlay import Context, MethodTable
 from overlay.python import dispatcher as dispatchers
 from overlay.python.dispatcher import Dispatcher
 
+pytestmark = pytest.mark.interprets
+
+
+@pytest.fixture(autouse=True)
+def rewriting(monkeypatch):
+    """The engine that rewrites code runs all contexts."""
+    monkeypatch.setenv("OVERLAY_ENGINE", "rewriting")
+
 
 def target(*args, **kwargs):
     return "base"

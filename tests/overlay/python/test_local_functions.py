@@ -9,6 +9,14 @@ from overlay.python.local_functions import LocalFunction
 
 table = MethodTable("sines are ten")
 
+pytestmark = pytest.mark.interprets
+
+
+@pytest.fixture(autouse=True)
+def rewriting(monkeypatch):
+    """The engine that rewrites code runs all contexts."""
+    monkeypatch.setenv("OVERLAY_ENGINE", "rewriting")
+
 
 @table.overlay(math.sin)
 def ten(x):

@@ -2,7 +2,6 @@
 
 import gc
 import math
-import time
 import weakref
 
 import numba
@@ -342,18 +341,6 @@ def test_an_interpretation_is_put_in_force_at_entry_and_below():
 
 
 # ---- costs and lifetimes -----------------------------------------------------------------------
-
-
-def test_a_context_without_plugins_calls_functions_as_before():
-    def program():
-        return sine
-
-    ctx = Context(MethodTable("empty"))
-    engine = ctx._alone.python
-    assert ctx(program) is sine
-    assert engine.callees[sine].__code__ is engine.twin(sine).__code__
-    assert engine.callees[time.time] is time.time
-    assert "entering" not in vars(ctx._alone)
 
 
 def test_a_context_with_plugins_is_collected_with_all_that_it_kept():

@@ -6,7 +6,7 @@ import os
 import program_runs as runs
 import pytest
 from hypothesis import HealthCheck, given, note, reject, settings
-from program_runs import NEVER
+from program_runs import NEVER, UNSEEN
 from random_programs import programs
 
 from overlay import Context, MethodTable
@@ -14,7 +14,6 @@ from overlay import Context, MethodTable
 # RANDOM_PROGRAMS says how many programs each property is tried on
 EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "30"))
 SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
-SLOWER = settings(SLOW, max_examples=max(EXAMPLES // 3, 1))
 
 # a generator or coroutine that a program abandons may raise when it is freed
 pytestmark = pytest.mark.filterwarnings(
@@ -48,26 +47,10 @@ def test_a_table_that_is_never_reached_changes_nothing(text):
 
 
 @pytest.mark.interprets
-@SLOWER
-@given(programs())
-def test_entering_what_the_interpreter_calls_changes_nothing(text):
-    runs.same_under(
-        lambda: Context(NEVER, implicit=True), shown(text), ((False, False), (True, False))
-    )
-
-
-@pytest.mark.interprets
 @SLOW
-@given(programs(without="~!"))
+@given(programs(without=UNSEEN))
 def test_every_call_of_the_programs_functions_is_seen(text):
     runs.counted_as_natively(shown(text))
-
-
-@pytest.mark.interprets
-@SLOWER
-@given(programs(without="!"))
-def test_every_call_that_the_interpreter_makes_is_seen_too(text):
-    runs.counted_as_natively(shown(text), implicit=True)
 
 
 @pytest.mark.interprets

@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from overlay import Context, MethodTable, OverlayError
+from overlay import Context, MethodTable, OverlayError, Plugin
 
 
 def helper(x):
@@ -73,7 +73,21 @@ def test_an_operator_overlaid_while_running_is_seen_by_the_next_function():
 
         return before, add(1.0, 2.0)
 
-    assert Context(table)(running) == (3.0, "added")
+    assert Context(table, plugins=(Plugin(),))(running) == (3.0, "added")
+
+
+@pytest.mark.interprets
+def test_an_operator_overlaid_while_targets_are_intercepted_is_refused_until_the_next_run():
+    table = MethodTable("t")
+    ctx = Context(table)
+
+    def running():
+        with pytest.raises(OverlayError, match="only the next run can see it: it is an operator"):
+            table.overlay(operator.add)(lambda a, b: "added")
+        return operator.add(1, 2)
+
+    assert ctx(running) == 3
+    assert ctx(lambda x: x + 2, 1) == "added"
 
 
 def test_a_helper_redefined_in_its_module():

@@ -8,7 +8,6 @@ import types
 import pytest
 
 from overlay import Context, MethodTable, UnsupportedPython, call_next
-from overlay.context import Stack
 from overlay.python.emit import emitter
 from overlay.python.rewrite import Rewriter
 from overlay.python.verify import BadCode, verify
@@ -55,23 +54,19 @@ def no_operators(function):
     return None
 
 
-STACK = Stack(Context(MethodTable("none"), implicit=True))
-IMPLICIT = STACK.python.implicit
 SHAPES = {
-    **{(name, no_operators, None): name for name in MODULES},
-    **{(name, all_operators, None): f"{name}-operators" for name in MODULES},
-    **{(name, no_operators, IMPLICIT): f"{name}-implicit" for name in MODULES},
-    ("contextlib", all_operators, IMPLICIT): "contextlib-operators-implicit",
+    **{(name, no_operators): name for name in MODULES},
+    **{(name, all_operators): f"{name}-operators" for name in MODULES},
 }
 
 
-@pytest.mark.parametrize(("name", "operators", "implicit"), SHAPES, ids=SHAPES.values())
-def test_stack_depths_and_exception_tables_are_sound(name, operators, implicit):
+@pytest.mark.parametrize(("name", "operators"), SHAPES, ids=SHAPES.values())
+def test_stack_depths_and_exception_tables_are_sound(name, operators):
     module = importlib.import_module(name)
     with open(module.__file__, encoding="utf-8") as file:
         code = compile(file.read(), module.__file__, "exec")
     nested = lambda code: code  # noqa: E731
-    rewriter = Rewriter(emitter(), Identity, operators, nested, implicit=implicit)
+    rewriter = Rewriter(emitter(), Identity, operators, nested)
     for each in codes_in(code):
         new = rewriter.rewrite(each, module.__dict__)
         assert verify(new) >= verify(each)
@@ -153,10 +148,8 @@ def test_code_may_have_more_constants_than_a_byte_can_number():
         seen.append(x)
         return call_next(x)
 
-    for implicit in (False, True):
-        assert Context(table, implicit=implicit)(program, "-") == program("-")
-        assert seen == [i + 0.5 for i in range(count)]
-        seen.clear()
+    assert Context(table)(program, "-") == program("-")
+    assert seen == [i + 0.5 for i in range(count)]
 
 
 def test_a_table_of_lines_may_say_more_than_the_code_has():
@@ -165,13 +158,12 @@ def test_a_table_of_lines_may_say_more_than_the_code_has():
 
     no_line = b"\xff" * 20  # eight instructions each
     divides.__code__ = divides.__code__.replace(co_linetable=no_line)
-    for implicit in (False, True):
-        with pytest.raises(ZeroDivisionError) as caught:
-            Context(MethodTable("none"), implicit=implicit)(divides)
-        place = caught.value.__traceback__
-        while place.tb_next is not None:
-            place = place.tb_next
-        assert (place.tb_frame.f_code.co_name, place.tb_lineno) == ("divides", None)
+    with pytest.raises(ZeroDivisionError) as caught:
+        Context(MethodTable("none"))(divides)
+    place = caught.value.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+    assert (place.tb_frame.f_code.co_name, place.tb_lineno) == ("divides", None)
 
 
 def test_the_verifier_finds_a_stack_that_is_too_small():

@@ -1,0 +1,155 @@
+"""A stack is handed on with work: to threads, executors and pools. Imports run outside.
+
+These are methods like those of any table, below the tables of each stack.
+"""
+
+from __future__ import annotations
+
+import _thread
+import functools
+import sys
+import threading
+from contextvars import Context as Variables
+from typing import Any
+
+from overlay import _native
+from overlay.in_force import put_in_force, stack_in_force
+from overlay.inside import call_next
+from overlay.stack import entered
+from overlay.table import MethodTable
+
+__all__ = ["OTHERWISE", "TABLE", "carried"]
+
+TABLE = MethodTable("carried by overlay")
+
+
+def carried(function: Any) -> Any:
+    """The function, run in the stack that is in force now; without one, the function itself."""
+    stack = stack_in_force.get()
+    intercept: Any = _native.intercept
+    return function if stack is None else intercept.Carried(function, stack, stack.key)
+
+
+def imports(native: Any) -> Any:
+    """What imports modules in the stack that is in force now: they run outside, or in the stack of
+    the whole program. native: what imports them natively. No frame of ours stands between, since
+    warnings look for the frame that imports."""
+    intercept: Any = _native.intercept
+    stack = stack_in_force.get()
+    if stack is None:
+        return native
+    of_modules = stack.of_modules
+    key = None if of_modules is None else of_modules.key
+    return intercept.Noting(intercept.Carried(native, of_modules, key), None, stack.python.settle)
+
+
+# Targets that are called in another way in a stack, and what makes that of their own code.
+_find_and_load: Any = vars(sys.modules["importlib._bootstrap"])["_find_and_load"]
+OTHERWISE: dict[int, tuple[Any, Any]] = {id(_find_and_load): (_find_and_load, imports)}
+if sys.version_info >= (3, 13):
+    # classes that are made of targets, wherever: it is told of each by itself
+    _class_made: Any = vars(object)["__init_subclass__"]
+    OTHERWISE[id(_class_made)] = _class_made, lambda native: native
+
+
+# ---- threads ----------------------------------------------------------------------------------
+
+
+def _begun(function: Any, *rest: Any, **named: Any) -> Any:
+    return call_next(carried(function), *rest, **named)
+
+
+TABLE.overlay(_thread.start_new_thread)(_begun)
+if sys.version_info >= (3, 13):
+    TABLE.overlay(vars(_thread)["start_joinable_thread"])(_begun)
+
+if sys.version_info >= (3, 14):  # a thread runs in variables of its own
+
+    @TABLE.overlay(threading.Thread.start)
+    def _started(self: Any) -> Any:
+        stack = stack_in_force.get()
+        if getattr(self, "_context", 0) is None and not sys.flags.thread_inherit_context:
+            self._context = Variables()
+            self._context.run(put_in_force, stack)
+        return call_next(self)
+
+
+@TABLE.overlay("unittest.async_case:IsolatedAsyncioTestCase._setupAsyncioRunner")
+def _set_up(self: Any) -> Any:
+    # its variables were copied when the tests were collected
+    self._asyncioTestContext.run(put_in_force, stack_in_force.get())
+    return call_next(self)
+
+
+@TABLE.overlay("unittest.async_case:IsolatedAsyncioTestCase._tearDownAsyncioRunner")
+def _torn_down(self: Any) -> Any:
+    self._asyncioTestContext.run(put_in_force, None)
+    return call_next(self)
+
+
+# ---- executors: their threads serve others, too ------------------------------------------------
+
+
+@TABLE.overlay("concurrent.futures.thread:ThreadPoolExecutor.submit")
+def _submitted(self: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    function = carried(function)
+    with entered(None):
+        return call_next(self, function, *args, **kwargs)
+
+
+@TABLE.overlay("concurrent.futures._base:Future.add_done_callback")
+def _called_back(self: Any, function: Any) -> Any:
+    return call_next(self, carried(function))
+
+
+def _is_of_threads(pool: Any) -> bool:
+    module = sys.modules["multiprocessing.pool"]
+    return isinstance(pool, module.ThreadPool)
+
+
+def _pooled(self: Any, func: Any, *args: Any, **kwargs: Any) -> Any:
+    return call_next(self, carried(func) if _is_of_threads(self) else func, *args, **kwargs)
+
+
+for _name in ("apply_async", "_map_async", "imap", "imap_unordered"):
+    TABLE.overlay(f"multiprocessing.pool:Pool.{_name}")(_pooled)
+
+
+@TABLE.overlay("multiprocessing.pool:Pool._repopulate_pool_static")
+def _repopulated(*args: Any) -> Any:
+    with entered(None):
+        return call_next(*args)
+
+
+# ---- functions that keep results have others in each stack ------------------------------------
+
+_LRU_CACHE: Any = type(functools.lru_cache(len))
+
+
+def _of_stack(self: Any) -> Any:
+    stack = stack_in_force.get()
+    with entered(None):
+        return self if stack is None else stack.python.own.of(self)
+
+
+@TABLE.overlay(_LRU_CACHE.cache_info)
+def _cache_info(self: Any) -> Any:
+    return call_next(_of_stack(self))
+
+
+@TABLE.overlay(_LRU_CACHE.cache_clear)
+def _cache_clear(self: Any) -> Any:
+    call_next(_of_stack(self))
+    return call_next(self)
+
+
+# ---- what runs outside ------------------------------------------------------------------------
+
+
+def _compiled(self: Any, *args: Any, **kwargs: Any) -> Any:
+    with entered(None):
+        return call_next(self, *args, **kwargs)
+
+
+for _name in ("_compile_for_args", "compile", "typeof_pyval"):
+    TABLE.overlay(f"numba.core.dispatcher:Dispatcher.{_name}")(_compiled)

@@ -1,0 +1,107 @@
+"""Functions that the interpreter enters because of what it knows of a class, with no call:
+``__init__`` from 3.13 on; on 3.14 the getters of properties, too."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Container, Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+from overlay import _native
+from overlay.table import LOCK
+from overlay.target import attributes_of, mro_of
+
+__all__ = ["called_functions"]
+
+_SINCE_3_13 = sys.version_info >= (3, 13)
+_GETTERS = sys.version_info[:2] == (3, 14)
+
+
+def _subclasses(of: type) -> Iterator[type]:
+    """A class and all below it. A metaclass may define how they are compared."""
+    left: list[Any] = [of]
+    seen = {id(of)}
+    while left:
+        cls = left.pop()
+        yield cls
+        for each in type.__subclasses__(cls):
+            if id(each) not in seen:
+                seen.add(id(each))
+                left.append(each)
+
+
+class _CalledFunctions:
+    """The functions that are to be called in any case, with the classes that define them, and
+    classes of which it is to be called."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[Any, list[type]]] = {}
+        self._getters: dict[int, list[type]] = {}  # the classes with a property of it
+
+    def add(self, targets: Iterable[Any]) -> None:
+        """Have the interpreter call these functions, and ``__init__`` of these classes. Functions
+        cost one look at all classes."""
+        if not _SINCE_3_13:
+            return
+        with LOCK:
+            functions: dict[int, Any] = {}
+            for target in targets:
+                if id(target) in self._held:
+                    continue
+                if type(target) is FunctionType:
+                    self._held[id(target)] = target, []
+                    functions[id(target)] = target
+                elif issubclass(type(target), type):
+                    self._held[id(target)] = target, [target]
+                    _call_init(target, called=True)
+            if functions:
+                self._look(functions)
+
+    def _look(self, functions: Container[int]) -> None:
+        for cls in _subclasses(object):
+            self._look_at(cls, functions)
+
+    def look_at_new(self, cls: type, *_: Any) -> None:
+        """A class has been made, maybe of these functions."""
+        with LOCK:
+            self._look_at(cls, self._held)
+
+    def _look_at(self, cls: type, functions: Container[int]) -> None:
+        intercept: Any = _native.intercept
+        attributes = attributes_of(cls)
+        init: Any = attributes.get("__init__")
+        if id(init) in functions:
+            self._held[id(init)][1].append(cls)
+            _call_init(cls, called=True)
+        if _GETTERS:
+            held: Any = attributes.values()
+            for getter in [v.fget for v in held if type(v) is property and id(v.fget) in functions]:
+                self._getters.setdefault(id(getter), []).append(cls)
+                intercept.without_version(cls, True)
+
+    def remove(self, target: Any) -> None:
+        """It is no target any more."""
+        intercept: Any = _native.intercept
+        with LOCK:
+            _, classes = self._held.pop(id(target), (None, ()))
+            getters = self._getters.pop(id(target), ())
+            others = {id(cls) for held in self._getters.values() for cls in held}
+            for cls in getters:
+                if id(cls) not in others:
+                    intercept.without_version(cls, False)
+            if not classes:
+                return
+            definers = {id(cls) for _, held in self._held.values() for cls in held}
+            for cls in classes:
+                _call_init(cls, called=False, but=definers)
+
+
+def _call_init(cls: type, *, called: bool, but: Collection[int] = ()) -> None:
+    intercept: Any = _native.intercept
+    for below in _subclasses(cls):
+        if not any(id(base) in but for base in mro_of(below) or ()):
+            intercept.call_init(below, called)
+
+
+called_functions = _CalledFunctions()

@@ -1,0 +1,100 @@
+"""Objects that are another one in each stack: functions that keep results, and those compiled by
+numba, which are compiled anew under the tables."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+from overlay.jitted import can_compile, compiled_classes, is_dispatcher, is_kernel
+from overlay.table import LOCK
+from overlay.views import MADE_FOR_PLACE
+
+if TYPE_CHECKING:
+    from overlay.stack import Stack
+
+__all__ = ["OwnObjects"]
+
+_LRU_CACHE: Any = type(functools.lru_cache(len))
+_OWN = "__overlay_own__"
+
+
+class OwnObjects:
+    """The objects that one stack calls in the place of others."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = weakref.ref(stack)
+        self._kept: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._turn = object()  # another after each change of the tables
+        self._classes: list[type] = []
+        self.settle()
+
+    def settle(self) -> None:
+        """Keep apart the classes that there are by now."""
+        if not self._classes:
+            self._keep_apart((_LRU_CACHE,))
+        if len(self._classes) == 1 and "numba.np.ufunc.dufunc" in sys.modules:
+            self._keep_apart(compiled_classes())
+
+    def _keep_apart(self, classes: tuple[type, ...]) -> None:
+        intercept: Any = _native.intercept
+        with LOCK:
+            for cls in classes:
+                intercept.keep_apart(cls, True)
+                self._classes.append(cls)
+
+    def release(self) -> None:
+        """The stack is gone."""
+        intercept: Any = _native.intercept
+        while self._classes:
+            intercept.keep_apart(self._classes.pop(), False)
+        self._kept.clear()
+
+    def forget(self) -> None:
+        """The tables have changed: what was found under them is not to be met again."""
+        self._kept.clear()
+        self._turn = object()
+
+    def of(self, callee: Any) -> Any:
+        """The stack's own object for one; itself where it needs none."""
+        if type(callee) is _LRU_CACHE:
+            return self._cache(callee)
+        kept = self._kept.get(id(callee))
+        if kept is not None and kept[0]() is callee:
+            return kept[1]
+        made, key = self._compiled(callee), id(callee)
+        self._kept[key] = weakref.ref(callee, functools.partial(self._drop, key)), made
+        if made is not callee:
+            self._kept[id(made)] = weakref.ref(made), made
+        return made
+
+    def _drop(self, key: int, _: Any) -> None:
+        self._kept.pop(key, None)
+
+    def _cache(self, callee: Any) -> Any:
+        """It is held by the object in the place of which it stands: their function may refer to
+        that one, which would be held for ever by whatever else held it."""
+        function = getattr(callee, "__wrapped__", None)
+        if function is None:
+            return callee
+        kept = callee.__dict__.setdefault(_OWN, weakref.WeakKeyDictionary())
+        found = kept.get(self)
+        if found is None or found[0] is not self._turn:
+            cached = functools.lru_cache(**callee.cache_parameters())(function)
+            cached.__dict__.pop(_OWN, None)
+            kept[self] = found = self._turn, cached
+        return found[1]
+
+    def _compiled(self, callee: Any) -> Any:
+        stack = self._stack()
+        if stack is None or getattr(callee, MADE_FOR_PLACE, False):
+            return callee
+        if is_dispatcher(callee):
+            if can_compile():
+                return stack.compiled.jit(callee)
+        elif is_kernel(callee):
+            return stack.joined.compiled.kernel(callee)
+        return callee
