@@ -1,15 +1,21 @@
-"""Contexts run by the engine that intercepts targets, which is being built: on each Python."""
+"""Contexts run by the engine that intercepts targets, on each Python."""
 
 import asyncio
 import gc
 import json
 import math
+import sys
+import threading
+import unittest
 import weakref
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 
 import numpy as np
 import pytest
 
-from overlay import Context, MethodTable, call_next, nonoverlay, recurse
+from overlay import Context, MethodTable, Plugin, call_next, nonoverlay, recurse
+from overlay.code.versions import REWRITABLE
 from overlay.python import interception
 
 pytestmark = pytest.mark.skipif(
@@ -175,3 +181,119 @@ def test_an_error_of_a_method_leaves_the_context():
     with pytest.raises(LookupError):
         Context(table)(helper, 1)
     assert helper(1) == 1
+
+
+def test_a_strict_block_in_a_task_is_no_business_of_other_tasks():
+    table = MethodTable("strict")
+    table.overlay(helper)(lambda x: "overlaid")
+    strict, begun = Context(table, strict=True), []
+
+    async def other():
+        await begun[0].wait()
+        return helper(1)
+
+    async def main():
+        begun.append(asyncio.Event())
+        task = asyncio.create_task(other())
+        await asyncio.sleep(0)
+        with strict:
+            begun[0].set()
+            await asyncio.sleep(0)
+            assert helper(1) == "overlaid"
+            return await task
+
+    assert asyncio.run(main()) == 1
+    assert strict.report().left == ()
+
+
+def test_a_warning_of_a_module_that_is_imported_names_the_line_that_imports(tmp_path, monkeypatch):
+    (tmp_path / "warns_here.py").write_text(
+        "import warnings\nwarnings.warn('old', DeprecationWarning, stacklevel=2)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    _, context = overlaid()
+
+    def program():
+        import warns_here  # noqa: F401  # pyright: ignore[reportMissingImports]
+
+    with pytest.warns(DeprecationWarning, match="old") as caught:
+        context(program)
+    assert (caught[0].filename, caught[0].lineno) == (
+        __file__,
+        program.__code__.co_firstlineno + 1,
+    )
+
+
+def test_a_module_that_is_imported_runs_outside_and_its_targets_are_seen_after_it(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "comes_later.py").write_text(
+        "import math\n\ndef late(x):\n    return x\n\nat_import = math.sin(0.0), late(1)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    table, context = overlaid()
+    table.overlay("comes_later:late")(lambda x: "overlaid")
+
+    def program():
+        import comes_later  # pyright: ignore[reportMissingImports]
+
+        return comes_later.at_import, comes_later.late(1), math.sin(0.0)
+
+    assert context(program) == ((0.0, 1), "overlaid", 100.0)
+
+
+def test_a_test_case_of_unittest_with_coroutines_runs_in_the_context():
+    class Case(unittest.IsolatedAsyncioTestCase):
+        async def asyncSetUp(self):
+            self.found = [math.sin(0.0)]
+
+        async def test(self):
+            await asyncio.sleep(0)
+            found.append([*self.found, math.sin(0.0)])
+
+    found, case = [], Case("test")
+    _, context = overlaid()
+    assert context(case.run).wasSuccessful()
+    assert found == [[100.0, 100.0]]
+
+
+def test_the_target_of_another_engine_is_resolved_once():
+    table, calls = MethodTable("plugged"), []
+
+    @table.overlay(helper)
+    def noted(x):
+        calls.append(x)
+        return call_next(x)
+
+    _, intercepting = overlaid()
+    assert intercepting(helper, "a") == ("any", "a")
+    if sys.version_info[:2] in REWRITABLE:
+        assert Context(table, plugins=(Plugin(),))(helper, 1) == 1
+        assert calls == [1]
+
+
+def test_each_way_to_hand_work_to_threads_carries_the_context():
+    _, context = overlaid()
+
+    def program():
+        found = []
+        thread = threading.Thread(target=lambda: found.append(math.sin(0.0)))
+        thread.start()
+        thread.join()
+        with ThreadPoolExecutor(1) as executor:
+            work = executor.submit(math.sin, 0.0)
+            work.add_done_callback(lambda done: found.append(done.result() + math.sin(0.0)))
+            found.extend(executor.map(math.sin, [0.0]))
+        with ThreadPool(1) as pool:
+            found += [pool.apply(math.sin, (0.0,)), *pool.map(math.sin, [0.0])]
+            found += [*pool.imap(math.sin, [0.0]), *pool.starmap(math.sin, [(0.0,)])]
+        return sorted(found)
+
+    assert context(program) == [100.0] * 6 + [200.0]
+
+
+def test_workers_of_a_pool_serve_each_in_its_context():
+    _, context = overlaid()
+    with ThreadPoolExecutor(1) as executor:
+        assert context(lambda: executor.submit(math.sin, 0.0).result()) == 100.0
+        assert executor.submit(math.sin, 0.0).result() == 0.0
