@@ -29,6 +29,7 @@ from inversion.trees import Node
 from inversion.values import as_text
 from inversion.watch import Watch
 from overlay import NotCompilable
+from overlay.in_force import outside
 from overlay.location import caller
 from primitives import Bool, Domain
 from primitives.relation import RETURN
@@ -474,7 +475,8 @@ class Inverse(Readable):
         theta = map(self.parameters.filled, given[count:])
         try:
             with np.errstate(all="ignore"):
-                return self._finished(self._code.namespace["inverse"](*given[:count], *theta))
+                solve = self._code.namespace["inverse"]
+                return self._finished(outside(solve, *given[:count], *theta))
         except REFUSALS as error:
             raise self._explained(error, given) from error
 

@@ -93,10 +93,10 @@ def is_kernel(value: Any) -> bool:
 
 
 def compiled_classes() -> tuple[type, ...]:
-    """The classes of which the objects are functions compiled by numba."""
+    """The classes of which the objects are functions compiled by numba, but for kernels."""
     import numba
 
-    return type(numba.njit(_nothing)), type(numba.vectorize(_nothing))
+    return (type(numba.njit(_nothing)),)
 
 
 def _nothing(x: Any) -> Any:

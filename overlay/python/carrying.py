@@ -143,6 +143,13 @@ def _cache_clear(self: Any) -> Any:
     return call_next(self)
 
 
+@TABLE.overlay("numba.np.ufunc.dufunc:DUFunc.__call__")
+@TABLE.overlay("numba.np.ufunc.gufunc:GUFunc.__call__")
+def _kernel(self: Any, *args: Any, **kwargs: Any) -> Any:
+    own = _of_stack(self)
+    return call_next(self, *args, **kwargs) if own is self else own(*args, **kwargs)
+
+
 # ---- what runs outside ------------------------------------------------------------------------
 
 

@@ -12,13 +12,13 @@ from overlay import _native
 from overlay.table import LOCK
 from overlay.target import attributes_of, mro_of
 
-__all__ = ["called_functions"]
+__all__ = ["called_functions", "subclasses"]
 
 _SINCE_3_13 = sys.version_info >= (3, 13)
 _GETTERS = sys.version_info[:2] == (3, 14)
 
 
-def _subclasses(of: type) -> Iterator[type]:
+def subclasses(of: type) -> Iterator[type]:
     """A class and all below it. A metaclass may define how they are compared."""
     left: list[Any] = [of]
     seen = {id(of)}
@@ -59,7 +59,7 @@ class _CalledFunctions:
                 self._look(functions)
 
     def _look(self, functions: Container[int]) -> None:
-        for cls in _subclasses(object):
+        for cls in subclasses(object):
             self._look_at(cls, functions)
 
     def look_at_new(self, cls: type, *_: Any) -> None:
@@ -99,7 +99,7 @@ class _CalledFunctions:
 
 def _call_init(cls: type, *, called: bool, but: Collection[int] = ()) -> None:
     intercept: Any = _native.intercept
-    for below in _subclasses(cls):
+    for below in subclasses(cls):
         if not any(id(base) in but for base in mro_of(below) or ()):
             intercept.call_init(below, called)
 

@@ -6,11 +6,20 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
+from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.jitted import can_compile, compiled_classes, is_dispatcher, is_kernel
+from overlay.jitted import (
+    can_compile,
+    compiled_classes,
+    is_dispatcher,
+    is_kernel,
+    without_compiling,
+)
+from overlay.python.entered_functions import subclasses
 from overlay.table import LOCK
+from overlay.target import type_attribute
 from overlay.views import MADE_FOR_PLACE
 
 if TYPE_CHECKING:
@@ -30,21 +39,24 @@ class OwnObjects:
         self._kept: dict[int, tuple[weakref.ref[Any], Any]] = {}
         self._turn = object()  # another after each change of the tables
         self._classes: list[type] = []
+        self._has_compiled = False
         self.settle()
 
     def settle(self) -> None:
         """Keep apart the classes that there are by now."""
         if not self._classes:
             self._keep_apart((_LRU_CACHE,))
-        if len(self._classes) == 1 and "numba.np.ufunc.dufunc" in sys.modules:
+        if not self._has_compiled and "numba.core.dispatcher" in sys.modules:
+            self._has_compiled = True
             self._keep_apart(compiled_classes())
 
     def _keep_apart(self, classes: tuple[type, ...]) -> None:
         intercept: Any = _native.intercept
         with LOCK:
-            for cls in classes:
-                intercept.keep_apart(cls, True)
-                self._classes.append(cls)
+            for cls in (below for each in classes for below in subclasses(each)):
+                if type(type_attribute(cls, "__call__")) is WrapperDescriptorType:
+                    intercept.keep_apart(cls, True)
+                    self._classes.append(cls)
 
     def release(self) -> None:
         """The stack is gone."""
@@ -93,8 +105,7 @@ class OwnObjects:
         if stack is None or getattr(callee, MADE_FOR_PLACE, False):
             return callee
         if is_dispatcher(callee):
-            if can_compile():
-                return stack.compiled.jit(callee)
-        elif is_kernel(callee):
+            return stack.compiled.jit(callee) if can_compile() else without_compiling(callee)
+        if is_kernel(callee):
             return stack.joined.compiled.kernel(callee)
         return callee

@@ -225,7 +225,10 @@ seen = []
 class Stack:
     """What is in force while calls are counted."""
 
-    is_intercepted = True
+    is_intercepted, tables, records, of_modules = True, (), (), None
+
+    def settle(self):
+        pass
 
     @property
     def python(self):
