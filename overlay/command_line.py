@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--report", action="store_true", help="print ctx.report() at the end")
     run.add_argument(
-        "--strict", action="store_true", help="an error where a call would leave the context"
+        "--strict", action="store_true", help="an error where a call is lost to the context"
     )
     run.add_argument(
         "-m",

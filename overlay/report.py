@@ -18,7 +18,7 @@ from overlay.table import Method, MethodTable
 if TYPE_CHECKING:
     from overlay.context import Context
 
-__all__ = ["Hit", "Hits", "Leaving", "Record", "Report", "report"]
+__all__ = ["Hit", "Hits", "Leaving", "Record", "Report", "calling_place", "report"]
 
 _SHOWN_CALLERS = 3
 
@@ -120,7 +120,7 @@ class Record:
     """What a context remembers of the calls made in it; threads may write at the same time.
 
     tables: the context's own; what happens to methods of others is not for it to remember.
-    counts: whether calls are counted. strict: whether it is an error to leave the context.
+    counts: whether calls are counted. strict: whether a call that is lost is an error.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Record:
             self._calls.setdefault(id(method), Counter())[place] += 1
 
     def _called_from(self, method: Method) -> None:
-        self.called(method, _place())
+        self.called(method, calling_place())
 
     def left(self, to: str, handed: str, where: str) -> None:
         """A call has left the context: see ``Leaving``."""
@@ -186,7 +186,7 @@ class Record:
             return _native.intercept.Noting(implementation, note)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
-            self.called(method, _place())
+            self.called(method, calling_place())
             return implementation(*args, **kwargs)
 
         return counted
@@ -223,8 +223,8 @@ class Hits:
         return record.counting(method, implementation)
 
 
-def _place() -> tuple[str, int]:
-    """File and line of the innermost frame that is not ours."""
+def calling_place() -> tuple[str, int]:
+    """The file and line of the innermost frame that is not ours."""
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back

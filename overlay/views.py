@@ -212,8 +212,9 @@ class View(Place):
 def resolved(
     view: Any, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, bool, Any, Any]:
-    """What a call of a view resolves to; whether the types of the arguments decide it; and the
-    arguments in the places and by the names that the target has, where these are others."""
+    """The implementation that a call of a view resolves to; whether the types of the arguments
+    decide it; and the arguments in the places and by the names that the target has, where these
+    are others."""
     if kwargs:
         positional, named = as_positional(view.generic.signature, args, kwargs)
         found = view.select(positional, named) if named else view.found(positional)

@@ -12,7 +12,6 @@ __all__ = [
     "READABLE",
     "REWRITABLE",
     "is_readable",
-    "refusal",
     "require_interceptable",
     "require_readable",
     "require_rewritable",
@@ -63,11 +62,6 @@ def require_rewritable(
     )
 
 
-def refusal(what: str, notes: Iterable[tuple[str, str]], remedy: str) -> UnsupportedPython:
-    """The error for what this Python, as it is installed, cannot do."""
-    return UnsupportedPython(what, notes=notes, help=remedy)
-
-
 def _require(
     what: str,
     known: tuple[tuple[int, int], ...],
@@ -82,7 +76,7 @@ def _require(
     build = ", free-threaded build" if threads else ""
     supported = "supported", "CPython " + ", ".join(f"{a}.{b}" for a, b in known)
     asked = f"{what} not supported on {name} {version[0]}.{version[1]}{build}"
-    raise refusal(asked, [supported, *notes], remedy)
+    raise UnsupportedPython(asked, notes=[supported, *notes], help=remedy)
 
 
 def _is_cpython() -> bool:

@@ -31,9 +31,11 @@ def carried(function: Any) -> Any:
 
 
 def imports(native: Any) -> Any:
-    """What imports modules in the stack that is in force now: they run outside, or in the stack of
-    the whole program. native: what imports them natively. No frame of ours stands between, since
-    warnings look for the frame that imports."""
+    """A callable that imports modules outside, or in the stack of the whole program.
+
+    native: what imports them natively. No frame of ours stands between, since warnings look for the
+    frame that imports.
+    """
     intercept: Any = _native.intercept
     stack = stack_in_force.get()
     if stack is None:

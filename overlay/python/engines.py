@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.code.versions import is_readable, refusal, require_interceptable, require_rewritable
+from overlay.code.versions import is_readable, require_interceptable, require_rewritable
 from overlay.errors import UnsupportedPython
 from overlay.target import describe
 
@@ -63,9 +63,9 @@ def _wants_interception() -> bool:
 
 
 def _without_extension() -> UnsupportedPython:
-    return refusal(
+    return UnsupportedPython(
         "overlays in ordinary code, ctx(f), need the part of overlay in C, which is not there",
-        [("overlay._native", _native.why_not or "")],
-        "install overlay from a wheel, or again where a C compiler and Python's headers are; or "
-        "compile with ctx.jit, or declare functions generic",
+        notes=[("overlay._native", _native.why_not or "")],
+        help="install overlay from a wheel, or again where a C compiler and Python's headers are; "
+        "or compile with ctx.jit, or declare functions generic",
     )

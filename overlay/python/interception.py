@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
-from overlay.location import caller, is_ours, shown
+from overlay.location import caller, shown
 from overlay.python import carrying
 from overlay.python.entered_functions import called_functions
 from overlay.python.own_objects import OwnObjects
-from overlay.report import Hits
+from overlay.report import Hits, calling_place
 from overlay.stack import Stack, entered
 from overlay.table import LOCK, MethodTable
 from overlay.target import (
@@ -160,7 +160,7 @@ def _resolved(
 
 
 def _own(callee: Any, stack: Stack) -> Any:
-    """What a stack calls in the place of an object that is to be another in each."""
+    """The object that a stack calls in the place of one that is another in each stack."""
     return stack.python.own.of(callee) if stack.is_intercepted else callee
 
 
@@ -169,10 +169,7 @@ def _lost(record: Intercepted | None, stack: Stack) -> None:
     tell those that asked; raise OverlayError where one is strict."""
     if record is None or not any(table.has(record.function) for table in stack.tables):
         return
-    frame: Any = sys._getframe(1)
-    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
-    where = shown(frame.f_code.co_filename, frame.f_lineno)
+    where = shown(*calling_place())
     target, thread = describe(record.function), threading.current_thread().name
     for each in stack.records:
         if each.watches:
@@ -325,7 +322,7 @@ class InterceptingEngine:
         return piece
 
     def interpreted(self, function: FunctionType, body: Any) -> Callable[..., Any]:
-        """What runs a function that numba compiles, where it is given values that only
+        """The function to run in the place of one that numba compiles, for values that only
         interpreted code knows. body: which method's it is; None where it is none's."""
         return self.entered_twin(function, body)
 

@@ -16,7 +16,7 @@ DETAIL = 300  # characters shown of an exception or a log
 
 
 def cell(result: Result) -> str:
-    """What the first half says of a module."""
+    """The row of the first half for a module."""
     if result.context is None:
         return "-"
     if result.context.crashed:
@@ -85,7 +85,7 @@ def summary(results: list[Result], counted: list[Result]) -> dict[str, Any]:
 
 
 def _exact(counted: list[Result], functions: set[str]) -> int:
-    """Of how many functions a context sees each call."""
+    """The number of functions of which a context sees each call."""
     return len(functions - {f.what for result in counted for f in result.findings})
 
 

@@ -223,7 +223,7 @@ seen = []
 
 
 class Stack:
-    """What is in force while calls are counted."""
+    """A stack to be in force while calls are counted."""
 
     is_intercepted, tables, records, of_modules = True, (), (), None
 

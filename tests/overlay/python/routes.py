@@ -119,7 +119,7 @@ class Counter:
             self.value += 1
 
     def take(self) -> int:
-        """What it has come to; it begins anew."""
+        """Give the number, and begin anew."""
         with self._lock:
             value, self.value = self.value, 0
         return value
