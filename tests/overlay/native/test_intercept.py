@@ -24,6 +24,18 @@ pytestmark = pytest.mark.skipif(intercept is None, reason="the part in C is not 
 HOT = 300
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_target_of_a_living_context():
+    """Contexts that other tests keep leave their targets to these tests."""
+    gc.collect()
+    held = [record.interception for record in interception._records.values()]
+    for each in held:
+        each.remove()
+    yield
+    for each in held:
+        each.install()
+
+
 class Point:
     def __init__(self, x=1, y=2):
         self.x, self.y = x, y
