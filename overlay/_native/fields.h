@@ -7,6 +7,9 @@
 #define Py_BUILD_CORE_MODULE 1
 #include <Python.h>
 #include <internal/pycore_interp.h>
+#if PY_VERSION_HEX >= 0x030d0000
+#include <internal/pycore_runtime.h>
+#endif
 
 #if PY_VERSION_HEX < 0x030c0000 || PY_VERSION_HEX >= 0x03100000
 #error "the fields of this CPython are not known: 3.12 to 3.15 are"
@@ -52,5 +55,24 @@ static inline void grant_levels(int levels) {
 #else
 #define COUNTS_LEVELS 0 /* 3.14 and 3.15 measure the stack themselves */
 #endif
+
+/* Whether the fields of threads are where this was compiled to find them. From 3.13 on the interpreter
+ * says where they are, for debuggers; what 3.12 and 3.13 have left of their levels is in bounds. */
+static inline int fields_are_known(void) {
+#if PY_VERSION_HEX >= 0x030d0000
+    if (_PyRuntime.debug_offsets.thread_state.current_frame != offsetof(PyThreadState, current_frame)) return 0;
+    if (_PyRuntime.debug_offsets.thread_state.size != sizeof(PyThreadState)) return 0;
+#endif
+#if COUNTS_LEVELS
+#ifdef C_RECURSION_LIMIT /* 3.12 */
+    const int most = C_RECURSION_LIMIT;
+#else
+    const int most = Py_C_RECURSION_LIMIT;
+#endif
+    int left = PyThreadState_Get()->c_recursion_remaining;
+    if (left <= 0 || left > most) return 0;
+#endif
+    return 1;
+}
 
 #endif

@@ -1254,8 +1254,9 @@ static int check_fields(void) {
     struct callable_cache *special = special_callables();
     PyObject *builtins = PyEval_GetBuiltins();
     PyObject *len = PyDict_GetItemString(builtins, "len"), *isinstance = PyDict_GetItemString(builtins, "isinstance");
-    if (len && isinstance && special->len == len && special->isinstance == isinstance) return 0;
-    PyErr_SetString(PyExc_ImportError, "the fields of this CPython are not where they are expected");
+    if (len && isinstance && special->len == len && special->isinstance == isinstance && fields_are_known()) return 0;
+    PyErr_SetString(PyExc_ImportError, "the fields of this CPython are not where they are expected: it is of "
+                                       "another release than that which overlay was built for");
     return -1;
 }
 

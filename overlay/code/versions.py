@@ -11,6 +11,7 @@ from overlay.errors import UnsupportedPython
 __all__ = [
     "READABLE",
     "REWRITABLE",
+    "TESTED",
     "is_readable",
     "require_interceptable",
     "require_readable",
@@ -19,6 +20,8 @@ __all__ = [
 
 # Versions whose instructions can be read, for analyses, derivatives and ``explain``.
 READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
+# Releases on which the tests of interception have run.
+TESTED = ((3, 12, 1), (3, 13, 0), (3, 13, 18), (3, 14, 10), (3, 15, 2))
 # Versions that have an emitter, which ``ctx(f)`` needs.
 REWRITABLE = ((3, 12), (3, 13))
 

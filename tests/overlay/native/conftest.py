@@ -1,0 +1,18 @@
+"""Contexts that other tests keep leave their targets to these tests."""
+
+import gc
+
+import pytest
+
+from overlay.python import interception
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_target_of_a_living_context():
+    gc.collect()
+    held = [record.interception for record in interception._records.values()]
+    for each in held:
+        each.remove()
+    yield
+    for each in held:
+        each.install()
