@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import _thread
 import functools
+import gc
 import sys
 import threading
 from contextvars import Context as Variables
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 from overlay import _native
@@ -57,13 +59,23 @@ if sys.version_info >= (3, 13):
 # ---- threads ----------------------------------------------------------------------------------
 
 
+def _starter(name: str) -> Any:
+    """What starts threads, in C. A debugger may have put a method bound to an object of its own
+    there, which goes on to it: then it is looked for among all objects."""
+    found = vars(_thread)[name]
+    if not isinstance(found, MethodType):
+        return found
+    functions = (each for each in gc.get_objects() if type(each) is BuiltinFunctionType)
+    return next(each for each in functions if each.__self__ is _thread and each.__name__ == name)
+
+
 def _begun(function: Any, *rest: Any, **named: Any) -> Any:
     return call_next(carried(function), *rest, **named)
 
 
-TABLE.overlay(_thread.start_new_thread)(_begun)
+TABLE.overlay(_starter("start_new_thread"))(_begun)
 if sys.version_info >= (3, 13):
-    TABLE.overlay(vars(_thread)["start_joinable_thread"])(_begun)
+    TABLE.overlay(_starter("start_joinable_thread"))(_begun)
 
 if sys.version_info >= (3, 14):  # a thread runs in variables of its own
 
@@ -92,9 +104,15 @@ def _torn_down(self: Any) -> Any:
 # ---- executors: their threads serve others, too ------------------------------------------------
 
 
+def _is_of_interpreters(executor: Any) -> bool:
+    module = sys.modules.get("concurrent.futures.interpreter")  # 3.14 and later
+    return module is not None and isinstance(executor, module.InterpreterPoolExecutor)
+
+
 @TABLE.overlay("concurrent.futures.thread:ThreadPoolExecutor.submit")
 def _submitted(self: Any, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    function = carried(function)
+    if not _is_of_interpreters(self):  # what goes to another interpreter leaves the stack here
+        function = carried(function)
     with entered(None):
         return call_next(self, function, *args, **kwargs)
 
