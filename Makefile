@@ -3,7 +3,6 @@
 PYTHON ?=
 VERSIONS := 3.12 3.13 3.14 3.15
 PREFERRED := 3.13 $(filter-out 3.13,$(VERSIONS))
-INTERPRETED := 3.12 3.13
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -95,8 +94,8 @@ build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
 	@mkdir -p $(@D)
 	@awk -F== 'NR == FNR { oldest[$$1] } NR == FNR || !($$1 in oldest)' $^ > $@
 
-conformance:  ## CPython's own tests in a context, on each Python that interprets and is there
-	@$(call on_each,$(INTERPRETED),{ \
+conformance:  ## CPython's own tests in a context, on each Python in VERSIONS that is there
+	@$(call on_each,$(VERSIONS),{ \
 		venv=.venv-$$version; case "$$($(BIN)/python -V 2>&1)" in *" $$version."*) venv=$(VENV);; esac; \
 		$(MAKE) --no-print-directory venv VENV=$$venv PYTHON=$$python || exit 1; \
 		last=$$venv/bin/python; $$last tests/conformance/run.py $(CONFORMANCE_FLAGS); }); \

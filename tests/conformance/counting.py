@@ -5,6 +5,8 @@ or C code, in this thread or in one that was begun here.
 """
 
 import dis
+import functools
+import gc
 import importlib
 import inspect
 import sys
@@ -17,7 +19,16 @@ from overlay import MethodTable, call_next
 
 _RESUME = dis.opmap["RESUME"]
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_CACHED = type(functools.lru_cache(len))
+_IMPORTS = vars(sys.modules["importlib._bootstrap"])["_find_and_load"].__code__
 Counts = dict[str, int]
+
+
+def empty_caches() -> None:
+    """Empty the cache of each function that has one: those of a context are empty at first."""
+    for each in gc.get_objects():
+        if type(each) is _CACHED:
+            each.cache_clear()
 
 
 def found(name: str) -> FunctionType:
@@ -92,7 +103,7 @@ class Starts:
     def event(self, frame: FrameType, kind: str, argument: Any) -> None:
         """What ``sys.setprofile`` calls."""
         name = self.name_of.get(id(frame.f_code)) if kind == "call" else None
-        if name is not None and is_start(frame):
+        if name is not None and is_start(frame) and not is_in_import(frame):
             self.counts[name] += 1
 
 
@@ -102,3 +113,11 @@ def is_start(frame: FrameType) -> bool:
         return True
     code, at = frame.f_code.co_code, frame.f_lasti
     return at <= 0 or (code[at] == _RESUME and code[at + 1] & 3 == 0)
+
+
+def is_in_import(frame: FrameType) -> bool:
+    """Whether a frame runs because a module is being imported: what that runs is in no context."""
+    outer: FrameType | None = frame
+    while outer is not None and outer.f_code is not _IMPORTS:
+        outer = outer.f_back
+    return outer is not None

@@ -11,14 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from explained import LEFT_OUT
+from explained import NOT_COUNTED
 from outcomes import ENDED, Run, read
 
 WORKER = Path(__file__).parent / "worker.py"
-# Tests that are left out where functions are counted: the profiler itself comes to the limit of
-# recursion in them; tests of numbers that the system draws, which no seed repeats; and tests of
-# what asks for its caller, which is the method that counts.
-NOT_COUNTED = ("ecursi", "_depth", "deeply_nested", "SystemRandom", "NewType", "_deprecation_for")
 LOG = 4000  # characters kept of what a run printed
 
 
@@ -36,8 +32,7 @@ class Options:
 def run_once(options: Options, module: str, where: str, count: tuple[str, ...] = ()) -> Run:
     """Run one module. where: ``native`` or ``context``; count: functions to count."""
     flags = [] if where == "native" else ["--context", options.context]
-    flags += ["--count", *count] if count else []
-    flags += ["--without", *LEFT_OUT, *(NOT_COUNTED if count else ())]
+    flags += ["--count", *count, "--without", *NOT_COUNTED] if count else []
     place = Path(tempfile.mkdtemp(prefix="conformance-"))
     try:
         results, log, work = place / "results", place / "log", place / "work"

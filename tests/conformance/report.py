@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from explained import LEFT_OUT, Row
+from explained import NOT_COUNTED, Row
 from judge import Finding, Result
 
-SHARE = 0.98  # of the modules have no difference at all
+SHARE = 0.99  # of the modules have no difference at all
 LISTED = 20  # differences shown of one module; the others are in the JSON file
 DETAIL = 300  # characters shown of an exception or a log
 
@@ -117,8 +117,9 @@ def lines(results: list[Result], counted: list[Result], old: list[Row]) -> Itera
             yield f"  ... and {len(result.findings) - LISTED} more in {result.module}"
     for row in old:
         yield f"  stale: nothing differs any more at {row.module} {row.what} ({row.reason})"
-    for name, reason in LEFT_OUT.items():
-        yield f"  left out: {name} ({reason})"
+    if counted:
+        for name, reason in NOT_COUNTED.items():
+            yield f"  left out where functions are counted: *{name}* ({reason})"
 
 
 def save(

@@ -136,6 +136,8 @@ def run(options: argparse.Namespace, suite: unittest.TestSuite, result: Outcomes
     table, counts = MethodTable("conformance"), dict[str, int]()
     table.overlay(unreached)(lambda: None)
     load_engine()
+    if options.count:
+        counting.empty_caches()
     if options.context is None:
         random.seed(0)
         if options.count:

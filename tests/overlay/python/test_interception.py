@@ -292,6 +292,18 @@ def test_each_way_to_hand_work_to_threads_carries_the_context():
     assert context(program) == [100.0] * 6 + [200.0]
 
 
+def test_work_for_other_interpreters_leaves_the_context():
+    interpreters = pytest.importorskip("concurrent.futures.interpreter")
+
+    _, context = overlaid()
+
+    def program():
+        with interpreters.InterpreterPoolExecutor(1) as executor:
+            return [executor.submit(math.sin, 0.0).result(), *executor.map(math.sin, [0.0])]
+
+    assert context(program) == [0.0, 0.0]
+
+
 def test_workers_of_a_pool_serve_each_in_its_context():
     _, context = overlaid()
     with ThreadPoolExecutor(1) as executor:
