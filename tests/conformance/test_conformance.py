@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 RUN = Path(__file__).parent / "run.py"
 QUICK = ("test_bisect", "test_graphlib", "test_textwrap", "test_augassign")
 
@@ -61,7 +59,6 @@ def findings(report: dict[str, Any], half: str) -> dict[str, tuple[str, str]]:
     }
 
 
-@pytest.mark.interprets
 def test_quick_modules_are_unchanged_and_their_functions_are_reached(tmp_path: Path):
     code, report, printed = conformance(tmp_path, *QUICK)
     assert findings(report, "unchanged") == findings(report, "reached") == {}
@@ -75,20 +72,18 @@ def test_quick_modules_are_unchanged_and_their_functions_are_reached(tmp_path: P
     assert "test_graphlib" in printed
 
 
-@pytest.mark.interprets
 def test_a_context_that_drops_everything_is_unchanged_but_not_reached(tmp_path: Path):
     code, report, printed = conformance(
         tmp_path, "test_graphlib", "--context", "stand_ins:Dropping"
     )
     assert code == 1
     assert findings(report, "unchanged") == {}
-    missed = findings(report, "reached")
-    assert missed["graphlib:TopologicalSorter.add"] == ("156 calls", "0 calls")
+    native, found = findings(report, "reached")["graphlib:TopologicalSorter.add"]
+    assert int(native.removesuffix(" calls")) > 100 and found == "0 calls"
     assert report["totals"]["functions exact (context)"] == 0
     assert "DIFFERS" in printed
 
 
-@pytest.mark.interprets
 def test_a_changed_outcome_is_found(tmp_path: Path):
     code, report, _ = conformance(
         tmp_path, "test_textwrap", "--half", "unchanged", "--context", "stand_ins:Changing"
@@ -99,7 +94,6 @@ def test_a_changed_outcome_is_found(tmp_path: Path):
     assert "WrapTestCase.test_simple" not in changed
 
 
-@pytest.mark.interprets
 def test_a_crash_is_a_failure_whatever_is_explained(tmp_path: Path):
     code, report, printed = conformance(
         tmp_path, "test_bisect", "--half", "unchanged", "--context", "stand_ins:Crashing"
