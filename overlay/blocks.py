@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import warnings
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError, OverlayWarning
-from overlay.in_force import be_inside, put_in_force, stack_in_force
+from overlay.in_force import be_inside, key_in_force, put_in_force, stack_in_force
 from overlay.location import caller
 from overlay.stack import Stack
 from overlay.target import describe, generic_state
@@ -18,52 +18,58 @@ if TYPE_CHECKING:
 
 __all__ = ["enter", "leave", "unreached"]
 
+_HAS_TASKS = object()  # an event loop runs here: other tasks of the thread are not inside the block
 _blocks: ContextVar[Block | None] = ContextVar("overlay_blocks", default=None)
 
 
-class Block(NamedTuple):
-    """A ``with ctx:`` that has begun: the stack inside, the stack before, the block around, and
-    what the thread was inside before."""
-
-    context: Context
-    stack: Stack
-    before: Stack | None
-    outer: Block | None
-    inside: Stack | None
+# A ``with ctx:`` that has begun: its context, the stack inside, the stack before, the block around,
+# and what the thread was inside before, or _HAS_TASKS.
+type Block = tuple[Context, Stack, Stack | None, Block | None, Any]
 
 
-def enter(context: Context) -> None:
-    """Begin a block. Warns of what it cannot reach."""
+def enter(context: Context) -> Context:
+    """Run the block as ``ctx(f, ...)`` runs a function, in this thread or task.
+
+    A context with operators or plugins reaches generic functions alone, since code that runs
+    already is not rewritten: warns of what it cannot reach.
+    """
+    # calls of our own functions are most of what this takes: it makes few
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
-    if stack.is_intercepted:
+    engine = stack.__dict__.get("python")
+    if engine is not None and engine.pins:
+        if engine.modules != len(sys.modules):
+            engine.settle()
+    elif stack.is_intercepted:
         stack.python.settle()
     elif names := context._unreached:
-        # of the line with the block: this function and __enter__ stand between
-        warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=3)
+        # of the line with the block: this function stands between
+        warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=2)
     if outer is not None and stack is not outer:
         outer.has_block_inside()
-    inside = None if _has_tasks() else be_inside(stack)
-    _blocks.set(Block(context, stack, outer, _blocks.get(), inside))
-    put_in_force(stack)
-
-
-def _has_tasks() -> bool:
-    """Whether an event loop runs here: other tasks of the thread are not inside the block."""
     events: Any = sys.modules.get("asyncio.events")
-    return events is not None and events._get_running_loop() is not None
+    if events is None or events._get_running_loop() is None:
+        inside = be_inside(stack)
+    else:
+        inside = _HAS_TASKS
+    _blocks.set((context, stack, outer, _blocks.get(), inside))
+    stack_in_force.set(stack)
+    key_in_force.set(stack.key)
+    return context
 
 
-def leave(context: Context, error: BaseException | None) -> None:
-    """End a block. error: the exception that left it."""
+def leave(context: Context, kind: Any, error: BaseException | None, trace: Any) -> None:
+    """End the block. error: the exception that left it."""
     block = _blocks.get()
-    if block is None or block.context is not context or stack_in_force.get() is not block.stack:
+    if block is None or block[0] is not context or stack_in_force.get() is not block[1]:
         _leave_out_of_order(context, error)
         return
-    _blocks.set(block.outer)
-    if not _has_tasks():
-        be_inside(block.inside)
-    put_in_force(block.before)
+    _, _, before, outer, inside = block
+    _blocks.set(outer)
+    if inside is not _HAS_TASKS:
+        be_inside(inside)
+    stack_in_force.set(before)
+    key_in_force.set(None if before is None else before.key)
 
 
 def unreached(context: Context) -> tuple[str, ...]:
@@ -86,14 +92,14 @@ def _leave_out_of_order(context: Context, error: BaseException | None) -> None:
     """A block ends that is not the innermost: take it out from under the others."""
     above: list[Context] = []
     block = _blocks.get()
-    while block is not None and block.context is not context:
-        above.append(block.context)
-        block = block.outer
+    while block is not None and block[0] is not context:
+        above.append(block[0])
+        block = block[3]
     if block is not None:
-        stack, outer = block.before, block.outer
+        stack, outer = block[2:4]
         for inner in reversed(above):
             inside = inner._alone if stack is None else stack.push(inner)
-            outer = Block(inner, inside, stack, outer, stack)
+            outer = inner, inside, stack, outer, stack
             stack = inside
         _blocks.set(outer)
         put_in_force(stack)

@@ -272,17 +272,8 @@ class Context:
             if outer is None:
                 engine.leave()
 
-    def __enter__(self) -> Context:
-        """Run the block as ``ctx(f, ...)`` runs a function, in this thread or task.
-
-        A context with operators or plugins reaches generic functions alone, since code that runs
-        already is not rewritten: warns of what it cannot reach.
-        """
-        blocks.enter(self)
-        return self
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        blocks.leave(self, error)
+    __enter__ = blocks.enter
+    __exit__ = blocks.leave
 
     @property
     def _unreached(self) -> tuple[str, ...]:

@@ -45,14 +45,14 @@ def outside(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         key_in_force.reset(key)
 
 
-def leave_outside(more: int) -> None:
-    """So many calls more of this thread are meant to have no stack in force: what they call is
-    not lost."""
-    if _native.intercept is not None:
-        _native.intercept.leave_outside(more)
+def _nothing(_: Any) -> None:
+    """Where targets are not intercepted."""
 
 
-def be_inside(stack: Stack | None) -> Stack | None:
-    """From here on this thread is inside a stack, also where the stack is not in force; what it
-    was inside before. Contexts that are strict or count ask for it."""
-    return None if _native.intercept is None else _native.intercept.be_inside(stack)
+_intercept = _native.intercept
+# leave_outside(more): so many calls more of this thread are meant to have no stack in force: what
+# they call is not lost.
+leave_outside: Callable[[int], None] = _intercept.leave_outside if _intercept else _nothing
+# be_inside(stack): from here on this thread is inside a stack, also where the stack is not in
+# force; what it was inside before. Contexts that are strict or count ask for it.
+be_inside: Callable[[Stack | None], Stack | None] = _intercept.be_inside if _intercept else _nothing

@@ -44,6 +44,7 @@ typedef struct {
     PyMethodDef *original;
     PyMethodDef native;     /* as the original was; `untouched` is made of it */
     PyMethodDef definition; /* the descriptor's, while it is installed */
+    PyObject *doc;          /* of the definition */
 } Thunk;
 
 typedef struct Interception {
@@ -62,6 +63,7 @@ typedef struct Interception {
     vectorcallfunc original;
     PyMethodDef *original_definition;
     PyMethodDef definition;
+    PyObject *doc; /* of the definition */
     Thunk *thunk;
     vectorcallfunc vectorcall; /* what calls of this object come to: the target's own code */
     Memo memo;
@@ -386,12 +388,17 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
     return result;
 }
 
+/* Where another interpreter calls, which has builtin classes and their definitions from the same
+ * place, none of our objects may be touched: it has another lock. */
+static int is_elsewhere(void) { return PyInterpreterState_Get() != PyInterpreterState_Main(); }
+
 static PyObject *trampoline(PyObject *callee, PyObject *const *args, size_t nargsf, PyObject *names) {
     Interception *it = found(callee);
     if (!it) { /* the callee was copied with its slot, which nothing known does */
         PyErr_Format(PyExc_SystemError, "%R is called through overlay and is no target", callee);
         return NULL;
     }
+    if (it->kind == CLASS && is_elsewhere()) return call_native(it, args, nargsf, names);
     if (it->receivers && PyVectorcall_NARGS(nargsf)) {
         Interception *receiver = found(args[0]);
         if (receiver && receiver->holder == it) {
@@ -524,9 +531,9 @@ static PyObject *call_thunk(int index, PyObject *self, PyObject *const *args, Py
     Thunk *thunk = &thunks[index];
     Py_ssize_t all = count + (names ? PyTuple_GET_SIZE(names) : 0);
     PyObject *few[6], **given = few, *result;
-    PyTypeObject *cls = PyDescr_TYPE(thunk->descriptor);
-    if (!(PyType_Check(self) && PyType_IsSubtype((PyTypeObject *)self, cls)) && !PyObject_TypeCheck(self, cls)) {
-        /* another class has its methods from the same definition */
+    PyTypeObject *cls = is_elsewhere() ? NULL : PyDescr_TYPE(thunk->descriptor);
+    if (!cls || (!(PyType_Check(self) && PyType_IsSubtype((PyTypeObject *)self, cls)) && !PyObject_TypeCheck(self, cls))) {
+        /* or another class has its methods from the same definition */
         PyObject *method = PyCMethod_New(&thunk->native, self, NULL,
                                          thunk->native.ml_flags & METH_METHOD ? Py_TYPE(self) : NULL);
         if (!method) return NULL;
@@ -607,6 +614,24 @@ static int is_writable(void *address, size_t size) {
 #endif
 }
 
+/* Give a definition with other flags the signature that the interpreter makes of the flags of the
+ * target's own (3.13+), as a part of its doc. The object that holds the text, or NULL with no error. */
+static PyObject *keep_signature(PyObject *target, PyMethodDef *definition) {
+    PyObject *signature = PyObject_GetAttrString(target, "__text_signature__");
+    PyObject *doc = signature ? PyObject_GetAttrString(target, "__doc__") : NULL, *text = NULL;
+    if (doc && PyUnicode_Check(signature)) {
+        if (PyUnicode_Check(doc)) text = PyUnicode_FromFormat("%s%U\n--\n\n%U", definition->ml_name, signature, doc);
+        else text = PyUnicode_FromFormat("%s%U\n--\n\n", definition->ml_name, signature);
+    }
+    const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
+    if (bytes) definition->ml_doc = bytes;
+    else Py_CLEAR(text);
+    PyErr_Clear();
+    Py_XDECREF(signature);
+    Py_XDECREF(doc);
+    return text;
+}
+
 static Thunk *thunk_for(PyObject *target) {
     for (int i = 0; i < thunk_count; i++) {
         if (thunks[i].descriptor == target) return &thunks[i];
@@ -631,6 +656,7 @@ static Thunk *thunk_for(PyObject *target) {
     thunk->definition = thunk->native;
     thunk->definition.ml_meth = thunk_functions[thunk_count++][FAST_KEYWORDS];
     thunk->definition.ml_flags = METH_FASTCALL | METH_KEYWORDS | (thunk->native.ml_flags & METH_CLASS);
+    thunk->doc = keep_signature(target, &thunk->definition);
     return thunk;
 }
 
@@ -749,6 +775,7 @@ static int put_in(Interception *it) {
              * hash and equality are made of it, and so does METH_METHOD, which says how large the
              * object is */
             it->definition = *function->m_ml;
+            Py_XSETREF(it->doc, keep_signature(target, &it->definition));
             it->definition.ml_flags &= METH_METHOD | METH_STATIC | METH_CLASS;
             function->m_ml = &it->definition;
         }
@@ -933,6 +960,7 @@ static void dealloc(Interception *it) {
     PyObject_GC_UnTrack(it);
     clear(it);
     Py_CLEAR(it->target);
+    Py_CLEAR(it->doc);
     Py_TYPE(it)->tp_free(it);
 }
 

@@ -96,7 +96,7 @@ def test_the_last_results_are_kept_where_there_is_a_limit():
 def test_an_exception_is_not_kept():
     memo = memoised(math.sqrt)
     for _ in range(2):
-        with pytest.raises(ValueError, match="domain|nonnegative"):
+        with pytest.raises(ValueError, match=r"domain|nonnegative"):
             memo(math.sqrt, -1.0)
     assert (memo.misses, len(memo)) == (2, 0)
 

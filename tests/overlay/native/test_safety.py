@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import textwrap
+import time
 import weakref
 
 import pytest
@@ -434,3 +435,46 @@ def test_contexts_come_and_go_in_threads_that_call_and_redefine():
         assert not errors
         print("done")
     """) == ["done"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="there is no public module for it")
+def test_other_interpreters_with_locks_of_their_own_go_on_natively():
+    assert run("""
+        import textwrap, threading, time
+        from concurrent import interpreters
+        from overlay import Context, MethodTable, call_next
+        table = MethodTable("table")
+        for target in (str.upper, int, list.append):
+            table.overlay(target)(lambda *args: call_next(*args))
+        work = textwrap.dedent('''
+            import time
+            end = time.time() + 2
+            while time.time() < end:
+                for _ in range(200):
+                    class A:
+                        pass
+                    xs = []
+                    xs.append("a".upper())
+                    int("1")
+        ''')
+        def main():
+            own = [interpreters.create() for _ in range(2)]
+            threads = [threading.Thread(target=each.exec, args=(work,)) for each in own]
+            for thread in threads:
+                thread.start()
+            exec(work, {})
+            for thread in threads:
+                thread.join()
+        Context(table)(main)
+        print("done")
+    """) == ["done"]
+
+
+@pytest.mark.parametrize(
+    "target", [vars(object)["__init_subclass__"], time.time, time.sleep, dict.keys, len, str.join]
+)
+def test_a_target_keeps_the_signature_that_is_made_of_its_flags(target):
+    before = target.__text_signature__, target.__doc__
+    with installed(target):
+        assert (target.__text_signature__, target.__doc__) == before
+    assert (target.__text_signature__, target.__doc__) == before
