@@ -87,12 +87,34 @@ def programs(figures: Figures) -> Cases:
 @measure("python_engine")
 def entry(figures: Figures) -> Cases:
     found = figures["entry ns"]
-    return {"": ((found["ctx(f)"] - found["call"]) * 1e-9, found["spread"])}
+    return {
+        name: ((found[name] - found["call"]) * 1e-9, found["spread"])
+        for name in ("ctx(f)", "ctx.wrap(f)()", "with ctx")
+    }
 
 
 @measure("python_engine")
 def new_context(figures: Figures) -> Cases:
     return one(figures["entry ns"]["new context"] * 1e-9)
+
+
+def of_outside(state: str, python: bool) -> Measure:
+    def measured(figures: Figures) -> Cases:
+        return {
+            each["kind"]: (each[state] * 1e-9, each["spread"])
+            for each in figures["outside"]
+            if each["python"] == python
+        }
+
+    return measured
+
+
+for state in ("held", "released"):
+    MEASURES["python_engine", f"{state}_c"] = of_outside(state, python=False)
+    MEASURES["python_engine", f"{state}_python"] = of_outside(state, python=True)
+for (bench, name), each in list(MEASURES.items()):
+    if bench == "python_engine":
+        MEASURES["python_engine_newest", name] = each
 
 
 # ---- generic functions -----------------------------------------------------------------------
