@@ -1,64 +1,171 @@
-"""Runs the tests of packages from PyPI natively and in a context, and compares each outcome.
+"""Runs the tests of packages from PyPI natively and in contexts, and compares outcomes and counts.
 
 python scripts/package_tests.py more-itertools==11.1.0 --keep docs/report/kept/packages.json
 
-A package's sources are downloaded and unpacked, and its tests run there as they come, with and
-without ``pytest --overlay``, under a table that nothing reaches. Exits with 1 where one differs.
+A package's sources are downloaded and unpacked, and its tests run there as they come: natively,
+and under ``pytest --overlay`` with a table that nothing reaches, and with one that has methods for
+a few functions of the package, which count and go on. How often these functions are started
+natively is counted in another run. Exits with 1 where an outcome differs, or a count.
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from kept_figures import keep
 
-CONTEXT = """
-import math
-from overlay import Context, MethodTable
-
-table = MethodTable("unreached")
-table.overlay(math.gamma)(lambda x: x)
-ctx = Context(table)
-"""
+ROOT = Path(__file__).parents[1]
 PIP = ("-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")
+
+
+class Chosen(NamedTuple):
+    """Of a package: functions that are counted, its tests, and what these need to be installed."""
+
+    functions: str
+    tests: str = "tests"
+    needs: str = ""
+
+
+PACKAGES = {
+    "attrs": Chosen(
+        "attr._make:attrs attr._make:attrib attr.validators:instance_of "
+        "attr._make:_ClassBuilder.build_class attr.validators:_InstanceOfValidator.__call__",
+    ),
+    "boltons": Chosen(
+        "boltons.iterutils:remap boltons.iterutils:default_enter boltons.strutils:slugify "
+        "boltons.urlutils:parse_url boltons.dictutils:OrderedMultiDict.__getitem__",
+    ),
+    "cachetools": Chosen(
+        "cachetools:Cache.__setitem__ cachetools.keys:hashkey cachetools:LRUCache.__getitem__",
+    ),
+    "idna": Chosen("idna.core:encode idna.core:check_label idna.core:ulabel"),
+    "inflection": Chosen(
+        "inflection:camelize inflection:pluralize inflection:singularize inflection:underscore",
+        tests="test_inflection.py",
+    ),
+    "itsdangerous": Chosen(
+        "itsdangerous.encoding:want_bytes itsdangerous.signer:Signer.sign "
+        "itsdangerous.signer:Signer.derive_key",
+        needs="freezegun",
+    ),
+    "jinja2": Chosen(
+        "jinja2.environment:Template.render jinja2.parser:Parser.parse_expression "
+        "jinja2.lexer:TokenStream.__next__ jinja2.nodes:Node.__init__ "
+        "jinja2.runtime:Context.resolve",
+        needs="trio",
+    ),
+    "markupsafe": Chosen(
+        "markupsafe:Markup.__new__ markupsafe:Markup.__add__ markupsafe:Markup.join "
+        "markupsafe._native:_escape_inner",
+    ),
+    "more-itertools": Chosen(
+        "more_itertools.recipes:take more_itertools.more:chunked more_itertools.more:first "
+        "more_itertools.more:peekable.__next__ more_itertools.more:consumer",
+    ),
+    "mpmath": Chosen(
+        "mpmath.libmp.libmpf:mpf_add mpmath.libmp.libmpf:mpf_mul mpmath.libmp.libmpf:from_man_exp "
+        "mpmath.libmp.libmpf:to_str",
+        tests="mpmath/tests/test_basic_ops.py mpmath/tests/test_functions.py "
+        "mpmath/tests/test_calculus.py mpmath/tests/test_matrices.py mpmath/tests/test_linalg.py",
+    ),
+    "networkx": Chosen(
+        "networkx.classes.graph:Graph.add_edge networkx.classes.graph:Graph.add_node "
+        "networkx.classes.graph:Graph.__init__ networkx.classes.digraph:DiGraph.add_edge "
+        "networkx.classes.graph:Graph.neighbors",
+        tests="networkx/classes/tests networkx/algorithms/tests networkx/generators/tests",
+    ),
+    "packaging": Chosen(
+        "packaging.version:Version.__init__ packaging.version:parse "
+        "packaging.specifiers:Specifier.contains packaging.utils:canonicalize_name",
+        needs="pretend tomli_w",
+    ),
+    "plum-dispatch": Chosen(
+        "plum._type:is_faithful plum._signature:Signature.match",
+    ),
+    "pyparsing": Chosen(
+        "pyparsing.core:ParserElement.parse_string pyparsing.core:ParserElement.copy "
+        "pyparsing.core:Literal.__init__ pyparsing.results:ParseResults.__getitem__",
+        needs="railroad-diagrams",
+    ),
+    "simpleeval": Chosen(
+        "simpleeval:SimpleEval._eval simpleeval:SimpleEval.eval simpleeval:safe_power",
+    ),
+    "tinydb": Chosen(
+        "tinydb.table:Table.insert tinydb.queries:QueryInstance.__call__ "
+        "tinydb.table:Table.search tinydb.storages:touch",
+    ),
+    "tomlkit": Chosen(
+        "tomlkit.parser:Parser.parse tomlkit.items:item tomlkit.source:Source.inc",
+    ),
+    "toolz": Chosen(
+        "toolz.itertoolz:first toolz.dicttoolz:merge toolz.functoolz:curry.__init__ "
+        "toolz.functoolz:Compose.__call__ toolz.functoolz:identity",
+        tests="toolz",
+    ),
+    "wrapt": Chosen(
+        "wrapt.decorators:decorator wrapt.patches:wrap_function_wrapper wrapt.patches:resolve_path",
+    ),
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("packages", nargs="+", help="such as more-itertools==11.1.0")
     parser.add_argument("--keep", type=Path, help="a file for the figures, for docs/report.md")
+    parser.add_argument("--functions", default="", help="those to count, as module:qualified.name")
     asked = parser.parse_args()
-    found = {package: compared(package) for package in asked.packages}
+    found = {package: compared(package, asked.functions) for package in asked.packages}
     if asked.keep:
         keep(asked.keep, packages=found)
-    return int(any(each["differ"] for each in found.values()))
+    return int(any(each["differ"] or each["other counts"] for each in found.values()))
 
 
-def compared(package):
-    """How many tests there are, and which come out otherwise in the context."""
+def compared(package, functions=""):
+    """How many tests there are, which come out otherwise in a context, and how often functions
+    were called natively and in one."""
+    chosen = PACKAGES.get(package.partition("==")[0], Chosen(""))
+    chosen = chosen._replace(functions=functions or chosen.functions)
     with tempfile.TemporaryDirectory() as folder:
         sources = unpacked(package, Path(folder))
-        (Path(folder) / "unreached.py").write_text(CONTEXT)
-        natively = outcomes(sources)
-        inside = outcomes(sources, "--overlay", "unreached:ctx")
-    differ = sorted(
-        name for name in natively.keys() | inside if natively.get(name) != inside.get(name)
+        install(chosen.needs, Path(folder) / "needed")
+        natively, _ = outcomes(sources, chosen)
+        runs = {
+            name: outcomes(sources, chosen, "--overlay", f"package_contexts:{name}")
+            for name in ("unreached", "natively", "counted")
+        }
+    differ = {
+        name: [natively.get(name), *(found.get(name) for found, _ in runs.values())]
+        for name in sorted(natively.keys() | {test for found, _ in runs.values() for test in found})
+        if any(found.get(name) != natively.get(name) for found, _ in runs.values())
+    }
+    calls, inside = runs["natively"][1], runs["counted"][1]
+    passed, failed = (
+        sum(each in kinds for each in natively.values())
+        for kinds in (("passed",), ("failure", "error"))
     )
-    passed = list(natively.values()).count("passed")
+    counts = {name: [calls[name], inside.get(name)] for name in calls}
+    other = {name: found for name, found in counts.items() if found[0] != found[1]}
     print(
-        f"{package}: {len(natively)} tests, {passed} pass natively, {len(differ)} differ",
+        f"{package}: {len(natively)} tests, {passed} pass and {failed} fail natively, "
+        f"{len(differ)} differ; "
+        f"{sum(calls.values())} calls of {len(calls)} functions, {len(other)} counts differ",
         flush=True,
     )
-    print(*(f"    {name}: {natively.get(name)}, {inside.get(name)}" for name in differ), sep="\n")
+    print(*(f"    {name}: {found}" for name, found in {**differ, **other}.items()), sep="\n")
     return {
         "tests": len(natively),
         "passed natively": passed,
-        "differ": differ if natively else ["no tests"],
+        "failed natively": failed,
+        "differ": list(differ) if natively else ["no tests"],
+        "calls": calls,
+        "other counts": list(other) if any(calls.values()) else ["no calls"],
     }
 
 
@@ -72,35 +179,39 @@ def unpacked(package, folder):
     return found
 
 
-def outcomes(sources, *options):
-    """Of each test whether it passed, failed or was skipped."""
-    report = sources.parent / "outcomes.xml"
+def install(needs, folder):
+    """Install what tests need into a folder of its own."""
+    if needs:
+        command = ("-m", "pip", "install", "-q", "--target", str(folder), *needs.split())
+        subprocess.run([sys.executable, *command], check=True)
+
+
+def outcomes(sources, chosen, *options):
+    """Of each test whether it passed, failed or was skipped; of functions how often they were
+    called in tests."""
+    report, counts = sources.parent / "outcomes.xml", sources.parent / "counts.json"
     report.unlink(missing_ok=True)
+    counts.write_text("{}")
     paths = (
-        str(sources),
-        str(sources / "src"),
-        str(sources.parent),
-        os.environ.get("PYTHONPATH", ""),
+        *(sources, sources / "src", sources.parent / "needed"),
+        *(ROOT / "scripts", ROOT / "tests/conformance", os.environ.get("PYTHONPATH", "")),
     )
+    given = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONHASHSEED": "0"}
+    given |= {"COUNTED": chosen.functions, "COUNTS": str(counts)}
+    plugins = ("-p", "package_contexts", "-p", "no:cacheprovider", "--hypothesis-seed=0")
     subprocess.run(
         [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-n",
-            "0",
-            f"--junitxml={report}",
-            *options,
-            "tests",
+            *(sys.executable, "-m", "pytest", "-q", "-n", "0", f"--junitxml={report}"),
+            *(*plugins, "-o", "addopts=", *options, *chosen.tests.split()),
         ],
         cwd=sources,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, **given},
         stdout=subprocess.DEVNULL,
         check=False,
     )
     cases = ElementTree.parse(report).iter("testcase") if report.exists() else ()
-    return {f"{case.get('classname')}::{case.get('name')}": outcome(case) for case in cases}
+    found = {f"{case.get('classname')}::{case.get('name')}": outcome(case) for case in cases}
+    return found, json.loads(counts.read_text())
 
 
 def outcome(case):

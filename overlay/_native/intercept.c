@@ -216,6 +216,9 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
 /* The target's own code. */
 static PyObject *call_native(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *callee = it->thunk ? it->thunk->untouched : it->untouched ? it->untouched : it->target;
+    if (it->kind == C_FUNCTION) { /* its method may have become a target since, or be none any more */
+        it->definition.ml_meth = it->original_definition->ml_meth;
+    }
     if (it->original) return it->original(callee, args, nargsf, names);
     Py_ssize_t count = PyVectorcall_NARGS(nargsf);
     if (it->kind == RECEIVER) { /* its own code is the function, which is told the receiver */

@@ -478,3 +478,22 @@ def test_a_target_keeps_the_signature_that_is_made_of_its_flags(target):
     with installed(target):
         assert (target.__text_signature__, target.__doc__) == before
     assert (target.__text_signature__, target.__doc__) == before
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_bound_method_that_another_context_holds_goes_on_to_its_class(order):
+    targets = [{}.get, dict.get]
+    records = [Record(each) for each in targets]
+    of_class, bound = records[1], targets[0]
+    for index in order:
+        records[index].interception.install()
+    try:
+        records[0].found = lambda args: records[0].interception
+        count_of(lambda: bound(1))
+        assert (1,) not in seen
+        assert len(seen) == 1
+        of_class.interception.remove()
+        assert count_of(lambda: bound(1)) == 0
+    finally:
+        for record in records:
+            record.interception.remove()
