@@ -27,10 +27,13 @@ static inline struct callable_cache *special_callables(void) {
  * addresses, in a dict; NULL before there is one. */
 static inline PyObject **subclasses_of(PyTypeObject *cls) { return (PyObject **)&cls->tp_subclasses; }
 
+/* 3.14: getters of properties are entered by their class's version. */
+#define ENTERS_GETTERS (PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x030f0000)
+
 /* 3.14: how many versions a class has had; beyond a thousand it, and what is below it, gets none. What
  * it has had is added to, so that it can be told again. */
 static inline void set_versions_used(PyTypeObject *cls, int all) {
-#if PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x030f0000
+#if ENTERS_GETTERS
     const uint16_t beyond = 0x8000;
     if (all) cls->tp_versions_used |= beyond;
     else cls->tp_versions_used &= ~beyond;

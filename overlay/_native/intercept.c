@@ -1304,56 +1304,162 @@ static PyObject *keep_apart(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* ---- __init__, which the interpreter enters by itself from 3.13 on ------------------------------ */
+/* ---- functions that the interpreter enters because of what it knows of a class ------------------ */
 
-/* It does so for classes whose tp_alloc is the usual one. */
+/* From 3.13 on it enters __init__ by itself, of classes whose tp_alloc is the usual one; on 3.14 the
+ * getters of properties, of classes that have a version. Such functions are met in classes that are there,
+ * in those that are made below them, and where they are assigned later. */
 static PyObject *usual_alloc(PyTypeObject *cls, Py_ssize_t count) { return PyType_GenericAlloc(cls, count); }
 
-static int subclass_watcher = -1;
+static int class_watcher = -1; /* of namespaces of classes, and of the dicts of their subclasses */
+static PyObject *met;          /* (target, class, whether it is __init__): not yet asked for */
+static PyObject *no_class;     /* a dead weak reference */
+static PyObject *list_subclasses;
 
-static int call_init_of(PyTypeObject *cls, int called) {
-    PyObject **subclasses = subclasses_of(cls);
-    if (called) {
-        if (!*subclasses && !(*subclasses = PyDict_New())) return -1;
-        if (PyDict_Watch(subclass_watcher, *subclasses) < 0) return -1;
-        if (cls->tp_alloc == PyType_GenericAlloc) cls->tp_alloc = usual_alloc;
-    } else {
-        if (*subclasses && PyDict_Unwatch(subclass_watcher, *subclasses) < 0) return -1;
-        if (cls->tp_alloc == usual_alloc) cls->tp_alloc = PyType_GenericAlloc;
-    }
+static void call_init_of(PyTypeObject *cls, int called) {
+    allocfunc from = called ? PyType_GenericAlloc : usual_alloc;
+    if (cls->tp_alloc == from) cls->tp_alloc = called ? usual_alloc : PyType_GenericAlloc;
     PyType_Modified(cls);
+}
+
+static inline int is_made(PyObject *cls) {
+    return PyType_Check(cls) && PyType_HasFeature((PyTypeObject *)cls, Py_TPFLAGS_HEAPTYPE);
+}
+
+static void call_init_below(PyTypeObject *cls) {
+    call_init_of(cls, 1);
+    PyObject *reference, *subclasses = *subclasses_of(cls);
+    Py_ssize_t at = 0;
+    while (subclasses && PyDict_Next(subclasses, &at, NULL, &reference)) {
+        PyObject *below = ((PyWeakReference *)reference)->wr_object;
+        if (is_made(below)) call_init_below((PyTypeObject *)below);
+    }
+}
+
+static void leave_without_version(PyTypeObject *cls, int without) {
+    set_versions_used(cls, without);
+    PyType_Modified(cls);
+}
+
+static int watch_class_(PyTypeObject *cls) {
+    PyObject **subclasses = subclasses_of(cls);
+    if (!*subclasses && !(*subclasses = PyDict_New())) return -1;
+    /* The dict is dropped, and another one made later, when it becomes empty: so it never does. */
+    if (PyDict_SetItem(*subclasses, Py_None, no_class) < 0) return -1;
+    if (PyDict_Watch(class_watcher, *subclasses) < 0) return -1;
+    return PyDict_Watch(class_watcher, cls->tp_dict);
+}
+
+/* A class has an attribute that holds a target which the interpreter may enter. */
+static int meet(PyTypeObject *cls, PyObject *key, PyObject *value) {
+    PyObject *target = NULL, *getter = NULL;
+    int is_init = PyFunction_Check(value);
+    if (is_init) {
+        if (PyUnicode_CompareWithASCIIString(key, "__init__") == 0) target = value;
+    } else if (ENTERS_GETTERS && Py_IS_TYPE(value, &PyProperty_Type)) {
+        if (!(getter = PyObject_GetAttrString(value, "fget"))) return -1;
+        if (PyFunction_Check(getter)) target = getter;
+    }
+    int done = 0;
+    if (target && found(target)) {
+        if (!cls) return 1;
+        PyObject *row = Py_BuildValue("(OOi)", target, cls, is_init);
+        done = row ? PyList_Append(met, row) : -1;
+        Py_XDECREF(row);
+        if (is_init) call_init_below(cls);
+        else leave_without_version(cls, 1);
+    }
+    Py_XDECREF(getter);
+    return done;
+}
+
+static int meet_new(PyTypeObject *cls) {
+    if (watch_class_(cls) < 0) return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(cls->tp_bases); i++) { /* it has the usual tp_alloc all the same */
+        if (((PyTypeObject *)PyTuple_GET_ITEM(cls->tp_bases, i))->tp_alloc == usual_alloc) call_init_below(cls);
+    }
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(cls->tp_dict, &at, &key, &value)) {
+        if (PyUnicode_Check(key) && meet(cls, key, value) < 0) return -1;
+    }
     return 0;
 }
 
-/* A subclass is made with the usual tp_alloc, whatever its base has. */
-static int subclass_added(PyDict_WatchEvent event, PyObject *subclasses, PyObject *key, PyObject *reference) {
-    if (event != PyDict_EVENT_ADDED || !reference || !PyWeakref_Check(reference)) return 0;
-    PyObject *cls = ((PyWeakReference *)reference)->wr_object; /* just made, and not to go meanwhile */
-    if (PyType_Check(cls) && PyType_HasFeature((PyTypeObject *)cls, Py_TPFLAGS_HEAPTYPE)) {
-        return call_init_of((PyTypeObject *)cls, 1);
+/* The class of a namespace, borrowed. Only C code of the interpreter runs: a watched dict is changing. */
+static PyTypeObject *class_of_namespace(PyObject *namespace) {
+    PyTypeObject *cls = NULL;
+    PyObject *seen = PySet_New(NULL), *left = PyList_New(0);
+    int failed = !seen || !left || PyList_Append(left, (PyObject *)&PyBaseObject_Type) < 0;
+    for (Py_ssize_t i = 0; !failed && !cls && i < PyList_GET_SIZE(left); i++) {
+        PyObject *below = PyObject_CallOneArg(list_subclasses, PyList_GET_ITEM(left, i));
+        failed = !below;
+        for (Py_ssize_t k = 0; !failed && !cls && k < PyList_GET_SIZE(below); k++) {
+            PyObject *each = PyList_GET_ITEM(below, k), *address = PyLong_FromVoidPtr(each);
+            int known = address ? PySet_Contains(seen, address) : -1;
+            failed = known < 0 || (!known && (PySet_Add(seen, address) < 0 || PyList_Append(left, each) < 0));
+            Py_XDECREF(address);
+            if (is_made(each) && ((PyTypeObject *)each)->tp_dict == namespace) cls = (PyTypeObject *)each;
+        }
+        Py_XDECREF(below);
     }
-    return 0;
+    Py_XDECREF(seen);
+    Py_XDECREF(left);
+    return failed ? NULL : cls;
+}
+
+static int class_changed(PyDict_WatchEvent event, PyObject *dict, PyObject *key, PyObject *value) {
+    if ((event != PyDict_EVENT_ADDED && event != PyDict_EVENT_MODIFIED) || !value || !used) return 0;
+    if (PyUnicode_Check(key)) {
+        int met_one = meet(NULL, key, value);
+        if (met_one <= 0) return met_one;
+        PyTypeObject *cls = class_of_namespace(dict);
+        if (cls) return meet(cls, key, value);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (!PyWeakref_Check(value)) return 0;
+    PyObject *cls = ((PyWeakReference *)value)->wr_object; /* just made, and not to go meanwhile */
+    return is_made(cls) ? meet_new((PyTypeObject *)cls) : 0;
+}
+
+static int begin_watching(void) {
+    if (class_watcher >= 0) return 0;
+    PyObject *nobody = PySet_New(NULL);
+    no_class = nobody ? PyWeakref_NewRef(nobody, NULL) : NULL;
+    Py_XDECREF(nobody);
+    list_subclasses = PyObject_GetAttrString((PyObject *)&PyType_Type, "__subclasses__");
+    met = PyList_New(0);
+    if (!no_class || !list_subclasses || !met) return -1;
+    class_watcher = PyDict_AddWatcher(class_changed);
+    return class_watcher < 0 ? -1 : 0;
+}
+
+static PyObject *watch_class(PyObject *module, PyObject *cls) {
+    if (begin_watching() < 0 || (is_made(cls) && watch_class_((PyTypeObject *)cls) < 0)) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *take_met(PyObject *module, PyObject *nothing) {
+    if (begin_watching() < 0) return NULL;
+    PyObject *taken = met, *next = PyList_New(0);
+    if (!next) return NULL;
+    met = next;
+    return taken;
 }
 
 static PyObject *call_init(PyObject *module, PyObject *args) {
     PyTypeObject *cls;
     int called;
     if (!PyArg_ParseTuple(args, "O!p:call_init", &PyType_Type, &cls, &called)) return NULL;
-    if (!PyType_HasFeature(cls, Py_TPFLAGS_HEAPTYPE)) Py_RETURN_NONE;
-    if (subclass_watcher < 0 && (subclass_watcher = PyDict_AddWatcher(subclass_added)) < 0) return NULL;
-    if (call_init_of(cls, called) < 0) return NULL;
+    if (is_made((PyObject *)cls)) call_init_of(cls, called);
     Py_RETURN_NONE;
 }
 
-/* Instructions for attributes are specialised for a class by its version: without one they are not. */
 static PyObject *without_version(PyObject *module, PyObject *args) {
     PyTypeObject *cls;
     int without;
     if (!PyArg_ParseTuple(args, "O!p:without_version", &PyType_Type, &cls, &without)) return NULL;
-    if (PyType_HasFeature(cls, Py_TPFLAGS_HEAPTYPE)) {
-        set_versions_used(cls, without);
-        PyType_Modified(cls);
-    }
+    if (is_made((PyObject *)cls)) leave_without_version(cls, without);
     Py_RETURN_NONE;
 }
 
@@ -1379,6 +1485,9 @@ static PyMethodDef methods[] = {
     {"set_up_call_next", set_up_call_next, METH_VARARGS,
      "set_up_call_next(call_next, resolver): the function is called here, and what resolves it."},
     {"keep_apart", keep_apart, METH_VARARGS, "keep_apart(cls, apart): whether each stack has objects of a class of its own."},
+    {"watch_class", watch_class, METH_O, "watch_class(cls): meet targets where they are assigned to it, or below it."},
+    {"take_met", take_met, METH_NOARGS,
+     "take_met(): targets that were met since, their classes, and whether they are its __init__."},
     {"call_init", call_init, METH_VARARGS, "call_init(cls, called): whether __init__ of a class is always called."},
     {"without_version", without_version, METH_VARARGS,
      "without_version(cls, without): whether no instruction is specialised for the attributes of a class."},

@@ -1,5 +1,9 @@
 """Functions that the interpreter enters because of what it knows of a class, with no call:
-``__init__`` from 3.13 on; on 3.14 the getters of properties, too."""
+``__init__`` from 3.13 on; on 3.14 the getters of properties, too.
+
+Classes that are there are looked at when a function becomes a target. The part in C meets targets
+that are assigned to a class later, and classes that are made below others; new classes with builtin
+bases are told by ``object.__init_subclass__``."""
 
 from __future__ import annotations
 
@@ -45,6 +49,7 @@ class _CalledFunctions:
         if not _SINCE_3_13:
             return
         with LOCK:
+            self._note_met()
             functions: dict[int, Any] = {}
             for target in targets:
                 if id(target) in self._held:
@@ -67,8 +72,21 @@ class _CalledFunctions:
         with LOCK:
             self._look_at(cls, self._held)
 
+    def _note_met(self) -> None:
+        """Note the classes to which such functions were assigned since, or that were made with them
+        below others."""
+        intercept: Any = _native.intercept
+        for target, cls, is_init in intercept.take_met():
+            if id(target) not in self._held:
+                continue
+            if is_init:
+                self._held[id(target)][1].append(cls)
+            else:
+                self._getters.setdefault(id(target), []).append(cls)
+
     def _look_at(self, cls: type, functions: Container[int]) -> None:
         intercept: Any = _native.intercept
+        intercept.watch_class(cls)
         attributes = attributes_of(cls)
         init: Any = attributes.get("__init__")
         if id(init) in functions:
@@ -82,8 +100,11 @@ class _CalledFunctions:
 
     def remove(self, target: Any) -> None:
         """It is no target any more."""
+        if not _SINCE_3_13:
+            return
         intercept: Any = _native.intercept
         with LOCK:
+            self._note_met()
             _, classes = self._held.pop(id(target), (None, ()))
             getters = self._getters.pop(id(target), ())
             others = {id(cls) for held in self._getters.values() for cls in held}

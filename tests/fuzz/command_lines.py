@@ -115,6 +115,8 @@ def _place():
         os.chdir(before[0])
         sys.argv[:] = before[1]
         sys.modules["__main__"] = before[2]["__main__"]
+        for name in (sys.modules.keys() - before[2].keys()) & {"contexts", "script"}:
+            del sys.modules[name]  # its folder leaves the path with it
 
 
 @lru_cache

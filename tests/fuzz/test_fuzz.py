@@ -14,7 +14,6 @@ HERE = Path(__file__).parent
 CORPUS = sorted((HERE / "corpus").glob("*.json"))
 
 
-@pytest.mark.interprets
 @pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")
 @pytest.mark.parametrize("path", CORPUS, ids=[path.stem for path in CORPUS])
 def test_what_has_failed_once_passes(path):
@@ -44,7 +43,6 @@ def test_a_short_campaign_gets_to_what_it_is_for(name):
     assert REACHED[name] <= reached.keys()
 
 
-@pytest.mark.interprets
 def test_a_campaign_in_a_process_of_its_own_counts_what_was_reached(tmp_path):
     out = tmp_path / "figures.json"
     command = [sys.executable, fuzz.__file__, "--kind", "tables", "--first", "7", "--count", "9"]

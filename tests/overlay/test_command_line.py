@@ -87,7 +87,6 @@ def script(place, text):
 # ---- run ----------------------------------------------------------------------------------
 
 
-@pytest.mark.interprets
 def test_a_script_runs_under_the_context(place):
     done = run("script.py", "--report", "-m")
     assert done.stdout.splitlines() == [
@@ -99,7 +98,6 @@ def test_a_script_runs_under_the_context(place):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.interprets
 @pytest.mark.parametrize("name", ["program", "package", "package.part"])
 def test_a_module_runs_under_the_context(place, name):
     package = place / "package"
@@ -115,7 +113,6 @@ def test_a_module_runs_under_the_context(place, name):
     assert done.stdout.split()[1:] == same.stdout.split()[1:]
 
 
-@pytest.mark.interprets
 def test_a_directory_an_archive_and_bytecode_run_under_the_context(place):
     import py_compile
 
@@ -132,7 +129,6 @@ def test_a_directory_an_archive_and_bytecode_run_under_the_context(place):
     assert run("script.pyc").stdout.startswith("at module level: 10.0")
 
 
-@pytest.mark.interprets
 @pytest.mark.parametrize(
     "ending",
     [
@@ -166,7 +162,6 @@ def test_a_program_ends_as_it_does_natively(place, ending):
     assert done.stderr == same.stderr
 
 
-@pytest.mark.interprets
 def test_what_the_program_itself_shows_of_an_error_is_kept(place):
     script(
         place,
@@ -191,7 +186,6 @@ def test_the_report_is_printed_at_the_end(place):
     assert "at module level" in done.stdout
 
 
-@pytest.mark.interprets
 def test_the_report_is_printed_after_an_error_too(place):
     script(place, "import math\nmath.sin(1.0)\n1 / 0\n")
     done = run("--report", "script.py")
@@ -265,7 +259,6 @@ def test_a_traceback_is_shown_where_it_is_asked_for(importable, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
-@pytest.mark.interprets
 def test_a_script_of_its_own_finds_modules_of_the_working_directory_too(place):
     scripts = place / "scripts"
     scripts.mkdir()

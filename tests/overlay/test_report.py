@@ -143,7 +143,6 @@ def test_counts_tell_how_often_and_from_where():
     assert ctx.report().summary == "1 of 3 methods hit, 8 calls, left 0 times"
 
 
-@pytest.mark.interprets
 def test_counts_of_many_threads_add_up():
     ctx = Context(table, counts=True)
 
@@ -274,7 +273,6 @@ LEAVING = [
 REWRITTEN = (Plugin(),)
 
 
-@pytest.mark.interprets
 @pytest.mark.parametrize("program", LEAVING)
 def test_rewritten_code_tells_places_where_a_call_leaves(program):
     ctx = Context(table, counts=True, plugins=REWRITTEN)
@@ -345,7 +343,6 @@ def test_what_is_meant_to_run_outside_is_not_told():
     assert ctx.report().left == ()
 
 
-@pytest.mark.interprets
 @pytest.mark.parametrize("program", LEAVING)
 def test_a_strict_context_refuses_to_be_left(program):
     ctx = Context(table, strict=True, plugins=REWRITTEN)
@@ -355,7 +352,6 @@ def test_a_strict_context_refuses_to_be_left(program):
     assert caught.value.where is not None
 
 
-@pytest.mark.interprets
 def test_the_refusal_names_all_that_takes_part():
     with pytest.raises(OverlayError) as caught:
         Context(table, strict=True, plugins=REWRITTEN)(in_thread)
@@ -430,7 +426,6 @@ def test_what_stays_in_the_context_is_not_refused(program):
     assert Context(table, strict=True)(program, Context(table))
 
 
-@pytest.mark.interprets
 def test_a_context_inside_a_strict_one_is_strict_for_it():
     with pytest.raises(OverlayError, match="would leave"):
         Context(table, strict=True, plugins=REWRITTEN)(lambda: Context()(in_thread))

@@ -262,7 +262,6 @@ CHECKS = (
 )
 
 
-@pytest.mark.interprets
 @pytest.mark.parametrize("name", [check.__name__ for check in CHECKS])
 def test_in_a_process_of_its_own(name):
     done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True)

@@ -15,7 +15,6 @@ DONE = {
 }
 
 
-@pytest.mark.interprets
 @pytest.mark.parametrize("part", soak.PARTS)
 def test_a_part_does_what_it_says_and_looks_at_the_memory(part):
     command = [sys.executable, soak.__file__, "--part", part, "--scale", "0.002"]

@@ -81,7 +81,6 @@ def test_on_an_unknown_python_inverses_run():
     """) == ["2.0"]
 
 
-@pytest.mark.interprets
 def test_code_that_cannot_be_rewritten_is_named():
     def function():
         return len("x")

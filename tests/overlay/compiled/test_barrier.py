@@ -892,7 +892,6 @@ def test_more_and_more_is_asked_of_values_before_they_are_compiled():
     assert info.size == 4
 
 
-@pytest.mark.interprets
 def test_threads_without_the_gil_find_the_same_variants():
     def many_values(start, n):
         total = 0.0

@@ -83,7 +83,6 @@ def test_methods_and_names_that_are_not_imported_yet():
     assert not later.called
 
 
-@pytest.mark.interprets
 def test_each_thread_has_its_own():
     start = threading.Barrier(3)
     found = {}

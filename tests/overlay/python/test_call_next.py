@@ -240,7 +240,6 @@ def test_nested_contexts_stack():
     assert two(target, 1) == ["inner:int", "base", 1]
 
 
-@pytest.mark.interprets
 def test_nested_contexts_stack_in_another_thread_too():
     one, two = Context(table_of("outer", int)), Context(table_of("inner", int))
     results = []

@@ -26,7 +26,6 @@ def in_between(monkeypatch, owner, name, change):
     return pending
 
 
-@pytest.mark.interprets
 def test_a_method_that_comes_while_a_callee_is_looked_up_is_called_next_time(monkeypatch):
     def program():
         return target(1)

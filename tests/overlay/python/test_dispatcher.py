@@ -10,8 +10,6 @@ from overlay import Context, MethodTable
 from overlay.python import dispatcher as dispatchers
 from overlay.python.dispatcher import Dispatcher
 
-pytestmark = pytest.mark.interprets
-
 
 @pytest.fixture(autouse=True)
 def rewriting(monkeypatch):

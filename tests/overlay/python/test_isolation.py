@@ -182,7 +182,6 @@ assert context(program) == ["A", "B"]
 """
 
 
-@pytest.mark.interprets
 def test_the_engine_does_not_call_builtins_that_the_program_replaces():
     # in a process of its own, where nothing checks types by these builtins
     done = subprocess.run([sys.executable, "-c", REPLACED], capture_output=True, text=True)

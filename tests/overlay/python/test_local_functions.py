@@ -9,8 +9,6 @@ from overlay.python.local_functions import LocalFunction
 
 table = MethodTable("sines are ten")
 
-pytestmark = pytest.mark.interprets
-
 
 @pytest.fixture(autouse=True)
 def rewriting(monkeypatch):

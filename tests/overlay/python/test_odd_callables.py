@@ -376,7 +376,6 @@ def test_context_variables_carry_the_context():
     assert ctx(lambda: asyncio.run(calls_soon())) == S
 
 
-@pytest.mark.interprets
 def test_running_in_a_context_draws_no_random_numbers():
     program = """if True:
         import random

@@ -37,7 +37,6 @@ def shown(text):
     return text
 
 
-@pytest.mark.interprets
 @SLOW
 @given(programs())
 def test_a_table_that_is_never_reached_changes_nothing(text):
@@ -46,7 +45,6 @@ def test_a_table_that_is_never_reached_changes_nothing(text):
     )
 
 
-@pytest.mark.interprets
 @SLOW
 @given(programs(without=UNSEEN))
 def test_every_call_of_the_programs_functions_is_seen(text):

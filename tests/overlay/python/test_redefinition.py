@@ -76,7 +76,6 @@ def test_an_operator_overlaid_while_running_is_seen_by_the_next_function():
     assert Context(table, plugins=(Plugin(),))(running) == (3.0, "added")
 
 
-@pytest.mark.interprets
 def test_an_operator_overlaid_while_targets_are_intercepted_is_refused_until_the_next_run():
     table = MethodTable("t")
     ctx = Context(table)
