@@ -75,20 +75,6 @@ PACKAGES = {
         tests="mpmath/tests/test_basic_ops.py mpmath/tests/test_functions.py "
         "mpmath/tests/test_calculus.py mpmath/tests/test_matrices.py mpmath/tests/test_linalg.py",
     ),
-    "networkx": Chosen(
-        "networkx.classes.graph:Graph.add_edge networkx.classes.graph:Graph.add_node "
-        "networkx.classes.graph:Graph.__init__ networkx.classes.digraph:DiGraph.add_edge "
-        "networkx.classes.graph:Graph.neighbors",
-        tests="networkx/classes/tests networkx/algorithms/tests networkx/generators/tests",
-    ),
-    "packaging": Chosen(
-        "packaging.version:Version.__init__ packaging.version:parse "
-        "packaging.specifiers:Specifier.contains packaging.utils:canonicalize_name",
-        needs="pretend tomli_w",
-    ),
-    "plum-dispatch": Chosen(
-        "plum._type:is_faithful plum._signature:Signature.match",
-    ),
     "pyparsing": Chosen(
         "pyparsing.core:ParserElement.parse_string pyparsing.core:ParserElement.copy "
         "pyparsing.core:Literal.__init__ pyparsing.results:ParseResults.__getitem__",

@@ -46,6 +46,11 @@ def run_once(options: Options, module: str, where: str, count: tuple[str, ...] =
         shutil.rmtree(place, ignore_errors=True)
 
 
+def heed_interrupts() -> None:
+    """Modules test what SIGINT does, which a shell has its background jobs ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def finished(command: list[str], work: Path, output: IO[bytes], limit: float) -> str:
     """Run a command to its end or to the time limit; how it ended."""
     process = subprocess.Popen(
@@ -56,6 +61,7 @@ def finished(command: list[str], work: Path, output: IO[bytes], limit: float) ->
         stderr=subprocess.STDOUT,
         env=os.environ | {"PYTHONHASHSEED": "0"},
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
     try:
         code = process.wait(limit)
