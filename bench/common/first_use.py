@@ -30,14 +30,11 @@ DATA = {"name": ["a", "b", {"c": [1, 2.5, None, True]}], "text": TEXT, "numbers"
 
 @dataclass(frozen=True)
 class FirstUse:
-    """seconds: what the first run took beyond a later one. functions, lines: those of the
-    functions that ran inside the context. ran: lines of all Python functions that ran."""
+    """seconds: what the first run took beyond a later one. lines: of the functions that ran."""
 
     name: str
     seconds: float
-    functions: int
     lines: int
-    ran: int
 
 
 def uses_difflib():
@@ -150,14 +147,11 @@ def first_use(scenario: Callable[[], None], table: MethodTable) -> FirstUse:
     """Measured in a new context; to be the first use, nothing may have run the scenario in a
     context before."""
     scenario()  # what it imports and caches natively is no cost of ours
-    native = codes_run(scenario)
-    ids = set(map(id, native))
+    lines = lines_of(codes_run(scenario))
     context = Context(table)
     first = seconds(lambda: context(scenario), process_time)
     later = min(seconds(lambda: context(scenario), process_time) for _ in range(3))
-    twins = [code for code in codes_run(lambda: context(scenario)) if id(code) not in ids]
-    name = scenario.__name__.removeprefix("uses_")
-    return FirstUse(name, first - later, len(twins), lines_of(twins), lines_of(native))
+    return FirstUse(scenario.__name__.removeprefix("uses_"), first - later, lines)
 
 
 def first_uses(table: MethodTable) -> list[FirstUse]:

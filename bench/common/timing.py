@@ -1,12 +1,15 @@
 """Fair comparisons: the variants of a job run interleaved, in one process, in one run."""
 
 import math
+import multiprocessing
 import platform
 import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.connection import Connection
 
 Clock = Callable[[], float]
 
@@ -28,17 +31,87 @@ def interleaved(
     limit: no round starts after so many seconds, except for the first three.
     clock: ``time.process_time`` leaves out what other programs on the machine take.
     """
-    times: dict[str, list[float]] = {name: [] for name in variants}
     for run in variants.values():
         run()
+    clocked = {name: lambda run=run: seconds(run, clock) for name, run in variants.items()}
+    return in_turn(clocked, rounds, limit)
+
+
+def in_turn(
+    clocked: Mapping[str, Callable[[], float]], rounds: int, limit: float
+) -> dict[str, list[float]]:
+    """What each gives, round by round; see ``interleaved``."""
+    times: dict[str, list[float]] = {name: [] for name in clocked}
     end = time.perf_counter() + limit
     order = random.Random(0)
     for done in range(rounds):
         if done >= 3 and time.perf_counter() > end:
             break
-        for name in order.sample(list(variants), len(variants)):
-            times[name].append(seconds(variants[name], clock))
+        for name in order.sample(list(clocked), len(clocked)):
+            times[name].append(clocked[name]())
     return times
+
+
+def interleaved_apart(
+    made: Mapping[str, Callable[[], Callable[[], object]]],
+    rounds: int = 9,
+    limit: float = math.inf,
+    clock: Clock = time.perf_counter,
+) -> dict[str, list[float]]:
+    """Like ``interleaved``, each variant in a forked process of its own, which makes it: none
+    finds in its process what another one's contexts hold. They still take turns."""
+    with ExitStack() as processes:
+        clocked = {
+            name: processes.enter_context(served(lambda make=make: _clocked(make(), clock)))
+            for name, make in made.items()
+        }
+        for once in clocked.values():
+            once()
+        return in_turn(clocked, rounds, limit)
+
+
+def _clocked(run: Callable[[], object], clock: Clock) -> Callable[[], float]:
+    return lambda: seconds(run, clock)
+
+
+def apart[T](function: Callable[[], T]) -> T:
+    """What the function gives in a forked process, of which nothing else stays."""
+    with served(lambda: function) as once:
+        return once()
+
+
+@contextmanager
+def served[T](make: Callable[[], Callable[[], T]]) -> Iterator[Callable[[], T]]:
+    """A function that has what ``make`` gives in a forked process called there."""
+    forking = multiprocessing.get_context("fork")
+    ours, theirs = forking.Pipe()
+    process = forking.Process(target=_serve, args=(make, ours, theirs), daemon=True)
+    process.start()
+    theirs.close()  # so that the end of the process is the end of the pipe
+
+    def once() -> T:
+        ours.send(None)
+        try:
+            return ours.recv()
+        except EOFError:
+            raise SystemExit(
+                "a process that was measured has ended: its error stands above"
+            ) from None
+
+    try:
+        yield once
+    finally:
+        ours.close()
+        process.join()
+
+
+def _serve(make: Callable[[], Callable[[], object]], other: Connection, asked: Connection) -> None:
+    other.close()
+    called = make()
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            asked.recv()
+            asked.send(called())
 
 
 def seconds(run: Callable[[], object], clock: Clock = time.perf_counter) -> float:
