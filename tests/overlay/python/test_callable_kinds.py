@@ -20,9 +20,11 @@ NEXT = (
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", CALLEES)
 def test_a_site_calls_what_it_holds_whatever_it_has_held(kind, mode):
-    if sys.version_info[:3] == (3, 13, 0) and kind == "method descriptor":
-        pytest.skip("CPython 3.13.0 crashes: an attribute `a.f = str.center` at a site of methods")
     forms = FORMS if mode == "never reached" else FORMS_OF_TARGETS
+    if sys.version_info < (3, 13, 1) and kind == "method descriptor":
+        # `a.f()` with `a.f = str.center`, where `s.strip()` has been called, crashes CPython itself:
+        # the instruction takes what lies beyond the stack for the first argument
+        forms = tuple(form for form in forms if form)
     sites = [(holder, form, "nothing") for holder in HOLDERS for form in forms]
     row = [kind] * 4 + [name for other in NEXT for name in (other, kind)]
     calls = same_as_natively(sites, [row] * len(sites), 1, mode, list(TARGETS))
