@@ -22,7 +22,7 @@ NEXT = (
 def test_a_site_calls_what_it_holds_whatever_it_has_held(kind, mode):
     forms = FORMS if mode == "never reached" else FORMS_OF_TARGETS
     if sys.version_info < (3, 13, 1) and kind == "method descriptor":
-        # `a.f()` with `a.f = str.center`, where `s.strip()` has been called, crashes CPython itself:
+        # `a.f()` with `a.f = str.center`, after calls `s.strip()` there, crashes CPython itself:
         # the instruction takes what lies beyond the stack for the first argument
         forms = tuple(form for form in forms if form)
     sites = [(holder, form, "nothing") for holder in HOLDERS for form in forms]
