@@ -93,8 +93,9 @@ def missed(result: Result) -> int:
     """How many calls the context did not see, explained or not."""
     if result.context is None:
         return 0
-    seen = result.context.counts
-    return sum(max(n - seen.get(name, 0), 0) for name, n in result.native.counts.items())
+    differ, seen = {finding.what for finding in result.findings}, result.context.counts
+    counted = result.native.counts.items()
+    return sum(max(n - seen.get(name, 0), 0) for name, n in counted if name in differ)
 
 
 def passes(totals: dict[str, Any]) -> bool:
