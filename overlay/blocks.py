@@ -7,6 +7,7 @@ import warnings
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from overlay import _native
 from overlay.errors import OverlayError, OverlayWarning
 from overlay.in_force import be_inside, key_in_force, put_in_force, stack_in_force
 from overlay.location import caller
@@ -30,8 +31,8 @@ type Block = tuple[Context, Stack, Stack | None, Block | None, Any]
 def enter(context: Context) -> Context:
     """Run the block as ``ctx(f, ...)`` runs a function, in this thread or task.
 
-    A context with operators or plugins reaches generic functions alone, since code that runs
-    already is not rewritten: warns of what it cannot reach.
+    A context with plugins reaches generic functions alone, since code that runs already is not
+    rewritten: warns of what it cannot reach.
     """
     # calls of our own functions are most of what this takes: it makes few
     outer = stack_in_force.get()
@@ -55,6 +56,8 @@ def enter(context: Context) -> Context:
     _blocks.set((context, stack, outer, _blocks.get(), inside))
     stack_in_force.set(stack)
     key_in_force.set(stack.key)
+    if getattr(stack.__dict__.get("python"), "applies", False):
+        _native.intercept.prepare_frames()  # those that are under way go on in the stack
     return context
 
 

@@ -109,7 +109,7 @@ class Stack:
     @cached_property
     def python(self) -> Any:
         """The Python engine for these tables: it intercepts them, or rewrites code where there are
-        operators or plugins. Raises UnsupportedPython where neither can be."""
+        plugins. Raises UnsupportedPython where neither can be."""
         from overlay.python.engines import engine_for
 
         with entered(None):

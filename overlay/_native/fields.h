@@ -10,6 +10,12 @@
 #if PY_VERSION_HEX >= 0x030d0000
 #include <internal/pycore_runtime.h>
 #endif
+#include <internal/pycore_frame.h>
+#include <internal/pycore_instruments.h>
+#if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_interpframe.h>
+#include <internal/pycore_stackref.h>
+#endif
 
 #if PY_VERSION_HEX < 0x030c0000 || PY_VERSION_HEX >= 0x03100000
 #error "the fields of this CPython are not known: 3.12 to 3.15 are"
@@ -47,6 +53,69 @@ static inline struct _PyInterpreterFrame *current_frame(void) {
 #else
     return PyThreadState_Get()->current_frame;
 #endif
+}
+
+/* 3.12 to 3.15: the code of a frame, borrowed; of some frames it is no code. */
+static inline PyObject *code_of(struct _PyInterpreterFrame *frame) {
+#if PY_VERSION_HEX >= 0x030e0000
+    return PyStackRef_AsPyObjectBorrow(frame->f_executable);
+#elif PY_VERSION_HEX >= 0x030d0000
+    return frame->f_executable;
+#else
+    return (PyObject *)frame->f_code;
+#endif
+}
+
+/* The stack of a frame, of which an instruction is about to run. `depth` is what the compiler made of it:
+ * 3.12 and 3.13 keep the pointer to its end in a register meanwhile. */
+#if PY_VERSION_HEX >= 0x030e0000
+typedef _PyStackRef *StackEnd;
+static inline StackEnd stack_end(struct _PyInterpreterFrame *frame, PyCodeObject *code, int depth) {
+    return frame->stackpointer;
+}
+static inline PyObject *on_stack(StackEnd end, int from_end) { return PyStackRef_AsPyObjectBorrow(end[-from_end]); }
+/* Put a new reference in a place, and give the one that was there. */
+static inline PyObject *exchange_on_stack(StackEnd end, int from_end, PyObject *value) {
+    PyObject *before = PyStackRef_AsPyObjectSteal(end[-from_end]); /* a new reference, where it was borrowed */
+    end[-from_end] = PyStackRef_FromPyObjectSteal(value);
+    return before;
+}
+#else
+typedef PyObject **StackEnd;
+static inline StackEnd stack_end(struct _PyInterpreterFrame *frame, PyCodeObject *code, int depth) {
+    return frame->localsplus + code->co_nlocalsplus + depth;
+}
+static inline PyObject *on_stack(StackEnd end, int from_end) { return end[-from_end]; }
+static inline PyObject *exchange_on_stack(StackEnd end, int from_end, PyObject *value) {
+    PyObject *before = end[-from_end];
+    end[-from_end] = value;
+    return before;
+}
+#endif
+
+/* 3.12 to 3.15: which tools are told of each instruction of a code. While there is one tool the interpreter
+ * keeps no list; with the second it begins one that is empty, and the first is told no more. So that neither is
+ * lost, the list is begun here. 0, or -1 with an error. */
+static inline int keep_tools(PyCodeObject *code) {
+    _PyCoMonitoringData *told = code->_co_monitoring;
+    if (!told || !told->per_instruction_opcodes || told->per_instruction_tools) return 0;
+    uint8_t *tools = PyMem_Malloc(Py_SIZE(code));
+    if (!tools) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memset(tools, told->active_monitors.tools[PY_MONITORING_EVENT_INSTRUCTION], Py_SIZE(code));
+    told->per_instruction_tools = tools; /* freed with the code */
+    return 0;
+}
+
+/* 3.12 to 3.15: while a callback of sys.monitoring runs, no events are told; what is called from one as
+ * the program's own code sees them. */
+static inline int see_events(int tracing) {
+    PyThreadState *thread = PyThreadState_Get();
+    int before = thread->tracing;
+    thread->tracing = tracing;
+    return before;
 }
 
 #if PY_VERSION_HEX < 0x030e0000

@@ -1228,6 +1228,8 @@ static PyTypeObject Noting_Type = {
     .tp_members = carried_members,
 };
 
+#include "traps.h"
+
 /* run(stack, key, function, *args, **kwargs): call it with a stack in force. */
 static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     if (count < 3) return PyErr_Format(PyExc_TypeError, "run() takes a stack, a key and a function");
@@ -1493,6 +1495,16 @@ static PyMethodDef methods[] = {
      "without_version(cls, without): whether no instruction is specialised for the attributes of a class."},
     {"interception_of", interception_of, METH_O, "The Interception of a target that is installed, or None."},
     {"installed", installed, METH_NOARGS, "How many targets are installed."},
+    {"set_up_traps", set_up_traps, METH_VARARGS,
+     "set_up_traps(prepare, disable): what is called with code that starts in a stack; sys.monitoring.DISABLE."},
+    {"other_traps", other_traps, METH_NOARGS, "other_traps(): code is prepared anew where it starts."},
+    {"set_operator", set_operator, METH_VARARGS, "set_operator(number, interception): of an operator, or None."},
+    {"keep_tools_of", keep_tools_of, METH_O, "Have no tool forgotten that is told of the instructions of a code object."},
+    {"set_sites", set_sites, METH_VARARGS,
+     "set_sites(code, rows): its instructions, as (unit, shape, operator, negated, depth)."},
+    {"prepare_frames", prepare_frames, METH_NOARGS, "prepare_frames(): prepare the code of all frames of this thread."},
+    {"trap", (PyCFunction)(void (*)(void))trap, METH_FASTCALL, "trap(code, offset): before an instruction."},
+    {"started", (PyCFunction)(void (*)(void))started, METH_FASTCALL, "started(code, offset, ...): code starts or goes on."},
     {NULL},
 };
 
@@ -1500,6 +1512,7 @@ static int execute(PyObject *module) {
     if (check_fields() < 0) return -1;
     if (!inside_name && !(inside_name = PyUnicode_InternFromString("overlay.inside"))) return -1;
     if (PyType_Ready(&Noting_Type) < 0 || PyModule_AddObjectRef(module, "Noting", (PyObject *)&Noting_Type) < 0) return -1;
+    if (PyType_Ready(&Trap_Type) < 0) return -1;
     if (PyType_Ready(&Interception_Type) < 0 || PyType_Ready(&Carried_Type) < 0) return -1;
     if (PyType_Ready(&Place_Type) < 0 || PyModule_AddObjectRef(module, "Place", (PyObject *)&Place_Type) < 0) return -1;
     if (PyModule_AddObjectRef(module, "Carried", (PyObject *)&Carried_Type) < 0) return -1;

@@ -1,8 +1,8 @@
 """Which engine runs code in a stack of contexts.
 
-Targets are intercepted (``interception``) wherever that is possible. Operators on builtin types,
-plugins and the few functions that the interpreter has instructions for need rewritten code
-(``engine``), which is made for some versions of Python only.
+Targets are intercepted (``interception``) wherever that is possible. Plugins, and the functions
+that statements call, need rewritten code (``engine``), which is made for some versions of Python
+only.
 """
 
 from __future__ import annotations

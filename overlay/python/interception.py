@@ -23,13 +23,14 @@ from overlay import _native
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
 from overlay.location import caller, shown
-from overlay.python import carrying
+from overlay.python import carrying, sites
 from overlay.python.entered_functions import called_functions
 from overlay.python.own_objects import OwnObjects
 from overlay.report import Hits, calling_place
 from overlay.stack import Stack, entered
 from overlay.table import LOCK, MethodTable
 from overlay.target import (
+    INPLACE,
     describe,
     generic_state,
     key_of_target,
@@ -44,17 +45,13 @@ __all__ = ["InterceptingEngine", "obstacles", "why_not"]
 
 intercept: Any = _native.intercept
 
-_OPERATORS = {id(vars(operator)[name]) for name in operator.__all__} - {
-    id(f) for f in (operator.attrgetter, operator.itemgetter, operator.methodcaller, operator.call)
-}
 # How often one method stands among the last frames of a recursion that is its own.
 _FRAMES, _REPEATS = 60, 10
-# Calls of these, of one argument or of a generator expression, are instructions of their own.
-_INLINED: tuple[Any, ...] = (type, str, tuple, super, __import__, __build_class__)
-if sys.version_info >= (3, 14):
-    _INLINED += (any, all)
-if sys.version_info >= (3, 15):
-    _INLINED += (list, set)
+# Statements call these, without looking at how they are called.
+_INLINED: tuple[Any, ...] = (__import__, __build_class__)
+_INPLACE_OF = {
+    id(plain): getattr(operator, f"i{plain.__name__.strip('_')}") for plain, _ in INPLACE.values()
+}
 
 
 def obstacles(stack: Stack) -> list[tuple[Any, str]]:
@@ -66,10 +63,8 @@ def obstacles(stack: Stack) -> list[tuple[Any, str]]:
 
 def why_not(target: Any) -> str | None:
     """Why a target cannot be intercepted; None where it can."""
-    if id(target) in _OPERATORS:
-        return "it is an operator"
     if any(target is one for one in _INLINED):
-        return "the interpreter has instructions for calls of it"
+        return "statements have instructions for it"
     if generic_state(target) is not None:
         return None
     if intercept.interception_of(target) is not None:
@@ -141,6 +136,12 @@ class TargetView(View):
         generic: Any = record
         super().__init__(generic, tables)
 
+    def table_changed(self, target: Any) -> None:
+        """Drop what depended on the methods of ``target``, and its form in place if an operator."""
+        super().table_changed(target)
+        if INPLACE.get(id(self.generic.function), (None,))[0] is target:
+            self.forget()
+
     def forget(self) -> None:
         super().forget()
         self.record.interception.forget()
@@ -201,6 +202,7 @@ class InterceptingEngine:
         self._tables = (*stack.tables, carrying.TABLE)
         self._mine: dict[Any, Intercepted] = {}
         self.own = OwnObjects(stack)
+        self.applies = False  # whether instructions that are no calls apply targets
         self.watches = any(record.watches for record in stack.records)
         intercept.watch(self.watches)
         with LOCK:
@@ -209,8 +211,12 @@ class InterceptingEngine:
             targets = [target for target, _ in carrying.OTHERWISE.values()]
             targets += [target for table in self._tables for target in table.targets()]
             called_functions.add(targets)
-            for target in targets:
-                self.table_changed(target)
+            try:
+                for target in targets:
+                    self.table_changed(target)
+            except BaseException:
+                self.release()
+                raise
 
     def table_changed(self, target: Any) -> None:
         """Intercept a target that a table has come to have, and leave alone one that none has."""
@@ -221,7 +227,10 @@ class InterceptingEngine:
         if generic_state(target) is not None:
             return
         key = key_of_target(target)
-        wanted = any(table.has(target) for table in self._tables)
+        if id(target) in _INPLACE_OF:  # `a += b` where a has no __iadd__
+            self.table_changed(_INPLACE_OF[id(target)])
+        plain = INPLACE.get(id(target), (target, ""))[0]
+        wanted = any(table.has(target) or table.has(plain) for table in self._tables)
         wanted = wanted or id(target) in carrying.OTHERWISE
         if wanted and key not in self._mine:
             reason = why_not(target)
@@ -230,13 +239,17 @@ class InterceptingEngine:
                 return
             record = _records.get(key)
             if record is None or record.function is not target:
-                record = _records[key] = Intercepted(target)
+                record = Intercepted(target)
+                if id(target) in sites.NUMBERS:
+                    sites.want(target, record.interception)
                 record.interception.install()
+                _records[key] = record
                 if target is vars(object)["__init_subclass__"]:
                     record.interception.tell(called_functions.look_at_new)
                 called_functions.add((target,))
             record.engines += 1
             self._mine[key] = record
+            self.applies = self.applies or id(target) in sites.NUMBERS
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
 
@@ -342,6 +355,8 @@ def _release(record: Intercepted) -> None:
     record.engines -= 1
     if not record.engines:
         record.interception.remove()
+        if id(record.function) in sites.NUMBERS:
+            sites.leave(record.function)
         called_functions.remove(record.function)
         if _records.get(key_of_target(record.function)) is record:
             del _records[key_of_target(record.function)]

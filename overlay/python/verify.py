@@ -8,7 +8,7 @@ import sys
 from types import CodeType
 from typing import Any
 
-__all__ = ["BadCode", "verify"]
+__all__ = ["BadCode", "depths", "verify"]
 
 
 class BadCode(AssertionError):
@@ -22,19 +22,29 @@ def verify(code: CodeType) -> int:
     same instruction, is deeper than ``co_stacksize``, or where an exception handler's depth
     is more than there is.
     """
+    known = depths(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            verify(constant)
+    return max(known.values())
+
+
+def depths(code: CodeType) -> dict[int, int]:
+    """The depth of the stack before each instruction of ``code``, by offset, of those that can be
+    reached. Raises BadCode, as ``verify`` does."""
     instructions = {i.offset: i for i in dis.get_instructions(code, show_caches=False)}
     order = sorted(instructions)
     following = dict(itertools.pairwise(order))
     listing: Any = dis.Bytecode(code)
     entries: list[Any] = listing.exception_entries
-    depths: dict[int, int] = {}
+    found: dict[int, int] = {}
     work = [(order[0], 0)]
     while work:
         offset, depth = work.pop()
-        if offset in depths:
-            _expect(depths[offset] == depth, code, offset, f"depth {depth}, was {depths[offset]}")
+        if offset in found:
+            _expect(found[offset] == depth, code, offset, f"depth {depth}, was {found[offset]}")
             continue
-        depths[offset] = depth
+        found[offset] = depth
         ins = instructions[offset]
         for entry in entries:
             if entry.start <= offset < entry.end:
@@ -46,10 +56,7 @@ def verify(code: CodeType) -> int:
             _expect(depth + effect >= 0, code, offset, f"{ins.opname} pops an empty stack")
             work.append((target, depth + effect))
         _expect(depth <= code.co_stacksize, code, offset, f"deeper than {code.co_stacksize}")
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            verify(constant)
-    return max(depths.values())
+    return found
 
 
 FINAL = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}

@@ -116,6 +116,11 @@ class Level:
         for kind in (np.ndarray, ActiveArray):
             made = written("def method(value, tangents): return array(value, tangents)", self)
             declare(self.table, self.pack, made, (kind, Any))
+        # code of a library, given plain numbers, may have made it of arrays that may become active
+        source = "def method(value, tangents): return pack(value.value, <<strip(tangents[#])>>)"
+        for kind in (self.number, self.array):
+            bare = written(source, self, pack=self.pack, strip=self.strip)
+            declare(self.table, self.pack, bare, (kind, Any))
         for kind in (self.number, self.array):
             bare = written("def method(x): return x.value", self)
             declare(self.table, self.strip, bare, (kind,))

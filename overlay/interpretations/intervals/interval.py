@@ -44,6 +44,11 @@ def _bound(given: Any, side: float) -> float:
     return below(near) if side < 0 else above(near)
 
 
+# C code asks intervals for arrays while they are targets
+_array: Any = nonoverlay(np.array)
+_empty: Any = nonoverlay(np.empty)
+
+
 class Interval(_Fields):
     """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
 
@@ -225,8 +230,8 @@ class Interval(_Fields):
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if dtype is not None and np.dtype(dtype) != np.dtype(object):
-            return np.array(float(self), dtype=dtype)
-        found = np.empty((), dtype=object)
+            return _array(float(self), dtype=dtype)
+        found = _empty((), dtype=object)
         found.fill(self)
         return found
 

@@ -55,7 +55,7 @@ class Dependent:
     # ---- where plain code needs the value ----
 
     def __bool__(self) -> bool:
-        truth = self if type(self.value) is bool else apply(operator.truth, self)
+        truth = self if type(self.value) is bool else _applied(operator.truth, self)
         return truth.fixed("a condition")
 
     def __index__(self) -> int:
@@ -83,7 +83,7 @@ class Dependent:
         return format(self.fixed("text"), form)
 
     def __len__(self) -> int:
-        return apply(len, self).fixed("a length")
+        return _applied(len, self).fixed("a length")
 
     def __copy__(self) -> Dependent:
         return self
@@ -101,7 +101,7 @@ class Dependent:
     # ---- arrays ----
 
     def __getitem__(self, index: Any) -> Any:
-        return apply(operator.getitem, self, index)
+        return _applied(operator.getitem, self, index)
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         refuse_write()
@@ -121,14 +121,14 @@ class Dependent:
             refuse_write()
         if getattr(np, ufunc.__name__, None) is not ufunc and not _is_of_scipy(ufunc):
             return NotImplemented  # it may call Python code
-        return apply(ufunc if method == "__call__" else getattr(ufunc, method), *args, **kwargs)
+        return _applied(ufunc if method == "__call__" else getattr(ufunc, method), *args, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if getattr(np, function.__name__, None) is not function or "out" in kwargs:
             return NotImplemented
         if function.__name__ not in NUMPY_FUNCTIONS:
             return NotImplemented
-        return apply(function, *args, **kwargs)
+        return _applied(function, *args, **kwargs)
 
 
 def _is_of_scipy(ufunc: Any) -> bool:
@@ -149,7 +149,7 @@ class _Bound(NamedTuple):
     array: Dependent
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return nonoverlay(apply)(_Method(self.name), self.array, *args, **kwargs)
+        return _applied(_Method(self.name), self.array, *args, **kwargs)
 
 
 def refuse_write() -> NoReturn:
@@ -187,6 +187,9 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return value
     slots = tuple(_slot(tape, each) for each in leaves)
     return Dependent(tape, tape.step(function, slots, value, Kind.VALUE), value)
+
+
+_applied = nonoverlay(apply)  # by what the interpreter calls in the run that is recorded
 
 
 def _slot(tape: Tape, leaf: Any) -> int:
@@ -254,7 +257,7 @@ def resolved(value: Any, slots: list[Any]) -> Any:
 
 def _operator(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
     def method(self: Dependent, *others: Any) -> Any:
-        return apply(function, *others, self) if swapped else apply(function, self, *others)
+        return _applied(function, *others, self) if swapped else _applied(function, self, *others)
 
     return method
 

@@ -4,7 +4,6 @@ it, made hot before, on each Python."""
 import functools
 import gc
 import math
-import operator
 import sys
 import threading
 import weakref
@@ -37,7 +36,7 @@ def test_each_call_is_seen_and_none_where_no_stack_is_in_force(name):
     check(name)
 
 
-@pytest.mark.parametrize("target", [type, str, tuple, super, sum.__call__, p.moved, operator.add])
+@pytest.mark.parametrize("target", [__import__, __build_class__, sum.__call__, p.moved])
 def test_what_cannot_be_intercepted_is_told_with_the_reason(target):
     assert interception.why_not(target)
 

@@ -76,17 +76,32 @@ def test_an_operator_overlaid_while_running_is_seen_by_the_next_function():
     assert Context(table, plugins=(Plugin(),))(running) == (3.0, "added")
 
 
-def test_an_operator_overlaid_while_targets_are_intercepted_is_refused_until_the_next_run():
+def test_an_operator_overlaid_while_running_is_seen_at_once_by_what_runs():
+    table = MethodTable("t")
+
+    def add(a, b):
+        return a + b
+
+    def running():
+        before = add(1, 2), 1 + len("ab")
+        table.overlay(operator.add)(lambda a, b: "added")
+        one = len("a")
+        return before, operator.add(1, 2), add(1, 2), one + 2
+
+    expected = (3, 3), "added", "added", "added"
+    assert Context(table)(running) == expected
+
+
+def test_a_statement_overlaid_while_running_is_refused_until_the_next_run():
     table = MethodTable("t")
     ctx = Context(table)
 
     def running():
-        with pytest.raises(OverlayError, match="only the next run can see it: it is an operator"):
-            table.overlay(operator.add)(lambda a, b: "added")
-        return operator.add(1, 2)
+        with pytest.raises(OverlayError, match="only the next run can see it: statements"):
+            table.overlay(__import__)(lambda *args: "imported")
+        return math.sin(0)
 
-    assert ctx(running) == 3
-    assert ctx(lambda x: x + 2, 1) == "added"
+    assert ctx(running) == 0
 
 
 def test_a_helper_redefined_in_its_module():

@@ -12,6 +12,7 @@ import gc
 import inspect
 import json
 import math
+import operator
 import os
 import pickle
 import pydoc
@@ -86,6 +87,8 @@ OWN = (Shape.__init__, Shape.area.fget, Shape.scaled, Shape.__add__, target, ste
 OWN_CODES = {f.__code__ for f in OWN} | {cached.__wrapped__.__code__}
 TARGETS = (*OWN[:-1], math.hypot, len, str.upper, cached)
 REACHED = 21  # calls of targets in one run of the program
+OPERATORS = (operator.add, operator.iadd, operator.lt, operator.pow, operator.is_, operator.neg)
+APPLIED = 31  # of these operators in one run of the program
 
 
 def place(code):
@@ -96,18 +99,39 @@ def place(code):
 class Reached:
     """A context whose methods count and go on with call_next."""
 
-    def __init__(self, *targets):
-        self.count = 0
+    def __init__(self, *targets, operators=()):
+        self.calls, self.applications = [], []
         table = MethodTable("beside")
 
         def method(*args):
-            self.count += sys._getframe(1).f_code in OWN_CODES
+            self.calls.append(sys._getframe(1).f_code in OWN_CODES)
             return call_next(*args)
 
         self.method = place(method.__code__)
         for each in targets or TARGETS:
             table.overlay(each)(method)
+
+        def applied(*args):
+            self.applications.append(sys._getframe(1).f_code in OWN_CODES)
+            return call_next(*args)
+
+        for each in operators:
+            table.overlay(each)(applied)
         self.context = Context(table)
+
+    @property
+    def count(self):
+        """How many calls of targets the program's own code has made."""
+        return self.calls.count(True)
+
+    @property
+    def applied(self):
+        """How many operators that are targets it has applied."""
+        return self.applications.count(True)
+
+    def begin(self):
+        self.calls.clear()
+        self.applications.clear()
 
 
 def in_run(context, run):
@@ -128,26 +152,30 @@ def beside(context, run):
 WAYS = {"run": (in_run, True), "block": (in_block, True), "beside": (beside, False)}
 
 
-@pytest.fixture(params=[*WAYS, *(f"{way}, hot" for way in WAYS)])
+@pytest.fixture(params=[f"{way}{how}" for way in WAYS for how in ("", ", hot", ", operators")])
 def ways(request):
     """How the program is run, and whether methods are reached by it; hot, its instructions have
-    been specialised before, natively and in the context."""
-    way, _, hot = request.param.partition(", ")
+    been specialised before, natively and in the context; operators are targets, too."""
+    way, _, how = request.param.partition(", ")
+    hot = how != ""
     run_in, reaches = WAYS[way]
-    made = Reached()
+    operators = OPERATORS if how == "operators" else ()
+    made = Reached(operators=operators)
     cached.cache_clear()
     for _ in range(100 * bool(hot)):
         program()
     made.context(program)  # what is resolved once is resolved
     for _ in range(100 * bool(hot)):
         run_in(made.context, program)
-    made.count = 0
+    made.begin()
     cached.cache_clear()
     made.context(cached.cache_clear)
 
     def run(f):
         value = run_in(made.context, f)
-        assert made.count == (REACHED if reaches else 0)
+        # the method of an operator calls the dunder method
+        assert made.count == (REACHED - bool(operators) if reaches else 0)
+        assert made.applied == (APPLIED if reaches and operators else 0)
         return value
 
     yield made, run
@@ -210,7 +238,7 @@ def test_settrace_sees_the_events_of_the_program(ways, opcodes):
     cached.cache_clear()
     value, events, starts = traced(lambda: run(program), opcodes)
     assert (value, events) == natively[:2]
-    assert starts[made.method] == made.count
+    assert starts[made.method] == len(made.calls)
 
 
 def test_setprofile_sees_the_events_of_the_program_and_each_call_returns(ways):
@@ -219,7 +247,7 @@ def test_setprofile_sees_the_events_of_the_program_and_each_call_returns(ways):
     cached.cache_clear()
     value, events, starts, kinds = profiled(lambda: run(program))
     assert (value, events) == natively[:2]
-    assert starts[made.method] == made.count
+    assert starts[made.method] == len(made.calls)
     assert kinds["call"] == kinds["return"]
     assert kinds["c_call"] == kinds["c_return"] + kinds["c_exception"]
 
@@ -270,7 +298,7 @@ def test_cprofile_counts_as_natively(ways, inside):
     natively = counts_of(program)
     cached.cache_clear()
     found = run(lambda: counts_of(program)) if inside else counts_of(lambda: run(program))
-    assert found.pop("the method", 0) == made.count
+    assert found.pop("the method", 0) == len(made.calls)
     wanted = [name for name in natively if "Profiler" not in name and "len" not in name]
     assert {"target", "Shape.area", "<built-in method math.hypot>"} < set(wanted)
     assert {name: found[name] for name in wanted} == {name: natively[name] for name in wanted}
@@ -319,7 +347,7 @@ def test_monitoring_hears_the_events_of_the_program(ways, kind):
     assert (value, events) == natively[:2]
     assert natively[1] or kind in ("STOP_ITERATION", "JUMP")
     if kind == "PY_START":
-        assert starts[made.method] == made.count
+        assert starts[made.method] == len(made.calls)
 
 
 # ---- coverage -----------------------------------------------------------------------------------

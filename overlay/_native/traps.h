@@ -1,0 +1,316 @@
+/* Instructions that are no calls: operators, and what the interpreter enters by itself.
+ *
+ * Code that starts or goes on in a stack has the instructions that are wanted instrumented, by the
+ * public `sys.monitoring`: the interpreter calls `trap` before it runs one of them, and then runs it as
+ * it is in the code, unspecialised. Where an operand's types have a method, `trap` puts a Trap in the
+ * place of the operand on the stack of the frame. The instruction then applies its operator to the Trap,
+ * which calls the method. No code is changed, no frame is moved, and the stack gets no deeper.
+ */
+#include "fields.h"
+
+/* What stands on the stack at an instruction, the last one first. */
+enum {
+    NOTHING,   /* no instruction of ours */
+    INERT,     /* it is instrumented for its being unspecialised */
+    BINARY,    /* right, left */
+    UNARY,     /* operand */
+    CONTAINS,  /* container, element */
+    SET,       /* key, container, value */
+    GET_SLICE, /* stop, start, container */
+    SET_SLICE, /* stop, start, container, value */
+    TRUTH,     /* operand, whose truth is asked for and then negated */
+    IDENTITY,  /* right, left; the argument of the instruction negates */
+    NEGATION,  /* a bool */
+    INLINED,   /* a builtin, and what the program has by its name: alike, the call is inlined */
+};
+
+/* Of one code object, by the unit in which an instruction lies. */
+typedef struct {
+    unsigned char shape, operator, negated;
+    unsigned short depth; /* of the stack before it, which 3.12 and 3.13 do not write down */
+} Site;
+
+typedef struct {
+    unsigned long version; /* of what was wanted when this was made */
+    Py_ssize_t count;
+    Site sites[];
+} Sites;
+
+#define OPERATORS 256
+static Interception *operators[OPERATORS]; /* by their numbers; each is held */
+static unsigned long sites_version = 1;
+static Py_ssize_t sites_index = -1; /* of what is kept with a code object */
+static PyObject *prepare_code, *disabled, *any_slice;
+
+static void free_sites(void *sites) { PyMem_Free(sites); }
+
+static inline Sites *sites_of(PyObject *code) {
+    void *sites = NULL;
+    if (sites_index >= 0) PyUnstable_Code_GetExtra(code, sites_index, &sites);
+    return sites;
+}
+
+/* ---- Trap: an operand of which the operator calls a method --------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    Interception *it;
+    PyObject *operand;
+} Trap;
+
+static PyObject *apply(Trap *trap, PyObject *second, PyObject *third) {
+    PyObject *given[] = {trap->operand, second, third};
+    Trap *held = (Trap *)Py_NewRef(trap);
+    PyObject *result = called(trap->it, given, 1 + (second != NULL) + (third != NULL), NULL);
+    Py_DECREF(held);
+    return result;
+}
+
+static PyObject *apply_unary(PyObject *trap) { return apply((Trap *)trap, NULL, NULL); }
+static PyObject *apply_binary(PyObject *trap, PyObject *right) { return apply((Trap *)trap, right, NULL); }
+static PyObject *apply_ternary(PyObject *trap, PyObject *right, PyObject *none) { return apply((Trap *)trap, right, NULL); }
+static PyObject *apply_comparison(PyObject *trap, PyObject *right, int which) { return apply((Trap *)trap, right, NULL); }
+
+static int as_truth(PyObject *result) {
+    int truth = result ? PyObject_IsTrue(result) : -1;
+    Py_XDECREF(result);
+    return truth;
+}
+
+static int apply_contains(PyObject *trap, PyObject *element) { return as_truth(apply((Trap *)trap, element, NULL)); }
+
+static int apply_truth(PyObject *trap) {
+    int truth = as_truth(apply((Trap *)trap, NULL, NULL));
+    return truth < 0 ? truth : !truth; /* the instruction after this one negates */
+}
+
+static int apply_set(PyObject *trap, PyObject *key, PyObject *value) {
+    PyObject *result = apply((Trap *)trap, key, value); /* no value: an item is deleted */
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static int traverse_trap(Trap *trap, visitproc visit, void *arg) {
+    Py_VISIT(trap->it);
+    Py_VISIT(trap->operand);
+    return 0;
+}
+
+static void dealloc_trap(Trap *trap) {
+    PyObject_GC_UnTrack(trap);
+    Py_XDECREF(trap->it);
+    Py_XDECREF(trap->operand);
+    PyObject_GC_Del(trap);
+}
+
+static PyNumberMethods trap_number = {
+    .nb_add = apply_binary, .nb_subtract = apply_binary, .nb_multiply = apply_binary, .nb_remainder = apply_binary,
+    .nb_power = apply_ternary, .nb_negative = apply_unary, .nb_positive = apply_unary, .nb_bool = apply_truth,
+    .nb_invert = apply_unary, .nb_lshift = apply_binary, .nb_rshift = apply_binary, .nb_and = apply_binary,
+    .nb_xor = apply_binary, .nb_or = apply_binary, .nb_floor_divide = apply_binary, .nb_true_divide = apply_binary,
+    .nb_matrix_multiply = apply_binary, .nb_inplace_add = apply_binary, .nb_inplace_subtract = apply_binary,
+    .nb_inplace_multiply = apply_binary, .nb_inplace_remainder = apply_binary, .nb_inplace_power = apply_ternary,
+    .nb_inplace_lshift = apply_binary, .nb_inplace_rshift = apply_binary, .nb_inplace_and = apply_binary,
+    .nb_inplace_xor = apply_binary, .nb_inplace_or = apply_binary, .nb_inplace_floor_divide = apply_binary,
+    .nb_inplace_true_divide = apply_binary, .nb_inplace_matrix_multiply = apply_binary,
+};
+static PyMappingMethods trap_mapping = {.mp_subscript = apply_binary, .mp_ass_subscript = apply_set};
+static PySequenceMethods trap_sequence = {.sq_contains = apply_contains};
+static PyTypeObject Trap_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "overlay._native.intercept.Trap",
+    .tp_doc = "An operand of which the operator calls a method of a table.",
+    .tp_basicsize = sizeof(Trap),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_traverse = (traverseproc)traverse_trap,
+    .tp_dealloc = (destructor)dealloc_trap,
+    .tp_as_number = &trap_number,
+    .tp_as_mapping = &trap_mapping,
+    .tp_as_sequence = &trap_sequence,
+    .tp_richcompare = apply_comparison,
+};
+
+static int plant(Interception *it, StackEnd end, int from_end) {
+    Trap *trap = PyObject_GC_New(Trap, &Trap_Type);
+    if (!trap) return -1;
+    trap->it = (Interception *)Py_NewRef(it);
+    trap->operand = exchange_on_stack(end, from_end, (PyObject *)trap);
+    PyObject_GC_Track(trap);
+    return 0;
+}
+
+/* ---- what is called before an instruction -------------------------------------------------------- */
+
+/* The outcome of is, of is not, and of not for a bool, is decided by what the operands are: they are
+ * exchanged for bools that give what the method gives. */
+static int decide(Interception *it, Site site, StackEnd end, PyObject *const *operands, int count) {
+    int tracing = see_events(0);
+    int truth = as_truth(called(it, operands, count, NULL));
+    see_events(tracing);
+    if (truth < 0) return -1;
+    if (site.shape == NEGATION) {
+        Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(truth ? Py_False : Py_True)));
+    } else {
+        Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(Py_True)));
+        Py_DECREF(exchange_on_stack(end, 2, Py_NewRef(truth != site.negated ? Py_True : Py_False)));
+    }
+    return 0;
+}
+
+/* 0, or -1 with an error. */
+static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
+    Interception *it = operators[site.operator];
+    if (!it || !it->wanted) return 0;
+    StackEnd end = stack_end(current_frame(), code, site.depth);
+    PyObject *operands[3];
+    int count = 2, planted = 2; /* where the operand is that the operator asks first */
+    switch (site.shape) {
+    case BINARY:
+        operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1);
+        break;
+    case UNARY: case TRUTH: case NEGATION:
+        operands[0] = on_stack(end, 1), count = planted = 1;
+        break;
+    case CONTAINS:
+        operands[0] = on_stack(end, 1), operands[1] = on_stack(end, 2), planted = 1;
+        break;
+    case SET:
+        operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1), operands[2] = on_stack(end, 3), count = 3;
+        break;
+    case GET_SLICE:
+        operands[0] = on_stack(end, 3), operands[1] = any_slice, planted = 3;
+        break;
+    case SET_SLICE:
+        operands[0] = on_stack(end, 3), operands[1] = any_slice, operands[2] = on_stack(end, 4), count = planted = 3;
+        break;
+    case IDENTITY:
+        operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1);
+        break;
+    case INLINED: /* where it is the builtin itself: the instruction is not to find it */
+        if (on_stack(end, 1) == it->target) Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(Py_None)));
+        return 0;
+    default:
+        return 0;
+    }
+    if (kept(&it->memo, key, operands, count) == Py_None) return 0; /* the instruction does as it is */
+    if (site.shape == IDENTITY || site.shape == NEGATION) return decide(it, site, end, operands, count);
+    return plant(it, end, planted);
+}
+
+/* trap(code, offset), by sys.monitoring */
+static PyObject *trap(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    PyObject *stack, *key;
+    Sites *sites = count == 2 && PyCode_Check(args[0]) ? sites_of(args[0]) : NULL;
+    Py_ssize_t unit = sites ? PyLong_AsSsize_t(args[1]) / (Py_ssize_t)sizeof(_Py_CODEUNIT) : 0;
+    if (!sites || unit >= sites->count || sites->sites[unit].shape == NOTHING) return Py_NewRef(disabled);
+    if (undispatched_calls || PyContextVar_Get(stack_variable, NULL, &stack) < 0) Py_RETURN_NONE;
+    Py_DECREF(stack);
+    if (stack == Py_None) Py_RETURN_NONE;
+    if (PyContextVar_Get(key_variable, NULL, &key) < 0) return NULL;
+    int met = meet_instruction((PyCodeObject *)args[0], sites->sites[unit], key);
+    Py_DECREF(key);
+    if (met < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+static int prepare(PyObject *code) {
+    PyObject *result = call_undispatched(prepare_code, &code, 1, NULL);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static inline int is_prepared(PyObject *code) {
+    Sites *sites = sites_of(code);
+    return sites && sites->version == sites_version;
+}
+
+/* started(code, offset, ...), by sys.monitoring: code starts or goes on */
+static PyObject *started(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    PyObject *stack;
+    if (count < 2 || !PyCode_Check(args[0])) Py_RETURN_NONE;
+    if (!is_prepared(args[0])) {
+        if (undispatched_calls || PyContextVar_Get(stack_variable, NULL, &stack) < 0) Py_RETURN_NONE;
+        Py_DECREF(stack);
+        if (stack == Py_None) Py_RETURN_NONE; /* it may start in a stack later */
+        if (prepare(args[0]) < 0) return NULL;
+    }
+    return Py_NewRef(count == 2 ? disabled : Py_None); /* a throw cannot be disabled */
+}
+
+/* prepare_frames(): the code of all frames of this thread, which go on in a stack that begins now. */
+static PyObject *prepare_frames(PyObject *module, PyObject *nothing) {
+    if (!prepare_code) Py_RETURN_NONE;
+    for (struct _PyInterpreterFrame *frame = current_frame(); frame; frame = frame->previous) {
+        PyObject *code = code_of(frame);
+        if (code && PyCode_Check(code) && !is_prepared(code)) {
+            Py_INCREF(code);
+            int done = prepare(code);
+            Py_DECREF(code);
+            if (done < 0) return NULL;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+/* set_sites(code, rows): rows of (unit, shape, operator, negated, depth) */
+static PyObject *set_sites(PyObject *module, PyObject *args) {
+    PyObject *code, *rows;
+    if (!PyArg_ParseTuple(args, "O!O!:set_sites", &PyCode_Type, &code, &PyList_Type, &rows)) return NULL;
+    Py_ssize_t units = PyList_GET_SIZE(rows) ? Py_SIZE(code) : 0;
+    Sites *sites = PyMem_Calloc(1, sizeof(Sites) + units * sizeof(Site));
+    if (!sites) return PyErr_NoMemory();
+    sites->version = sites_version;
+    sites->count = units;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++) {
+        int unit, shape, operator, negated, depth;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(rows, i), "iiiii", &unit, &shape, &operator, &negated, &depth)) goto failed;
+        if (unit < 0 || unit >= units || operator < 0 || operator >= OPERATORS || depth < 0 || depth > USHRT_MAX) {
+            PyErr_SetString(PyExc_ValueError, "a site lies outside of its code");
+            goto failed;
+        }
+        sites->sites[unit] = (Site){shape, operator, negated, depth};
+    }
+    if (PyUnstable_Code_SetExtra(code, sites_index, sites) < 0) goto failed; /* frees what was there */
+    Py_RETURN_NONE;
+failed:
+    PyMem_Free(sites);
+    return NULL;
+}
+
+/* keep_tools_of(code): neither we nor another tool may be forgotten, whoever comes second. */
+static PyObject *keep_tools_of(PyObject *module, PyObject *code) {
+    if (!PyCode_Check(code)) return PyErr_Format(PyExc_TypeError, "no code: %R", code);
+    if (keep_tools((PyCodeObject *)code) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* set_operator(number, interception | None) */
+static PyObject *set_operator(PyObject *module, PyObject *args) {
+    int number;
+    PyObject *it;
+    if (!PyArg_ParseTuple(args, "iO:set_operator", &number, &it)) return NULL;
+    if (number < 0 || number >= OPERATORS || (it != Py_None && !Py_IS_TYPE(it, &Interception_Type))) {
+        return PyErr_Format(PyExc_ValueError, "no number of an operator, or no interception");
+    }
+    Py_XSETREF(operators[number], it == Py_None ? NULL : (Interception *)Py_NewRef(it));
+    Py_RETURN_NONE;
+}
+
+/* set_up_traps(prepare, disable): ready for sys.monitoring */
+static PyObject *set_up_traps(PyObject *module, PyObject *args) {
+    PyObject *function, *disable;
+    if (!PyArg_ParseTuple(args, "OO:set_up_traps", &function, &disable)) return NULL;
+    if (sites_index < 0 && (sites_index = PyUnstable_Eval_RequestCodeExtraIndex(free_sites)) < 0) {
+        return PyErr_Format(PyExc_RuntimeError, "no room is left beside code objects");
+    }
+    if (!any_slice && !(any_slice = PySlice_New(NULL, NULL, NULL))) return NULL;
+    Py_XSETREF(prepare_code, Py_NewRef(function));
+    Py_XSETREF(disabled, Py_NewRef(disable));
+    Py_RETURN_NONE;
+}
+
+/* other_traps(): from now on other instructions are wanted: code is prepared anew. */
+static PyObject *other_traps(PyObject *module, PyObject *nothing) {
+    sites_version++;
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,208 @@
+"""Instructions that are no calls, where a stack has their operators as targets.
+
+Code that starts or goes on in a stack is looked at once: the instructions of it that apply a target
+are instrumented, by ``sys.monitoring``, with an event that the part in C answers
+(``overlay/_native/traps.h``). Code without such an instruction is left alone for good.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import operator
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.errors import OverlayError
+from overlay.in_force import stack_in_force
+from overlay.location import caller, is_ours
+from overlay.python.verify import depths
+from overlay.table import LOCK
+
+if TYPE_CHECKING:
+    from overlay._native.intercept import Interception
+
+__all__ = ["NUMBERS", "leave", "want"]
+
+intercept: Any = _native.intercept
+
+# What stands on the stack at an instruction: see traps.h.
+_NOTHING, _INERT, _BINARY, _UNARY, _CONTAINS, _SET, _GET_SLICE, _SET_SLICE = range(8)
+_TRUTH, _IDENTITY, _NEGATION, _INLINED = range(8, 12)
+
+_POSITIVE = 5  # intrinsic function of one argument
+_SUBSCRIPT = 26  # of BINARY_OP, from 3.14 on
+_TOOLS = (4, 3)  # of sys.monitoring: those that are meant for nobody else
+
+_SHAPES: dict[str, tuple[int, Callable[..., Any]]] = {
+    "BINARY_SUBSCR": (_BINARY, operator.getitem),
+    "DELETE_SUBSCR": (_BINARY, operator.delitem),
+    "STORE_SUBSCR": (_SET, operator.setitem),
+    "BINARY_SLICE": (_GET_SLICE, operator.getitem),
+    "STORE_SLICE": (_SET_SLICE, operator.setitem),
+    "CONTAINS_OP": (_CONTAINS, operator.contains),
+    **{name: (_UNARY, function) for name, function in UNARY.items()},
+}
+_BUILTINS: tuple[Any, ...] = (any, all, tuple, list, set)
+_OF_ONE_ARGUMENT: tuple[Any, ...] = (str, type, tuple)
+_APPLIED: list[Any] = [
+    *(*BINARY, *COMPARE.values(), *UNARY.values(), operator.not_, operator.is_, operator.is_not),
+    *(operator.contains, operator.getitem, operator.setitem, operator.delitem),
+    *(*_BUILTINS, str, type, super),
+]
+NUMBERS: dict[int, int] = {id(function): number for number, function in enumerate(_APPLIED)}
+"""By the identity of a target that instructions apply: its number in C."""
+
+_users: dict[int, int] = {}  # by number: how many records want it
+_prepared: dict[int, weakref.ref[CodeType]] = {}  # code objects that are instrumented, by identity
+_tool: int | None = None
+
+
+def want(target: Any, interception: Interception) -> None:
+    """From now on instructions that apply the target come to what intercepts it."""
+    number = NUMBERS[id(target)]
+    with LOCK:
+        _begin()
+        intercept.set_operator(number, interception)
+        _users[number] = _users.get(number, 0) + 1
+        if _users[number] == 1:
+            intercept.other_traps()
+            sys.monitoring.restart_events()
+            if stack_in_force.get() is not None:
+                intercept.prepare_frames()  # those that run go on with it
+
+
+def leave(target: Any) -> None:
+    """Nothing wants the target any more that ``want`` was called for."""
+    number = NUMBERS[id(target)]
+    with LOCK:
+        _users[number] -= 1
+        if not _users[number]:
+            del _users[number]
+            intercept.set_operator(number, None)
+        if not _users:
+            _end()
+
+
+def _begin() -> None:
+    global _tool
+    if _tool is not None:
+        return
+    monitoring = sys.monitoring
+    free = [tool for tool in _TOOLS if monitoring.get_tool(tool) is None]
+    if not free:
+        taken = ", ".join(f"{tool}: {monitoring.get_tool(tool)}" for tool in _TOOLS)
+        raise OverlayError(
+            "operators cannot be overlaid: no tool id of sys.monitoring is left",
+            where=caller(),
+            notes=[("taken", taken)],
+            help="have one of these call sys.monitoring.free_tool_id",
+        )
+    _tool = free[0]
+    events = monitoring.events
+    monitoring.use_tool_id(_tool, "overlay")
+    intercept.set_up_traps(_prepare, monitoring.DISABLE)
+    for event in (events.PY_START, events.PY_RESUME, events.PY_THROW):
+        monitoring.register_callback(_tool, event, intercept.started)
+    monitoring.register_callback(_tool, events.INSTRUCTION, intercept.trap)
+    monitoring.set_events(_tool, events.PY_START | events.PY_RESUME | events.PY_THROW)
+
+
+def _end() -> None:
+    global _tool
+    monitoring, tool = sys.monitoring, _tool
+    if tool is None:
+        return
+    monitoring.set_events(tool, 0)
+    for reference in list(_prepared.values()):
+        code = reference()
+        if code is not None:
+            monitoring.set_local_events(tool, code, 0)
+    _prepared.clear()
+    intercept.other_traps()
+    monitoring.free_tool_id(tool)
+    _tool = None
+
+
+def _prepare(code: CodeType) -> None:
+    """Instrument the instructions of a code object that are wanted."""
+    with LOCK:
+        rows = [] if is_ours(code.co_filename) else _rows(code)
+        intercept.set_sites(code, rows)
+        if _tool is None:
+            return
+        known = id(code) in _prepared
+        if known:  # what was wanted before may be less
+            sys.monitoring.set_local_events(_tool, code, 0)
+        if rows:
+            intercept.keep_tools_of(code)  # of others, as we are the second
+            sys.monitoring.set_local_events(_tool, code, sys.monitoring.events.INSTRUCTION)
+            intercept.keep_tools_of(code)  # ours, where another comes later
+            if not known:
+                key = id(code)
+                _prepared[key] = weakref.ref(code, functools.partial(_forget, key))
+
+
+def _forget(key: int, _: object) -> None:
+    _prepared.pop(key, None)
+
+
+def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
+    """The instructions of a code object that are wanted, as the part in C takes them."""
+    found = [
+        (offset, shape, NUMBERS[id(function)], negated)
+        for offset, shape, function, negated in _applied(code)
+        if NUMBERS[id(function)] in _users
+    ]
+    if not found:
+        return []
+    known = depths(code) if sys.version_info < (3, 14) else {}
+    return [
+        (offset // 2, shape, number, negated, known.get(offset, 0))
+        for offset, shape, number, negated in found
+        if sys.version_info >= (3, 14) or offset in known  # the rest is never reached
+    ]
+
+
+def _applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
+    """The instructions that apply a target: offset, shape, target, and whether they negate."""
+    before = None
+    for ins in dis.get_instructions(code):
+        name, arg = ins.opname, ins.arg or 0
+        if name in _SHAPES:
+            yield ins.offset, *_SHAPES[name], 0
+        elif name == "BINARY_OP":
+            if arg < len(BINARY):
+                yield ins.offset, _BINARY, BINARY[arg], 0
+            elif arg == _SUBSCRIPT:
+                yield ins.offset, _BINARY, operator.getitem, 0
+        elif name == "COMPARE_OP":
+            yield ins.offset, _BINARY, COMPARE[ins.argval], 0
+        elif name == "CALL_INTRINSIC_1" and arg == _POSITIVE:
+            yield ins.offset, _UNARY, operator.pos, 0
+        elif name == "IS_OP":
+            if before is not None and before.opname == "LOAD_COMMON_CONSTANT":
+                builtin: Any = before.argval
+                if any(builtin is one for one in _BUILTINS):
+                    yield ins.offset, _INLINED, builtin, 0
+            else:
+                yield ins.offset, _IDENTITY, operator.is_not if arg else operator.is_, arg
+        elif name == "UNARY_NOT":
+            if sys.version_info < (3, 13):
+                yield ins.offset, _TRUTH, operator.not_, 0
+            elif before is not None and before.opname == "TO_BOOL":
+                yield before.offset, _TRUTH, operator.not_, 0
+            else:
+                yield ins.offset, _NEGATION, operator.not_, 0
+        elif name == "CALL" and arg == 1:
+            for builtin in _OF_ONE_ARGUMENT:
+                if NUMBERS[id(builtin)] in _users:
+                    yield ins.offset, _INERT, builtin, 0
+        elif name == "LOAD_SUPER_ATTR":
+            yield ins.offset, _INERT, super, 0
+        before = ins
