@@ -142,7 +142,7 @@ def pytest_runtest_setup():
 # errors it does not show is marked with ``interprets``.
 
 _NO_ENGINE = sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE
-_REASON = "operators or plugins in ctx(f) are refused on Python {}.{}".format(*sys.version_info)
+_REASON = "plugins in ctx(f) are refused on Python {}.{}".format(*sys.version_info)
 
 if _NO_ENGINE:
     _REFUSAL = "overlays of operators, and plugins, in ordinary code, ctx(f), are not supported on "

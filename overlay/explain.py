@@ -58,9 +58,9 @@ class Site:
     callee's name. status: ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies;
     ``"possible"``: one of ``methods`` or the base, by types that are known only at run time;
     ``"undetermined"``: the callee is chosen at run time; ``"implicit"``: the interpreter
-    calls it by itself, and it runs with no overlay, in a context with operators or plugins;
+    calls it by itself, and it runs with no overlay, in a context with plugins;
     ``"leaves"``: it is handed to what calls it later or in C, and is not followed; in a context
-    with operators or plugins it runs with no overlay.
+    with plugins it runs with no overlay.
     note: what else is to be said. functions: those that the call enters.
     """
 
@@ -90,7 +90,7 @@ class Site:
             return "possible: " + "; ".join(map(repr, self.methods))
         if self.status == "implicit":
             return (
-                "called by the interpreter, with no overlay: the context has operators or plugins"
+                "called by the interpreter, with no overlay: the context has plugins"
             )
         return "leaves the context" if self.status == "leaves" else self.status
 
