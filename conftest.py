@@ -145,7 +145,7 @@ _NO_ENGINE = sys.version_info[:2] not in importlib.import_module("overlay.code.v
 _REASON = "plugins in ctx(f) are refused on Python {}.{}".format(*sys.version_info)
 
 if _NO_ENGINE:
-    _REFUSAL = "overlays of operators, and plugins, in ordinary code, ctx(f), are not supported on "
+    _REFUSAL = "plugins in ordinary code, ctx(f), are not supported on "
 
     _WITHOUT = set()  # documents of which an example was skipped, so that its names are not there
 

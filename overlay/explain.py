@@ -89,9 +89,7 @@ class Site:
         if self.status == "possible":
             return "possible: " + "; ".join(map(repr, self.methods))
         if self.status == "implicit":
-            return (
-                "called by the interpreter, with no overlay: the context has plugins"
-            )
+            return "called by the interpreter, with no overlay: the context has plugins"
         return "leaves the context" if self.status == "leaves" else self.status
 
 

@@ -117,6 +117,19 @@ for (bench, name), each in list(MEASURES.items()):
         MEASURES["python_engine_newest", name] = each
 
 
+def of_operators(name: str) -> Measure:
+    def measured(figures: Figures) -> Cases:
+        rows = figures["kernels"]
+        return {row["kernel"]: (row["ratios"][name], row["spreads"][name]) for row in rows}
+
+    return measured
+
+
+for table in ("not applied", "applied", "four applied"):
+    for bench in ("operators", "operators_newest"):
+        MEASURES[bench, table] = of_operators(table)
+
+
 # ---- generic functions -----------------------------------------------------------------------
 
 NATIVE = "direct call"

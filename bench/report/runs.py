@@ -14,7 +14,7 @@ __all__ = ["BENCHMARKS", "in_order", "run_all"]
 
 BENCHMARKS = Path(__file__).parents[1]
 ORDER = (  # what matters most comes first, in time as on the page
-    *("python_engine", "dispatch", "compiled_engine", "barrier", "choosing"),
+    *("python_engine", "operators", "dispatch", "compiled_engine", "barrier", "choosing"),
     *("inverses", "derivatives", "growth", "parallel", "probabilistic"),
 )
 QUICK = ("--smallest", "--rounds", "2")

@@ -57,7 +57,7 @@ def require_rewritable(
     """Raise UnsupportedPython for a version on which the code of functions cannot be rewritten.
     notes: what of a context asks for it."""
     _require(
-        "overlays of operators, and plugins, in ordinary code, ctx(f), are",
+        "plugins in ordinary code, ctx(f), are",
         REWRITABLE,
         version,
         "compile with ctx.jit, declare functions generic, or run on a supported version",

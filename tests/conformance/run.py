@@ -3,6 +3,7 @@
     python tests/conformance/run.py [MODULE ...] [--half unchanged|reached]
 
 The first half compares each test's outcome; the second, how often library functions start.
+With ``--context operators_met:context`` each operator is a target, for types that never come.
 Exits with 1 where a difference is not explained (see explained.py), a run crashed, or too few
 modules are without any difference. Another package than the installed one is tested by putting
 its directory first on PYTHONPATH.
