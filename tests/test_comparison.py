@@ -2,6 +2,7 @@
 
 import math
 import operator
+import queue
 import threading
 import types
 import warnings
@@ -85,13 +86,24 @@ def in_a_thread(function, *args):
 
 
 def test_other_threads_notice_a_patch_and_no_context(library, monkeypatch):
-    def program():
+    def found():
         return library.on_the_module(1.0), in_a_thread(library.on_the_module, 1.0)
 
-    assert ctx(program) == (NEVER, math.e)
+    given, done = queue.Queue(), queue.Queue()
+    thread = threading.Thread(target=lambda: [done.put(f()) for f in iter(given.get, None)])
+    thread.start()
+
+    def elsewhere():
+        given.put(lambda: library.on_the_module(1.0))
+        return done.get()
+
+    # the threads that a program starts are inside, and no others
+    assert ctx(lambda: (*found(), elsewhere())) == (NEVER, NEVER, math.e)
     with monkeypatch.context() as patched:
         patched.setattr(math, "exp", lambda x: NEVER)
-        assert program() == (NEVER, NEVER)
+        assert (*found(), elsewhere()) == (NEVER, NEVER, NEVER)
+    given.put(None)
+    thread.join()
 
 
 def test_an_exception_leaves_a_patch_behind_and_no_context(library):

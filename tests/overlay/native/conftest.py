@@ -1,18 +1,8 @@
-"""Contexts that other tests keep leave their targets to these tests."""
-
-import gc
+"""These tests install and release targets by themselves."""
 
 import pytest
 
-from overlay.python import interception
-
 
 @pytest.fixture(scope="module", autouse=True)
-def no_target_of_a_living_context():
-    gc.collect()
-    held = [record.interception for record in interception._records.values()]
-    for each in held:
-        each.remove()
-    yield
-    for each in held:
-        each.install()
+def _alone(no_target_of_a_living_context):
+    """No context that other tests keep has a target."""

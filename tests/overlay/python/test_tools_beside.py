@@ -31,9 +31,10 @@ import pytest
 from overlay import Context, MethodTable, call_next
 from overlay.python import interception
 
-pytestmark = pytest.mark.skipif(
-    interception.intercept is None, reason="the part in C is not built here"
-)
+pytestmark = [
+    pytest.mark.skipif(interception.intercept is None, reason="the part in C is not built here"),
+    pytest.mark.usefixtures("no_target_of_a_living_context"),
+]
 
 # ---- the program, and the ways in which it runs -------------------------------------------------
 

@@ -15,6 +15,9 @@ import pytest
 from overlay import Context, MethodTable
 from overlay.location import is_ours
 
+# what resolves a first call of a target is seen, whichever context has it
+pytestmark = pytest.mark.usefixtures("no_target_of_a_living_context")
+
 overlays = MethodTable("unseen")
 
 
