@@ -100,7 +100,22 @@ NOT_CHECKED = (
     "primitives.word_conversion",
     "primitives.words",
 )
+
+
+def _quiet(check):
+    """A check of annotations that runs natively: what it calls may be a target."""
+
+    def checks(*args):
+        ours = sys.modules.get("overlay._native.intercept")
+        return check(*args) if ours is None else ours.undispatched(check, *args)
+
+    return checks
+
+
 if os.environ.get("CHECK_ANNOTATIONS"):  # before anything of ours is imported
+    _checks = importlib.import_module("typeguard._functions")
+    for name in [name for name in vars(_checks) if name.startswith("check_")]:
+        setattr(_checks, name, _quiet(getattr(_checks, name)))
     typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
     # names imported under TYPE_CHECKING cannot be looked up at run time
     typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE

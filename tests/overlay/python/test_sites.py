@@ -14,9 +14,10 @@ import pytest
 from overlay import Context, MethodTable, OverlayError, call_next
 from overlay.python import interception, sites
 
-pytestmark = pytest.mark.skipif(
-    interception.intercept is None, reason="the part in C is not built here"
-)
+pytestmark = [
+    pytest.mark.skipif(interception.intercept is None, reason="the part in C is not built here"),
+    pytest.mark.usefixtures("no_target_of_a_living_context"),
+]
 monitoring = sys.monitoring
 INSTRUCTION = monitoring.events.INSTRUCTION
 
@@ -374,19 +375,16 @@ def test_no_tool_is_held_where_no_operator_is_a_target():
     before = [monitoring.get_tool(i) for i in range(6)]
     context, _ = counting(operator.add)
     assert context(summed, 3) == 3
-    if not before.count("overlay"):
-        assert [monitoring.get_tool(i) for i in range(6)].count("overlay") == 1
-        del context
-        gc.collect()
-        assert [monitoring.get_tool(i) for i in range(6)] == before
-        assert sites._tool is None
-        assert not sites._prepared
+    assert [monitoring.get_tool(i) for i in range(6)].count("overlay") == 1
+    del context
+    gc.collect()
+    assert [monitoring.get_tool(i) for i in range(6)] == before
+    assert sites._tool is None
+    assert not sites._prepared
 
 
 def test_where_all_ids_are_taken_the_others_are_told():
     gc.collect()
-    if any(monitoring.get_tool(i) == "overlay" for i in range(6)):
-        pytest.skip("another context has an operator")
     taken = [i for i in (3, 4) if monitoring.get_tool(i) is None]
     for i in taken:
         monitoring.use_tool_id(i, f"tool {i}")
