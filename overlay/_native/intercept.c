@@ -362,6 +362,8 @@ static PyObject *dispatch(Interception *it, PyObject *stack, PyObject *const *ar
     return result;
 }
 
+static int is_called_by_us(void);
+
 static inline PyObject *called(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *stack, *result;
     if (PyContextVar_Get(stack_variable, NULL, &stack) < 0) return NULL;
@@ -379,7 +381,8 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
         if (!told) PyErr_WriteUnraisable(it->always);
         Py_XDECREF(told);
     }
-    int native = stack == Py_None || !it->wanted || undispatched_calls;
+    int native = stack == Py_None || !it->wanted || undispatched_calls
+        || (it->target == (PyObject *)&PyType_Type && is_called_by_us());
     if (watching && stack == Py_None && it->wanted && !undispatched_calls && tell_lost(it) < 0) result = NULL;
     else result = native ? call_native(it, args, nargsf, names)
                                              : dispatch(it, stack, args, nargsf, names);
@@ -1501,7 +1504,7 @@ static PyMethodDef methods[] = {
     {"set_operator", set_operator, METH_VARARGS, "set_operator(number, interception): of an operator, or None."},
     {"keep_tools_of", keep_tools_of, METH_O, "Have no tool forgotten that is told of the instructions of a code object."},
     {"set_sites", set_sites, METH_VARARGS,
-     "set_sites(code, rows): its instructions, as (unit, shape, operator, negated, depth)."},
+     "set_sites(code, rows, ours): its instructions, as (unit, shape, operator, negated, depth)."},
     {"prepare_frames", prepare_frames, METH_NOARGS, "prepare_frames(): prepare the code of all frames of this thread."},
     {"trap", (PyCFunction)(void (*)(void))trap, METH_FASTCALL, "trap(code, offset): before an instruction."},
     {"started", (PyCFunction)(void (*)(void))started, METH_FASTCALL, "started(code, offset, ...): code starts or goes on."},

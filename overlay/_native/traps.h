@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     unsigned long version; /* of what was wanted when this was made */
+    int ours;              /* code of overlay itself, which applies operators natively */
     Py_ssize_t count;
     Site sites[];
 } Sites;
@@ -48,6 +49,14 @@ static inline Sites *sites_of(PyObject *code) {
     void *sites = NULL;
     if (sites_index >= 0) PyUnstable_Code_GetExtra(code, sites_index, &sites);
     return sites;
+}
+
+/* Our code asks values for their types as they are; where it is hot an instruction does that for it. */
+static int is_called_by_us(void) {
+    struct _PyInterpreterFrame *frame = current_frame();
+    PyObject *code = frame ? code_of(frame) : NULL;
+    Sites *sites = code && PyCode_Check(code) ? sites_of(code) : NULL;
+    return sites && sites->ours;
 }
 
 /* ---- Trap: an operand of which the operator calls a method --------------------------------------- */
@@ -252,14 +261,16 @@ static PyObject *prepare_frames(PyObject *module, PyObject *nothing) {
     Py_RETURN_NONE;
 }
 
-/* set_sites(code, rows): rows of (unit, shape, operator, negated, depth) */
+/* set_sites(code, rows, ours): rows of (unit, shape, operator, negated, depth) */
 static PyObject *set_sites(PyObject *module, PyObject *args) {
     PyObject *code, *rows;
-    if (!PyArg_ParseTuple(args, "O!O!:set_sites", &PyCode_Type, &code, &PyList_Type, &rows)) return NULL;
+    int ours;
+    if (!PyArg_ParseTuple(args, "O!O!p:set_sites", &PyCode_Type, &code, &PyList_Type, &rows, &ours)) return NULL;
     Py_ssize_t units = PyList_GET_SIZE(rows) ? Py_SIZE(code) : 0;
     Sites *sites = PyMem_Calloc(1, sizeof(Sites) + units * sizeof(Site));
     if (!sites) return PyErr_NoMemory();
     sites->version = sites_version;
+    sites->ours = ours;
     sites->count = units;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++) {
         int unit, shape, operator, negated, depth;

@@ -132,8 +132,9 @@ def _end() -> None:
 def _prepare(code: CodeType) -> None:
     """Instrument the instructions of a code object that are wanted."""
     with LOCK:
-        rows = [] if is_ours(code.co_filename) else _rows(code)
-        intercept.set_sites(code, rows)
+        ours = is_ours(code.co_filename)
+        rows = [] if ours else _rows(code)
+        intercept.set_sites(code, rows, ours)
         if _tool is None:
             return
         known = id(code) in _prepared

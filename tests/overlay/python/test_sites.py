@@ -11,7 +11,8 @@ import threading
 
 import pytest
 
-from overlay import Context, MethodTable, OverlayError, call_next
+from overlay import Context, MethodTable, OverlayError, call_next, interpreted_values
+from overlay.interpreted_values import is_interpreted
 from overlay.python import interception, sites
 
 pytestmark = [
@@ -400,6 +401,15 @@ def test_where_all_ids_are_taken_the_others_are_told():
     seen.clear()
     assert context(summed, 3) == 3
     assert seen == ["add"] * 3  # nothing is left of the entry that was refused
+
+
+@pytest.mark.parametrize("times", [1, 100])
+def test_our_own_code_asks_for_types_natively(times):
+    table = MethodTable("types")
+    table.overlay(type)(lambda x: "another")
+    asked = type(is_interpreted)(is_interpreted.__code__.replace(), vars(interpreted_values))
+    for _ in range(times):
+        assert Context(table)(lambda x: (type(x), asked(x)), 3) == ("another", False)
 
 
 def test_code_is_the_programs_own():
