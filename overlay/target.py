@@ -53,6 +53,11 @@ INPLACE: dict[int, tuple[Callable[..., Any], str]] = {
     )
 }
 
+# operator.add -> operator.iadd (keyed by identity)
+IN_PLACE_OF: dict[Any, Any] = {
+    id(plain): getattr(operator, dunder.strip("_")) for plain, dunder in INPLACE.values()
+}
+
 
 def canonical(target: Any) -> Any:
     """The object that stands for a target: the function below a class's bound method, else

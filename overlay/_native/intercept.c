@@ -362,7 +362,7 @@ static PyObject *dispatch(Interception *it, PyObject *stack, PyObject *const *ar
     return result;
 }
 
-static int is_called_by_us(void);
+static int is_called_by_us(Interception *it);
 
 static inline PyObject *called(Interception *it, PyObject *const *args, size_t nargsf, PyObject *names) {
     PyObject *stack, *result;
@@ -382,7 +382,7 @@ static inline PyObject *called(Interception *it, PyObject *const *args, size_t n
         Py_XDECREF(told);
     }
     int native = stack == Py_None || !it->wanted || undispatched_calls
-        || (it->target == (PyObject *)&PyType_Type && is_called_by_us());
+        || (it->kind == CLASS && is_called_by_us(it));
     if (watching && stack == Py_None && it->wanted && !undispatched_calls && tell_lost(it) < 0) result = NULL;
     else result = native ? call_native(it, args, nargsf, names)
                                              : dispatch(it, stack, args, nargsf, names);

@@ -51,8 +51,10 @@ static inline Sites *sites_of(PyObject *code) {
     return sites;
 }
 
-/* Our code asks values for their types as they are; where it is hot an instruction does that for it. */
-static int is_called_by_us(void) {
+/* Our code calls type, str and tuple natively: where it is hot, instructions do so for it. */
+static int is_called_by_us(Interception *it) {
+    if (it->target != (PyObject *)&PyType_Type && it->target != (PyObject *)&PyUnicode_Type
+        && it->target != (PyObject *)&PyTuple_Type) return 0;
     struct _PyInterpreterFrame *frame = current_frame();
     PyObject *code = frame ? code_of(frame) : NULL;
     Sites *sites = code && PyCode_Check(code) ? sites_of(code) : NULL;

@@ -35,7 +35,7 @@ from overlay.python.twins import Family, copied
 from overlay.python.unseen import follow_profiler, unobserved
 from overlay.stack import current_stack, entered
 from overlay.table import LOCK, Method
-from overlay.target import INPLACE, key_of_target
+from overlay.target import IN_PLACE_OF, key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Link", "PythonEngine"]
 
-_INPLACE_OF: dict[Any, int] = {id(plain): key for key, (plain, _) in INPLACE.items()}
 _OPERATORS = {id(f): f for f in vars(operator).values() if isinstance(f, types.BuiltinFunctionType)}
 # how often a method must stand in the last frames of a RecursionError to be named in it
 _FRAMES, _REPEATS = 40, 5
@@ -357,7 +356,7 @@ class PythonEngine:
         targets = [target for table in self.tables for target in table.targets()]
         codes = {id(target.__code__) for target in targets if type(target) is FunctionType}
         keys = set(map(key_of_target, targets))
-        inplace = {_INPLACE_OF[key] for key in keys if key in _INPLACE_OF}
+        inplace = {id(IN_PLACE_OF[key]) for key in keys if key in IN_PLACE_OF}
         self.overlaid, self.overlaid_codes = keys | inplace, codes
         self.overlaid_kinds = set(map(id, map(type, targets)))
 

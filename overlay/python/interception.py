@@ -11,7 +11,6 @@ object in each stack: see ``OwnObjects``.
 
 from __future__ import annotations
 
-import operator
 import sys
 import threading
 import weakref
@@ -30,6 +29,7 @@ from overlay.report import Hits, calling_place
 from overlay.stack import Stack, entered
 from overlay.table import LOCK, MethodTable
 from overlay.target import (
+    IN_PLACE_OF,
     INPLACE,
     describe,
     generic_state,
@@ -49,9 +49,6 @@ intercept: Any = _native.intercept
 _FRAMES, _REPEATS = 60, 10
 # Statements call these, without looking at how they are called.
 _INLINED: tuple[Any, ...] = (__import__, __build_class__)
-_INPLACE_OF = {
-    id(plain): getattr(operator, f"i{plain.__name__.strip('_')}") for plain, _ in INPLACE.values()
-}
 
 
 def obstacles(stack: Stack) -> list[tuple[Any, str]]:
@@ -227,8 +224,8 @@ class InterceptingEngine:
         if generic_state(target) is not None:
             return
         key = key_of_target(target)
-        if id(target) in _INPLACE_OF:  # `a += b` where a has no __iadd__
-            self.table_changed(_INPLACE_OF[id(target)])
+        if id(target) in IN_PLACE_OF:  # `a += b` where a has no __iadd__
+            self.table_changed(IN_PLACE_OF[id(target)])
         plain = INPLACE.get(id(target), (target, ""))[0]
         wanted = any(table.has(target) or table.has(plain) for table in self._tables)
         wanted = wanted or id(target) in carrying.OTHERWISE

@@ -7,17 +7,14 @@ are instrumented, by ``sys.monitoring``, with an event that the part in C answer
 
 from __future__ import annotations
 
-import dis
 import functools
-import operator
 import sys
 import weakref
-from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.code.applied import APPLIED, applied
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
 from overlay.location import caller, is_ours
@@ -31,31 +28,9 @@ __all__ = ["NUMBERS", "leave", "want"]
 
 intercept: Any = _native.intercept
 
-# What stands on the stack at an instruction: see traps.h.
-_NOTHING, _INERT, _BINARY, _UNARY, _CONTAINS, _SET, _GET_SLICE, _SET_SLICE = range(8)
-_TRUTH, _IDENTITY, _NEGATION, _INLINED = range(8, 12)
-
-_POSITIVE = 5  # intrinsic function of one argument
-_SUBSCRIPT = 26  # of BINARY_OP, from 3.14 on
 _TOOLS = (4, 3)  # of sys.monitoring: those that are meant for nobody else
 
-_SHAPES: dict[str, tuple[int, Callable[..., Any]]] = {
-    "BINARY_SUBSCR": (_BINARY, operator.getitem),
-    "DELETE_SUBSCR": (_BINARY, operator.delitem),
-    "STORE_SUBSCR": (_SET, operator.setitem),
-    "BINARY_SLICE": (_GET_SLICE, operator.getitem),
-    "STORE_SLICE": (_SET_SLICE, operator.setitem),
-    "CONTAINS_OP": (_CONTAINS, operator.contains),
-    **{name: (_UNARY, function) for name, function in UNARY.items()},
-}
-_BUILTINS: tuple[Any, ...] = (any, all, tuple, list, set)
-_OF_ONE_ARGUMENT: tuple[Any, ...] = (str, type, tuple)
-_APPLIED: list[Any] = [
-    *(*BINARY, *COMPARE.values(), *UNARY.values(), operator.not_, operator.is_, operator.is_not),
-    *(operator.contains, operator.getitem, operator.setitem, operator.delitem),
-    *(*_BUILTINS, str, type, super),
-]
-NUMBERS: dict[int, int] = {id(function): number for number, function in enumerate(_APPLIED)}
+NUMBERS: dict[int, int] = {id(function): number for number, function in enumerate(APPLIED)}
 """By the identity of a target that instructions apply: its number in C."""
 
 _users: dict[int, int] = {}  # by number: how many records want it
@@ -157,7 +132,7 @@ def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
     """The instructions of a code object that are wanted, as the part in C takes them."""
     found = [
         (offset, shape, NUMBERS[id(function)], negated)
-        for offset, shape, function, negated in _applied(code)
+        for offset, shape, function, negated in applied(code)
         if NUMBERS[id(function)] in _users
     ]
     if not found:
@@ -168,42 +143,3 @@ def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
         for offset, shape, number, negated in found
         if sys.version_info >= (3, 14) or offset in known  # the rest is never reached
     ]
-
-
-def _applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
-    """The instructions that apply a target: offset, shape, target, and whether they negate."""
-    before = None
-    for ins in dis.get_instructions(code):
-        name, arg = ins.opname, ins.arg or 0
-        if name in _SHAPES:
-            yield ins.offset, *_SHAPES[name], 0
-        elif name == "BINARY_OP":
-            if arg < len(BINARY):
-                yield ins.offset, _BINARY, BINARY[arg], 0
-            elif arg == _SUBSCRIPT:
-                yield ins.offset, _BINARY, operator.getitem, 0
-        elif name == "COMPARE_OP":
-            yield ins.offset, _BINARY, COMPARE[ins.argval], 0
-        elif name == "CALL_INTRINSIC_1" and arg == _POSITIVE:
-            yield ins.offset, _UNARY, operator.pos, 0
-        elif name == "IS_OP":
-            if before is not None and before.opname == "LOAD_COMMON_CONSTANT":
-                builtin: Any = before.argval
-                if any(builtin is one for one in _BUILTINS):
-                    yield ins.offset, _INLINED, builtin, 0
-            else:
-                yield ins.offset, _IDENTITY, operator.is_not if arg else operator.is_, arg
-        elif name == "UNARY_NOT":
-            if sys.version_info < (3, 13):
-                yield ins.offset, _TRUTH, operator.not_, 0
-            elif before is not None and before.opname == "TO_BOOL":
-                yield before.offset, _TRUTH, operator.not_, 0
-            else:
-                yield ins.offset, _NEGATION, operator.not_, 0
-        elif name == "CALL" and arg == 1:
-            for builtin in _OF_ONE_ARGUMENT:
-                if NUMBERS[id(builtin)] in _users:
-                    yield ins.offset, _INERT, builtin, 0
-        elif name == "LOAD_SUPER_ATTR":
-            yield ins.offset, _INERT, super, 0
-        before = ins

@@ -21,7 +21,7 @@ class Finding:
 
 @dataclass
 class Result:
-    """What became of one module in one half. flaky: tests that differ between native runs.
+    """The outcome of one module in one half. flaky: tests that differ between native runs.
     natively: how often each function started in further native runs."""
 
     module: str

@@ -1,4 +1,4 @@
-"""What tests of the Python engine ask for."""
+"""Fixtures of the tests of the Python engine."""
 
 import gc
 

@@ -4,16 +4,20 @@ import asyncio
 import gc
 import marshal
 import operator
+import os
+import pathlib
 import pickle
 import subprocess
 import sys
 import threading
+import types
 
 import pytest
 
-from overlay import Context, MethodTable, OverlayError, call_next, interpreted_values
-from overlay.interpreted_values import is_interpreted
+from overlay import Context, MethodTable, OverlayError, call_next
+from overlay.code.applied import applied
 from overlay.python import interception, sites
+from overlay.python.verify import depths
 
 pytestmark = [
     pytest.mark.skipif(interception.intercept is None, reason="the part in C is not built here"),
@@ -404,12 +408,34 @@ def test_where_all_ids_are_taken_the_others_are_told():
 
 
 @pytest.mark.parametrize("times", [1, 100])
-def test_our_own_code_asks_for_types_natively(times):
-    table = MethodTable("types")
-    table.overlay(type)(lambda x: "another")
-    asked = type(is_interpreted)(is_interpreted.__code__.replace(), vars(interpreted_values))
+@pytest.mark.parametrize("builtin", [type, str, tuple])
+def test_our_own_code_calls_natively_what_instructions_call_where_it_is_hot(builtin, times):
+    table = MethodTable("builtins")
+    table.overlay(builtin)(lambda x: "another")
+    space = {"builtin": builtin}
+    exec(compile("def ours(x): return builtin(x)", sites.__file__, "exec"), space)
+    given = (1, 2)
     for _ in range(times):
-        assert Context(table)(lambda x: (type(x), asked(x)), 3) == ("another", False)
+        found = Context(table)(lambda x: (builtin(x), space["ours"](x)), given)
+        assert found == ("another", builtin(given))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="frames tell where their stack ends")
+def test_the_depth_of_the_stack_is_known_in_all_code_of_the_standard_library():
+    walked = 0
+    for path in sorted(pathlib.Path(os.__file__).parent.glob("[a-z]*.py")):
+        for code in codes_of(compile(path.read_bytes(), str(path), "exec", dont_inherit=True)):
+            known = depths(code)
+            for offset, *_ in applied(code):
+                walked += offset in known
+    assert walked > 20_000
+
+
+def codes_of(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
 
 
 def test_code_is_the_programs_own():
