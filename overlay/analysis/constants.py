@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.python.values import Known, attribute_of, global_value
+from overlay.code.values import Known, attribute_of, global_value
 from overlay.target import attributes_of, mro_of
 
 __all__ = [

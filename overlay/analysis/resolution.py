@@ -10,12 +10,12 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from overlay.analysis.lattice import Domain
+from overlay.analysis.static_dispatch import choose
+from overlay.code.values import UNKNOWN, Known, OfType, Value
 from overlay.context import Context, call_next, current_context, nonoverlay, recurse
 from overlay.dispatch import by_types, reachable, resolve
 from overlay.location import is_ours
 from overlay.plum_methods import is_function, resolved
-from overlay.python.static_dispatch import choose
-from overlay.python.values import UNKNOWN, Known, OfType, Value
 from overlay.table import Method, MethodTable
 from overlay.target import as_positional, generic_state, signature_of, type_attribute
 

@@ -8,15 +8,16 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from overlay.code import results
+from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
 from overlay.context import Context, current_context, nonoverlay, wrapped_in
 from overlay.jitted import is_dispatcher
 from overlay.location import is_ours
-from overlay.python import plum_functions, results
+from overlay.python import plum_functions
 from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE
 from overlay.python.entries import Args, Entry, Link
 from overlay.python.leaving import Started, described, rule_of
 from overlay.python.outcome import Outcome, with_first
-from overlay.python.values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
 from overlay.target import BUILTINS, describe, generic_state, key_of_target, type_attribute
 
 if TYPE_CHECKING:

@@ -16,18 +16,11 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
-from overlay.code.versions import require_readable
-from overlay.context import Context, call_next
-from overlay.python import results
-from overlay.python.base_calls import BaseCalls
-from overlay.python.callees import DESCRIPTORS
-from overlay.python.engines import can_intercept
-from overlay.python.entries import Args, Entries, Entry, Key, Link
-from overlay.python.events import Call, Event, Implicit, Operation
-from overlay.python.outcome import Outcome, with_first
-from overlay.python.reading import Reading
-from overlay.python.static_dispatch import Choice, choose
-from overlay.python.values import (
+from overlay.analysis.static_dispatch import Choice, choose
+from overlay.code import results
+from overlay.code.events import Call, Event, Implicit, Operation
+from overlay.code.reading import Reading
+from overlay.code.values import (
     UNKNOWN,
     Attribute,
     Bound,
@@ -39,6 +32,13 @@ from overlay.python.values import (
     join,
     type_of,
 )
+from overlay.code.versions import require_readable
+from overlay.context import Context, call_next
+from overlay.python.base_calls import BaseCalls
+from overlay.python.callees import DESCRIPTORS
+from overlay.python.engines import can_intercept
+from overlay.python.entries import Args, Entries, Entry, Key, Link
+from overlay.python.outcome import Outcome, with_first
 from overlay.stack import Stack
 from overlay.target import (
     BUILTINS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from overlay.python.values import (
+from overlay.code.values import (
     UNKNOWN,
     Bound,
     Known,

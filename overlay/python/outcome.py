@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from overlay.code.values import UNKNOWN, Value
 from overlay.python.entries import Args, Entry
-from overlay.python.values import UNKNOWN, Value
 
 if TYPE_CHECKING:
     from overlay.table import Method

@@ -1,24 +1,16 @@
 """``ctx.explain``: what each call resolves to, found by reading the code."""
 
-import dis
 import functools
 import json
 import math
 import operator
-import statistics
 import sys
 import threading
-import types
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, call_next, generic, nonoverlay
-from overlay.python.events import Call
-from overlay.python.reading import Reading
-from overlay.python.values import UNKNOWN, Known, type_of
 from overlay.stack import Stack
 
 table = MethodTable("approx")
@@ -455,63 +447,6 @@ def test_an_unknown_status_is_refused():
         ctx.explain(helper).sites("resolve")
 
 
-# ---- laws ---------------------------------------------------------------------------------
-
-# in one of several instructions, or in one
-ENTERS_BLOCKS = ("BEFORE_WITH", "LOAD_SPECIAL")
-
-
-def code_of(module):
-    pending = [module.__loader__.get_code(module.__name__)]
-    while pending:
-        code = pending.pop()
-        yield code
-        pending += [const for const in code.co_consts if isinstance(const, types.CodeType)]
-
-
-@pytest.mark.parametrize("module", [json.decoder, functools, statistics, threading, dis])
-def test_every_call_instruction_that_can_be_reached_is_an_event(module):
-    """At the places of the source where an instruction calls, an event was read."""
-    total = 0
-    for code in code_of(module):
-        reading = Reading(code, vars(module), {}, {}, lambda event: UNKNOWN)
-        seen = {event.at.lineno for event in reading.events.values()}
-        calls = {
-            ins.positions.lineno
-            for ins in dis.get_instructions(code)
-            if ins.opname in ("CALL", "CALL_KW", "CALL_FUNCTION_EX") and ins.argval is not None
-        }
-        withs = {
-            ins.positions.lineno
-            for ins in dis.get_instructions(code)
-            if ins.opname in ("LOAD_SUPER_ATTR", *ENTERS_BLOCKS) or ins.argval == "super"
-        }
-        missing = calls - seen - withs
-        assert not missing, f"{code.co_name}: no event at lines {missing}"
-        total += len(calls)
-    assert total > 50
-
-
-def test_the_end_of_a_block_is_no_call_of_the_program():
-    """Whatever is unpacked and matched inside it."""
-
-    def matches(manager, value):
-        with manager:
-            match value:
-                case []:
-                    return 0
-                case [[first], *_] | {"first": first}:
-                    return helper(first)
-            () = value
-        return 1
-
-    reading = Reading(matches.__code__, globals(), {}, {}, lambda event: UNKNOWN)
-    callees = [e.callee for e in reading.events.values() if isinstance(e, Call)]
-    assert len(callees) == 1
-    assert isinstance(callees[0], Known)
-    assert callees[0].object is helper
-
-
 def test_what_a_class_body_has_from_the_function_around_it_is_found():
     def outer(x: float):
         chosen = math.sin
@@ -524,16 +459,6 @@ def test_what_a_class_body_has_from_the_function_around_it_is_found():
     assert found(outer)["chosen(x)"] == "resolved"
 
 
-def test_a_handler_in_a_class_body_sees_what_was_stored_before_the_error():
-    source = "class Inner:\n    f = g\n    try:\n        f = h\n    except E:\n        f()\n"
-    namespace = {"g": math.sin, "h": math.cos, "E": ValueError}
-    code = compile(source, "inner", "exec").co_consts[0]
-    reading = Reading(code, namespace, {}, {}, lambda event: UNKNOWN)
-    (call,) = [e for e in reading.events.values() if isinstance(e, Call)]
-    assert type_of(call.callee) is type(math.sin)
-    assert not isinstance(call.callee, Known)
-
-
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters")
 def test_a_function_with_type_parameters_is_entered():
     namespace = {"math": math}
@@ -544,36 +469,3 @@ def test_a_function_with_type_parameters_is_entered():
     )
     (site,) = ctx.explain(namespace["outer"]).sites("resolved")
     assert site.target == "math.sin"
-
-
-VALUES = st.sampled_from([1, True, 2.5, 1j, "a", b"a", None, [1], (1,), {}])
-OPERATORS = st.sampled_from(
-    [
-        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
-        *(operator.mod, operator.pow, operator.and_, operator.lshift, operator.lt, operator.eq),
-        *(operator.contains, operator.getitem, operator.is_),
-    ]
-)
-
-
-@given(OPERATORS, VALUES, VALUES)
-def test_the_type_of_an_operators_result_is_what_it_says(function, a, b):
-    from overlay.python.results import of_operator
-
-    try:
-        result = function(a, b)
-    except (TypeError, ZeroDivisionError, IndexError, KeyError):
-        return
-    assert of_operator(function, [type(a), type(b)]) in (None, type(result))
-
-
-@given(st.sampled_from([f for f in vars(math).values() if callable(f)]), st.floats(0.1, 0.9))
-def test_the_type_of_a_functions_result_is_what_it_says(function, x):
-    from overlay.python.results import of_function
-
-    for args in ((x,), (x, x), (3,), (3, 2)):
-        try:
-            result = function(*args)
-        except (TypeError, ValueError):
-            continue
-        assert of_function(function, [type(a) for a in args]) in (None, type(result))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from overlay.analysis import blocks, instructions
-from overlay.code import decoding, py314
+from overlay.code import decoding, py314, reading
 from overlay.code.decoding import (
     Instruction,
     decoded,
@@ -24,7 +24,6 @@ from overlay.code.decoding import (
 )
 from overlay.code.effects import FINAL, follow, jumped
 from overlay.code.listing import JUMPS, Listing
-from overlay.python import reading
 
 MODULES = [
     "abc",

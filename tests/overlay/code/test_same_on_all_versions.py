@@ -14,9 +14,9 @@ import read_programs
 
 from overlay.analysis.body import Apply, Constant, Copy, Make
 from overlay.analysis.reading import body_of
-from overlay.python import reading
-from overlay.python.events import Call, Implicit, Operation
-from overlay.python.values import UNKNOWN, Attribute, Bound, Known, Made
+from overlay.code import reading
+from overlay.code.events import Call, Implicit, Operation
+from overlay.code.values import UNKNOWN, Attribute, Bound, Known, Made
 
 KEPT = Path(__file__).with_name("found_in_programs.txt")
 PROGRAMS = [

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any
 
+from overlay.code.values import Known, Value, type_of
 from overlay.dispatch import Call, reachable, resolve
 from overlay.errors import AmbiguousMethod
-from overlay.python.values import Known, Value, type_of
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.table import Method, MethodTable
 from overlay.target import INPLACE, type_attribute

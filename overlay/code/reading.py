@@ -22,10 +22,10 @@ from overlay.code.decoding import (
     take_call,
 )
 from overlay.code.effects import follow
+from overlay.code.events import Call, Event, Implicit, Operation
 from overlay.code.listing import Listing
-from overlay.python.events import Call, Event, Implicit, Operation
-from overlay.python.paths import Paths, State
-from overlay.python.values import (
+from overlay.code.paths import Paths, State
+from overlay.code.values import (
     EXIT,
     NULL,
     UNKNOWN,
