@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any
 
 from overlay.errors import AmbiguousMethod, MethodNotFound
 from overlay.interpreted_values import has_underlying, underlying
 from overlay.signature import NO_VARARGS, plum_signature, shown_hint
-from overlay.target import generic_state
+from overlay.target import generic_state, type_attribute
 
-__all__ = ["chosen", "converted", "is_function", "is_result", "methods_of", "resolved"]
+__all__ = [
+    "chosen",
+    "converted",
+    "is_function",
+    "is_plum_function",
+    "is_result",
+    "methods_of",
+    "plum_function_below",
+    "resolved",
+]
 
 
 def is_function(value: Any) -> bool:
@@ -20,6 +30,21 @@ def is_function(value: Any) -> bool:
     return plum is not None and (
         issubclass(type(value), plum.Function) or generic_state(value) is not None
     )
+
+
+def is_plum_function(value: Any) -> bool:
+    """Whether it is a generic function of plum itself: of no class below, and none of ours."""
+    plum = sys.modules.get("plum")
+    return plum is not None and type(value) is plum.Function
+
+
+def plum_function_below(method: MethodType) -> Any | None:
+    """The generic function below ``obj.method`` where a class's method is a plum function."""
+    inner = method.__func__
+    if type(inner).__module__ != "plum._function" or type(inner).__name__ != "_BoundFunction":
+        return None
+    found = type_attribute(type(method.__self__), inner.__name__)
+    return found if is_plum_function(found) else None
 
 
 def methods_of(function: Any) -> tuple[Any, ...]:

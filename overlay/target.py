@@ -5,6 +5,7 @@ A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import re
@@ -18,7 +19,9 @@ from overlay.location import caller, home_of, name_of
 
 __all__ = [
     "BUILTINS",
+    "DESCRIPTORS",
     "INPLACE",
+    "LRU_CACHE",
     "as_positional",
     "attributes_of",
     "bound_to_object",
@@ -38,6 +41,13 @@ __all__ = [
 GENERIC = "__overlay_generic__"
 # Builtin functions, and methods bound to an object; some have a class of their own.
 BUILTINS: tuple[Any, ...] = (types.BuiltinFunctionType, type(re.compile("").match))
+# Functions in C as the class that defines them holds them.
+DESCRIPTORS: tuple[Any, ...] = (
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+LRU_CACHE: Any = type(functools.lru_cache(len))
 POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 # operator.iadd -> operator.add, and so on: what `a += b` falls back to where a has no __iadd__

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["CACHES", "EXTENDED_ARG", "JUMPS", "Listing", "Region"]
+__all__ = ["CACHES", "COMPREHENSIONS", "EXTENDED_ARG", "JUMPS", "Listing", "Region"]
 
 EXTENDED_ARG = dis.opmap["EXTENDED_ARG"]
 _COUNTS: Any = getattr(opcode, "_inline_cache_entries")  # noqa: B009 (a list, or by name)
@@ -28,6 +28,8 @@ JUMPS = frozenset(
     if op < 256 and not opcode.opname[op].endswith("END_ASYNC_FOR")
 )
 BACKWARD = frozenset(op for op in JUMPS if "BACKWARD" in opcode.opname[op])
+# Names of code that is run where it stands, by the code around it.
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 class Region(NamedTuple):

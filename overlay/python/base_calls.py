@@ -9,16 +9,24 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code import results
+from overlay.code.callbacks import CALLBACKS
 from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
 from overlay.context import Context, current_context, nonoverlay, wrapped_in
 from overlay.jitted import is_dispatcher
 from overlay.location import is_ours
-from overlay.python import plum_functions
-from overlay.python.callees import CALLBACKS, DESCRIPTORS, LRU_CACHE
+from overlay.plum_methods import is_plum_function
 from overlay.python.entries import Args, Entry, Link
 from overlay.python.leaving import Started, described, rule_of
 from overlay.python.outcome import Outcome, with_first
-from overlay.target import BUILTINS, describe, generic_state, key_of_target, type_attribute
+from overlay.target import (
+    BUILTINS,
+    DESCRIPTORS,
+    LRU_CACHE,
+    describe,
+    generic_state,
+    key_of_target,
+    type_attribute,
+)
 
 if TYPE_CHECKING:
     from overlay.python.call_graph import CallGraph
@@ -54,7 +62,7 @@ class BaseCalls:
             return self.graph.of_object(callee.__func__, args, names, link)
         if kind is Context:
             return Outcome(repr(callee), "base", note="enters another context")
-        if plum_functions.is_function(callee):
+        if is_plum_function(callee):
             return self._of_plum(callee, args, names)
         if is_dispatcher(callee):
             return self.graph.of_object(callee.py_func, args, names, link)

@@ -9,11 +9,11 @@ from types import CodeType, MethodType
 from typing import Any
 
 from overlay.code.events import Call, Event
+from overlay.code.listing import COMPREHENSIONS
 from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, declared_types
 from overlay.context import Context
 from overlay.explain import Function, Place, Site
 from overlay.python.call_graph import CallGraph, builds_class
-from overlay.python.emit.writer import COMPREHENSIONS
 from overlay.python.entries import Entry, Key, Link
 from overlay.python.leaving import is_its_own
 from overlay.python.outcome import Outcome

@@ -6,20 +6,15 @@ program runs. What is kept is kept under ``id`` together with the object itself.
 
 from __future__ import annotations
 
-import bisect
 import contextvars
 import functools
-import itertools
 import operator
-import re
 import sys
 import weakref
 from collections.abc import Callable
 from types import (
-    ClassMethodDescriptorType,
     CodeType,
     FunctionType,
-    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -27,10 +22,12 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overlay.code.callbacks import CALLBACKS
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.context import Context, call_next, current_context, current_stack, recurse, wrapped_in
 from overlay.jitted import is_dispatcher, is_kernel
 from overlay.location import is_ours
+from overlay.plum_methods import is_plum_function, plum_function_below
 from overlay.python import dynamic_code, plum_functions
 from overlay.python.around import with_around
 from overlay.python.construction import TYPE_CALL, constructor
@@ -41,44 +38,24 @@ from overlay.python.site import Keep
 from overlay.python.twins import Family, copied
 from overlay.python.unseen import unobserved, unseen
 from overlay.table import LOCK
-from overlay.target import BUILTINS, key_of_target, module_of, type_attribute
+from overlay.target import (
+    BUILTINS,
+    DESCRIPTORS,
+    LRU_CACHE,
+    key_of_target,
+    module_of,
+    type_attribute,
+)
 
 if TYPE_CHECKING:
     from overlay.python.engine import Link, PythonEngine
 
-__all__ = ["LRU_CACHE", "Callees", "Found"]
+__all__ = ["Callees", "Found"]
 
-LRU_CACHE: Any = type(functools.lru_cache(len))
 RUN: Any = contextvars.Context.run
 PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
 # What a class or module may hold in place of a function that was decorated.
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
-DESCRIPTORS = (MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType)
-
-_BISECT, _SIDES = ("bisect", "insort"), ("left", "right")
-# C functions that call some of their arguments: by position, and by name.
-_CALLERS: list[tuple[Any, tuple[int, ...], tuple[str, ...]]] = [
-    (map, (0,), ()),
-    (filter, (0,), ()),
-    (functools.reduce, (0,), ()),
-    (functools.cmp_to_key, (0,), ("mycmp",)),
-    (operator.call, (0,), ()),
-    (sorted, (), ("key",)),
-    (min, (), ("key",)),
-    (max, (), ("key",)),
-    (list.sort, (), ("key",)),
-    (itertools.accumulate, (1,), ("func",)),
-    (itertools.dropwhile, (0,), ()),
-    (itertools.filterfalse, (0,), ()),
-    (itertools.groupby, (1,), ("key",)),
-    (itertools.starmap, (0,), ()),
-    (itertools.takewhile, (0,), ()),
-    (re.Pattern.sub, (1,), ("repl",)),
-    (re.Pattern.subn, (1,), ("repl",)),
-    *((getattr(bisect, f"{f}_{side}"), (), ("key",)) for f in _BISECT for side in _SIDES),
-]
-CALLBACKS = {id(caller[0]): caller for caller in _CALLERS}
-
 
 _ITSELF = object()
 _LENT = "__overlay_kept__"
@@ -265,7 +242,7 @@ class Callees:
     def _bound(self, method: MethodType) -> Any:
         function = method.__func__
         if type(function) is not FunctionType:
-            plum_function = plum_functions.of_bound(method)
+            plum_function = plum_function_below(method)
             if plum_function is not None:
                 return MethodType(self[plum_function], method.__self__)
         mapped = self.find(function).form(None)
@@ -318,7 +295,7 @@ class Callees:
             return self[callee.__func__], Keep.NO
         if kind is Context:
             return functools.partial(self.engine.enter_inner, callee), Keep.NO
-        if plum_functions.is_function(callee):
+        if is_plum_function(callee):
             return plum_functions.Resolved(callee, self), Keep.YES
         if is_dispatcher(callee):
             return self.engine.compiled(callee), Keep.YES

@@ -23,7 +23,7 @@ from overlay.errors import OverlayError
 from overlay.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.location import shown
 from overlay.plugin import asks_at_calls, refuse_stages, surrounds
-from overlay.python.callees import LRU_CACHE, Callees, Passing
+from overlay.python.callees import Callees, Passing
 from overlay.python.dispatcher import Dispatcher
 from overlay.python.emit import emitter
 from overlay.python.entering import entering
@@ -35,7 +35,7 @@ from overlay.python.twins import Family, copied
 from overlay.python.unseen import follow_profiler, unobserved
 from overlay.stack import current_stack, entered
 from overlay.table import LOCK, Method
-from overlay.target import IN_PLACE_OF, key_of_target
+from overlay.target import IN_PLACE_OF, LRU_CACHE, key_of_target
 
 if TYPE_CHECKING:
     from overlay.compiled.calls import Body

@@ -24,6 +24,7 @@ from types import (
 )
 from typing import TYPE_CHECKING, Any
 
+from overlay.code.callbacks import CALLBACKS
 from overlay.errors import OverlayError
 from overlay.location import is_ours, location_of, name_of, shown
 from overlay.python.unseen import unseen
@@ -172,8 +173,6 @@ def rule_of(callee: Any) -> Rule:
             return NOTHING if descriptor is None else rule_of(descriptor)
     elif kind not in _DESCRIPTORS and not issubclass(kind, type):
         return NOTHING
-    from overlay.python.callees import CALLBACKS
-
     known, rule = _rules.get(id(callee), (None, NOTHING))
     if known is callee:
         return rule

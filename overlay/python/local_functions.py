@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
 
+from overlay.code.listing import COMPREHENSIONS
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.python.emit.writer import COMPREHENSIONS, OP, Writer
+from overlay.python.emit.writer import OP, Writer
 
 __all__ = ["LocalFunction", "local_functions"]
 

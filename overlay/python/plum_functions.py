@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
@@ -16,7 +15,7 @@ from overlay.python.emit.writer import OP
 from overlay.python.forms import with_forms
 from overlay.python.unseen import unseen
 from overlay.stack import current_stack
-from overlay.target import generic_state, type_attribute
+from overlay.target import generic_state
 from overlay.views import View
 
 if TYPE_CHECKING:
@@ -24,22 +23,7 @@ if TYPE_CHECKING:
     from overlay.python.callees import Callees
     from overlay.table import Method, MethodTable
 
-__all__ = ["Resolved", "base_of_generic", "generic_in", "is_function", "of_bound"]
-
-
-def is_function(callee: Any) -> bool:
-    """Whether it is a plum generic function."""
-    plum = sys.modules.get("plum")
-    return plum is not None and type(callee) is plum.Function
-
-
-def of_bound(method: MethodType) -> Any | None:
-    """The generic function below ``obj.method`` where a class's method is a plum function."""
-    inner = method.__func__
-    if type(inner).__module__ != "plum._function" or type(inner).__name__ != "_BoundFunction":
-        return None
-    found = type_attribute(type(method.__self__), inner.__name__)
-    return found if is_function(found) else None
+__all__ = ["Resolved", "base_of_generic", "generic_in"]
 
 
 class Resolved:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from overlay.code.listing import Listing
+from overlay.code.listing import COMPREHENSIONS, Listing
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import assemble
 from overlay.python.emit import Emitter
-from overlay.python.emit.writer import COMPREHENSIONS, OPTIMIZED, Writer
+from overlay.python.emit.writer import OPTIMIZED, Writer
 from overlay.python.local_functions import local_functions
 
 __all__ = ["Rewriter", "runs_in_place"]

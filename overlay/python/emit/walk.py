@@ -9,10 +9,10 @@ from types import CodeType, ModuleType
 from typing import Any, ClassVar
 
 from overlay.code.effects import FINAL, follow, jumped
-from overlay.code.listing import Region
+from overlay.code.listing import COMPREHENSIONS, Region
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.emit.sequences import Sequences
-from overlay.python.emit.writer import COMPREHENSIONS, OP, Stack, Writer, getattr_static, lookup
+from overlay.python.emit.writer import OP, Stack, Writer, getattr_static, lookup
 
 __all__ = ["READS", "Walk"]
 

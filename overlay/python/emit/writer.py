@@ -13,7 +13,6 @@ from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.python.assembly import Edits, Item
 
 __all__ = [
-    "COMPREHENSIONS",
     "OP",
     "OPTIMIZED",
     "Stack",
@@ -25,7 +24,6 @@ __all__ = [
 
 OP = dis.opmap
 OPTIMIZED = 0x1
-COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 # What is known of a stack slot: the kind of instruction that pushed it, its index, and more.
 Tag = tuple[str, int, Any]
