@@ -25,7 +25,7 @@ from overlay.terminal import (
 )
 
 if TYPE_CHECKING:
-    from overlay.explain import Site
+    from overlay.inspect.explain import Site
     from overlay.program import Program
 
 __all__ = ["main"]

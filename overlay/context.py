@@ -25,7 +25,7 @@ from overlay.wrapping import Wrapped, wrapped_in
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
-    from overlay.explain import Explanation
+    from overlay.inspect.explain import Explanation
     from overlay.jitted import Compiled
     from overlay.report import Record, Report
 
@@ -315,7 +315,7 @@ class Context:
         types: of the arguments; from f's annotations where none are given. depth: how many
         calls deep to look, None for all. Nothing of the program runs.
         """
-        from overlay.explain import explain
+        from overlay.inspect.explain import explain
 
         return explain(self, f, *types, depth=depth)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.explain import Explanation, Function, Site
+from overlay.inspect.explain import Explanation, Function, Site
 from overlay.markup import Html, badge, code, element, folded, grid, joined, place, plain, row, view
 from overlay.report import Report
 from overlay.shadowing import Layer, layers

@@ -34,10 +34,10 @@ from overlay.code.values import (
 )
 from overlay.code.versions import require_readable
 from overlay.context import Context, call_next
-from overlay.python.base_calls import BaseCalls
+from overlay.inspect.base_calls import BaseCalls
+from overlay.inspect.entries import Args, Entries, Entry, Key, Link
+from overlay.inspect.outcome import Outcome, with_first
 from overlay.python.engines import can_intercept
-from overlay.python.entries import Args, Entries, Entry, Key, Link
-from overlay.python.outcome import Outcome, with_first
 from overlay.stack import Stack
 from overlay.target import (
     BUILTINS,

@@ -12,12 +12,12 @@ from overlay.code import results
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
 from overlay.context import Context, current_context, nonoverlay, wrapped_in
+from overlay.inspect.entries import Args, Entry, Link
+from overlay.inspect.outcome import Outcome, with_first
 from overlay.jitted import is_dispatcher
 from overlay.location import is_ours
 from overlay.plum_methods import is_plum_function
-from overlay.python.entries import Args, Entry, Link
 from overlay.python.leaving import Started, described, rule_of
-from overlay.python.outcome import Outcome, with_first
 from overlay.target import (
     BUILTINS,
     DESCRIPTORS,
@@ -29,7 +29,7 @@ from overlay.target import (
 )
 
 if TYPE_CHECKING:
-    from overlay.python.call_graph import CallGraph
+    from overlay.inspect.call_graph import CallGraph
 
 __all__ = ["BaseCalls"]
 

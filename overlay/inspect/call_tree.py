@@ -12,11 +12,11 @@ from overlay.code.events import Call, Event
 from overlay.code.listing import COMPREHENSIONS
 from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, declared_types
 from overlay.context import Context
-from overlay.explain import Function, Place, Site
-from overlay.python.call_graph import CallGraph, builds_class
-from overlay.python.entries import Entry, Key, Link
+from overlay.inspect.call_graph import CallGraph, builds_class
+from overlay.inspect.entries import Entry, Key, Link
+from overlay.inspect.explain import Function, Place, Site
+from overlay.inspect.outcome import Outcome
 from overlay.python.leaving import is_its_own
-from overlay.python.outcome import Outcome
 from overlay.target import describe, signature_of
 
 __all__ = ["CallTree"]

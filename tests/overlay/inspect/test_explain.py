@@ -85,7 +85,7 @@ def test_a_call_resolves_by_the_types_given():
     (site,) = ctx.explain(program, float).sites("resolved")
     assert site.text == "math.sin(x)"
     assert site.methods == table.methods(math.sin)
-    assert str(site.place).startswith("tests/overlay/test_explain.py:")
+    assert str(site.place).startswith("tests/overlay/inspect/test_explain.py:")
     assert site.place.line == program.__code__.co_firstlineno + 1
     assert not ctx.explain(program, int).sites("resolved")
     assert found(program, int) == {"math.sin(x)": "base"}
@@ -428,7 +428,7 @@ def test_it_reads_as_a_tree():
     first = program.__code__.co_firstlineno
     lines = str(ctx.explain(program, float)).splitlines()
     name = "test_it_reads_as_a_tree.<locals>.program"
-    here = "tests/overlay/test_explain.py"
+    here = "tests/overlay/inspect/test_explain.py"
     method = f"math.sin(float)   {here}:{sin.__code__.co_firstlineno}"
     assert lines == [
         "<Context approx>",

@@ -205,7 +205,7 @@ def explain(
     deep to look, None for all. Nothing of the program runs. Raises UnsupportedPython on a
     Python version whose bytecode is not known.
     """
-    from overlay.python.call_tree import CallTree
+    from overlay.inspect.call_tree import CallTree
 
     for table in context.tables:
         table.settle()

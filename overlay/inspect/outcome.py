@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from overlay.code.values import UNKNOWN, Value
-from overlay.python.entries import Args, Entry
+from overlay.inspect.entries import Args, Entry
 
 if TYPE_CHECKING:
     from overlay.table import Method

@@ -1,0 +1,1 @@
+"""Looking at a program in a context before it runs: what each call resolves to."""
