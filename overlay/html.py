@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["of_context", "of_explanation", "of_report", "of_table"]
 
 _SITES = 1000
-_COLOURS = {"resolved": "blue", "possible": "orange", "leaves": "red", "undetermined": "orange"}
+_COLOURS = {"resolved": "blue", "possible": "orange", "undetermined": "orange"}
 
 # ---- tables and contexts ------------------------------------------------------------------
 

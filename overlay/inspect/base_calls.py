@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code import results
@@ -17,14 +17,12 @@ from overlay.inspect.outcome import Outcome, with_first
 from overlay.jitted import is_dispatcher
 from overlay.location import is_ours
 from overlay.plum_methods import is_plum_function
-from overlay.python.leaving import Started, described, rule_of
 from overlay.target import (
     BUILTINS,
     DESCRIPTORS,
     LRU_CACHE,
     describe,
     generic_state,
-    key_of_target,
     type_attribute,
 )
 
@@ -78,10 +76,7 @@ class BaseCalls:
             note = "" if joined is None else f"runs in {joined[0]!r}"
             return Outcome(describe(function), "base", note=note)
         entry = self.graph.entries.of_function(function, args, names, None)
-        handed = self._handed(function, args, names)
-        return Outcome(
-            describe(function), "base", self.graph.result_of(entry), entries=(entry,), handed=handed
-        )
+        return Outcome(describe(function), "base", self.graph.result_of(entry), entries=(entry,))
 
     def _of_native(self, callee: Any, args: Args, names: tuple[str, ...]) -> Outcome:
         note = "runs code that is made at run time" if callee in (exec, eval) else ""
@@ -93,7 +88,6 @@ class BaseCalls:
             UNKNOWN if kind is None else OfType(kind),
             note=note,
             entries=self._called_back(callee, args, names),
-            handed=self._handed(callee, args, names),
         )
 
     def _of_class(self, cls: Any, args: Args, names: tuple[str, ...]) -> Outcome:
@@ -113,9 +107,7 @@ class BaseCalls:
             entries.append(enter(init, with_first(made, args), names, None))
         if cls is type:
             made = UNKNOWN
-        of_init = type(init) is FunctionType
-        handed = self._handed(init if of_init else cls, args, names, bound=of_init)
-        return Outcome(describe(cls), "base", made, entries=tuple(entries), handed=handed)
+        return Outcome(describe(cls), "base", made, entries=tuple(entries))
 
     def of_instance(
         self, kind: type, instance: Value, args: Args, names: tuple[str, ...], link: Link | None
@@ -146,7 +138,7 @@ class BaseCalls:
     # ---- callables that are handed over ----
 
     def _called_back(self, callee: Any, args: Args, names: tuple[str, ...]) -> tuple[Entry, ...]:
-        """The functions that a C function calls inside the context."""
+        """The functions among its arguments that a C function calls."""
         found = CALLBACKS.get(id(callee))
         if found is None or args is None:
             return ()
@@ -162,29 +154,6 @@ class BaseCalls:
     def _by_place(args: Sequence[Value], names: tuple[str, ...]) -> dict[int | str, Value]:
         count = len(args) - len(names)
         return {**dict(enumerate(args[:count])), **dict(zip(names, args[count:], strict=True))}
-
-    def _handed(
-        self, callee: Any, args: Args, names: tuple[str, ...], *, bound: bool = False
-    ) -> tuple[tuple[Value, str], ...]:
-        """The functions among the arguments that are called outside the context, and by what;
-        ``bound``: the arguments are without the object itself."""
-        rule = rule_of(callee)
-        if args is None or isinstance(rule, Started):  # what an object holds is not known
-            return ()
-        count = len(args) - len(names)
-        given = dict(zip(names, args[count:], strict=True))
-        picked = rule.pick(args[:count], given, bound)
-        return tuple((v, described(callee)) for v in picked if self._runs_outside(v))
-
-    def _runs_outside(self, value: Value) -> bool:
-        if isinstance(value, (Made, Bound)):
-            return True
-        if not isinstance(value, Known):
-            return False
-        thing = value.object
-        if type(thing) is FunctionType:
-            return not is_ours(thing.__code__.co_filename)
-        return key_of_target(thing) in self.graph.overlaid or type(thing) in (MethodType, LRU_CACHE)
 
 
 def _is_function(value: Value) -> bool:

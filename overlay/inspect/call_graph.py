@@ -37,8 +37,6 @@ from overlay.context import Context, call_next
 from overlay.inspect.base_calls import BaseCalls
 from overlay.inspect.entries import Args, Entries, Entry, Key, Link
 from overlay.inspect.outcome import Outcome, with_first
-from overlay.python.engines import can_intercept
-from overlay.stack import Stack
 from overlay.target import (
     BUILTINS,
     DESCRIPTORS,
@@ -70,8 +68,6 @@ class CallGraph:
     def __init__(self, context: Context) -> None:
         require_readable()
         self.tables = tuple(reversed(context.tables))
-        # whether functions that the interpreter calls by itself see the tables
-        self.enters_implicit = can_intercept(Stack(context))
         self.overlaid = {key_of_target(t) for table in self.tables for t in table.targets()}
         self.overlaid |= {
             key for key, (plain, _) in INPLACE.items() if key_of_target(plain) in self.overlaid
@@ -219,7 +215,7 @@ class CallGraph:
         if isinstance(event, Operation):
             return self._of_operation(event)
         if isinstance(event, Implicit):
-            return self._of_implicit(event.function, event.args)
+            return self.of_object(event.function, event.args, (), None)
         if not isinstance(event, Call):
             raise TypeError(f"not an event: {event!r}")
         if builds_class(event):
@@ -239,7 +235,7 @@ class CallGraph:
             return found
         dunder = self._dunder(function, args)
         if dunder is not None:
-            return self._of_implicit(dunder, args)
+            return self.of_object(dunder, args, (), None)
         return Outcome("", "", UNKNOWN if kind is None else OfType(kind))
 
     @staticmethod
@@ -254,13 +250,6 @@ class CallGraph:
             if type(found) is FunctionType:
                 return found
         return None
-
-    def _of_implicit(self, function: Callable[..., Any], args: Sequence[Value]) -> Outcome:
-        if self.enters_implicit:
-            return self.of_object(function, args, (), None)
-        declared = declared_types(function)
-        result = OfType(declared["return"]) if "return" in declared else UNKNOWN
-        return Outcome(describe(function), "implicit", result)
 
 
 # ---- small parts --------------------------------------------------------------------------

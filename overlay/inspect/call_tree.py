@@ -10,13 +10,12 @@ from typing import Any
 
 from overlay.code.events import Call, Event
 from overlay.code.listing import COMPREHENSIONS
-from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, declared_types
+from overlay.code.values import UNKNOWN, Known, Made, OfType, Value, declared_types
 from overlay.context import Context
 from overlay.inspect.call_graph import CallGraph, builds_class
 from overlay.inspect.entries import Entry, Key, Link
 from overlay.inspect.explain import Function, Place, Site
 from overlay.inspect.outcome import Outcome
-from overlay.python.leaving import is_its_own
 from overlay.target import describe, signature_of
 
 __all__ = ["CallTree"]
@@ -100,7 +99,7 @@ class CallTree:
             key = event.at, outcome.target, outcome.status
             if outcome.status and key not in seen:
                 seen.add(key)
-                drafts += _drafts_of(event, outcome, entry)
+                drafts.append(_draft(event, outcome, entry))
         return drafts
 
     def _in_place(self, event: Event, link: Link | None) -> Entry | None:
@@ -157,33 +156,13 @@ def _site(draft: Draft, functions: tuple[Function, ...]) -> Site:
     )
 
 
-def _drafts_of(event: Event, outcome: Outcome, entry: Entry) -> list[Draft]:
+def _draft(event: Event, outcome: Outcome, entry: Entry) -> Draft:
     at, code = event.at, entry.code
     place = Place(code.co_filename, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset)
-    drafts = [Draft(outcome, place.text or f"{outcome.target}(...)", place)]
-    for value, to in outcome.handed:
-        if not _is_handed_by_its_own(value, entry):
-            name = _name_of_value(value)
-            note = f"handed to {to}, which calls it with no overlay"
-            drafts.append(Draft(Outcome(name, "leaves", note=note), name, place))
-    return drafts
+    return Draft(outcome, place.text or f"{outcome.target}(...)", place)
 
 
 # ---- small parts --------------------------------------------------------------------------
-
-
-def _is_handed_by_its_own(value: Value, entry: Entry) -> bool:
-    package = str(entry.namespace.get("__name__")).partition(".")[0]
-    inner = value.function if isinstance(value, Bound) else value
-    return isinstance(inner, Known) and is_its_own(package, inner.object)
-
-
-def _name_of_value(value: Value) -> str:
-    if isinstance(value, Bound):
-        return _name_of_value(value.function)
-    if isinstance(value, Made):
-        return value.code.co_qualname
-    return describe(value.object) if isinstance(value, Known) else "?"
 
 
 def _position(event: Event) -> tuple[int, ...]:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "Function", "Site", "explain"]
 
-STATUSES = ("resolved", "base", "possible", "undetermined", "implicit", "leaves")
+STATUSES = ("resolved", "base", "possible", "undetermined")
 _LONGEST = 60
-_TOLD = ("resolved", "possible", "leaves")
+_TOLD = ("resolved", "possible")
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ class Site:
     text: the call as written; where the source is not there, the callee's name. target: the
     callee's name. status: ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies;
     ``"possible"``: one of ``methods`` or the base, by types that are known only at run time;
-    ``"undetermined"``: the callee is chosen at run time; ``"implicit"``: the interpreter
-    calls it by itself, and it runs with no overlay, in a context with plugins;
-    ``"leaves"``: it is handed to what calls it later or in C, and is not followed; in a context
-    with plugins it runs with no overlay.
+    ``"undetermined"``: the callee is chosen at run time.
     note: what else is to be said. functions: those that the call enters.
     """
 
@@ -88,9 +85,7 @@ class Site:
             return f"-> {self.methods[0]!r}"
         if self.status == "possible":
             return "possible: " + "; ".join(map(repr, self.methods))
-        if self.status == "implicit":
-            return "called by the interpreter, with no overlay: the context has plugins"
-        return "leaves the context" if self.status == "leaves" else self.status
+        return self.status
 
 
 @dataclass(frozen=True)

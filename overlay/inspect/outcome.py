@@ -16,8 +16,7 @@ __all__ = ["Outcome", "with_first"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call comes to. entries: the code that it enters. handed: the functions
-    that it hands over to be called outside the context, and to what."""
+    """What a call comes to. entries: the code that it enters."""
 
     target: str
     status: str
@@ -25,7 +24,6 @@ class Outcome:
     methods: tuple[Method, ...] = ()
     note: str = ""
     entries: tuple[Entry, ...] = ()
-    handed: tuple[tuple[Value, str], ...] = ()
 
 
 def with_first(first: Value, args: Args) -> Args:
