@@ -245,32 +245,20 @@ class Context:
         outer = stack_in_force.get()
         stack = self._alone if outer is None else outer.push(self)
         engine = stack.python
-        if not engine.pins:
-            return self._run_rewritten(outer, stack, f, args, kwargs)
         if engine.modules != len(sys.modules):
             engine.settle()
         try:
-            result = engine.run(stack, stack.key, f, *args, **kwargs)
-        except RecursionError as error:
-            engine.explain_recursion(error)
-            raise
-        return engine.pinned(result, stack) if type(result) in GOES_ON else result
-
-    def _run_rewritten(
-        self, outer: Stack | None, stack: Stack, f: Any, args: Any, kwargs: dict[str, Any]
-    ) -> Any:
-        engine = stack.python
-        token, key = stack_in_force.set(stack), key_in_force.set(stack.key)
-        try:
-            return engine.enter(f)(*args, **kwargs)
+            if not stack.plugins:
+                result = engine.run(stack, stack.key, f, *args, **kwargs)
+            else:
+                result = engine.run(stack, stack.key, engine.enter(f), *args, **kwargs)
         except RecursionError as error:
             engine.explain_recursion(error)
             raise
         finally:
-            stack_in_force.reset(token)
-            key_in_force.reset(key)
             if outer is None:
                 engine.leave()
+        return engine.pinned(result, stack) if type(result) in GOES_ON else result
 
     __enter__ = blocks.enter
     __exit__ = blocks.leave

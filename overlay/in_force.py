@@ -15,6 +15,7 @@ __all__ = [
     "be_inside",
     "key_in_force",
     "leave_outside",
+    "natively",
     "outside",
     "put_in_force",
     "stack_in_force",
@@ -45,11 +46,19 @@ def outside(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         key_in_force.reset(key)
 
 
+def _call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Where targets are not intercepted."""
+    return function(*args, **kwargs)
+
+
 def _nothing(_: Any) -> None:
     """Where targets are not intercepted."""
 
 
 _intercept = _native.intercept
+# natively(function, *args, **kwargs): call it; no call that it makes is dispatched, or one of the
+# program's. The stack stays in force.
+natively: Callable[..., Any] = _intercept.undispatched if _intercept else _call
 # leave_outside(more): so many calls more of this thread are meant to have no stack in force: what
 # they call is not lost.
 leave_outside: Callable[[int], None] = _intercept.leave_outside if _intercept else _nothing

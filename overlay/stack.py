@@ -6,7 +6,15 @@ import weakref
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from overlay.in_force import be_inside, key_in_force, leave_outside, put_in_force, stack_in_force
+from overlay import _native
+from overlay.in_force import (
+    be_inside,
+    key_in_force,
+    leave_outside,
+    natively,
+    put_in_force,
+    stack_in_force,
+)
 from overlay.plugin import Plugin, composed
 from overlay.report import Hits
 from overlay.table import LOCK, MethodTable
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
     from overlay.context import Context
     from overlay.generics import Generic
     from overlay.python.entering import Entering
+    from overlay.python.plugin_calls import PluginCalls
     from overlay.report import Record
 
 __all__ = [
@@ -56,7 +65,8 @@ class Stack:
         if plugins is None and outer is not None and outer.plugins:
             self.plugins = composed(outer.plugins, context.plugins)
         self.interpretation: Any = None if outer is None else outer.interpretation
-        self.key = object()
+        self.key: Any = object() if _native.intercept is None else _native.intercept.Key()
+        self.calls: PluginCalls | None = None  # what plugins put in the place of callees
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
         self.block_inside = False
@@ -72,6 +82,7 @@ class Stack:
                     weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
                 found = View(generic, self.tables)
                 found.hits = Hits(self.records)
+                found.stack = weakref.ref(self)
                 self._views[id(generic)] = found
                 generic.remember(self.key, found)
         return found
@@ -161,12 +172,14 @@ class Stack:
     def push(self, context: Context) -> Stack:
         """These tables with those of one more context inside; entering the innermost again
         changes nothing."""
-        if context is self.context:
-            return self
+        return self if context is self.context else natively(self._push, context)
+
+    def _push(self, context: Context) -> Stack:
         # Held by the inner context and, weakly, by this stack: gone when either is gone.
         stack = context.stacks.get(self)
         if stack is None:
             stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
+        _ = stack.python  # while nothing is dispatched
         return stack
 
 

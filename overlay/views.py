@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,9 @@ from overlay.target import as_positional, key_of_target, type_attribute
 
 if TYPE_CHECKING:
     from overlay.generics import Generic
+    from overlay.python.plugin_calls import PluginCalls
     from overlay.report import Hits
+    from overlay.stack import Stack
 
 __all__ = [
     "MADE_FOR_PLACE",
@@ -79,6 +82,7 @@ class View(Place):
         self.more: Memo = {}
         self.version = 0
         self.hits: Hits | None = None
+        self.stack: weakref.ref[Stack] | None = None
         self._kind: tuple[int, str] | None = None
         self._copies: dict[int, tuple[Any, Any]] = {}
         with LOCK:
@@ -155,13 +159,27 @@ class View(Place):
         copy = self._copies.get(id(function))
         if copy is None or copy[0] is not function:
             below = View(self.generic, self.tables, (*self.after, method))
-            below.hits = self.hits
-            copy = self._copies[id(function)] = function, belonging(function, below)
+            below.hits, below.stack = self.hits, self.stack
+            run, calls = belonging(function, below), self._calls
+            if calls is not None:
+                run = calls.of_method(function, run, below)
+            copy = self._copies[id(function)] = function, run
         return method.adapted(copy[1], function, len(args))
 
     def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a base method's function."""
-        return function
+        """What to call for a base method's function, or a target's own code."""
+        calls = self._calls
+        if calls is None:
+            return function
+        if function is self.generic.native:
+            return calls.of_base(self.generic.function, function)
+        return calls.stand_in(function) if type(function) is FunctionType else function
+
+    @property
+    def _calls(self) -> PluginCalls | None:
+        """What plugins put in the place of callees."""
+        stack = None if self.stack is None else self.stack()
+        return None if stack is None else stack.calls
 
     def base(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]

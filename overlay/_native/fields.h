@@ -73,11 +73,15 @@ typedef _PyStackRef *StackEnd;
 static inline StackEnd stack_end(struct _PyInterpreterFrame *frame, PyCodeObject *code, int depth) {
     return frame->stackpointer;
 }
-static inline PyObject *on_stack(StackEnd end, int from_end) { return PyStackRef_AsPyObjectBorrow(end[-from_end]); }
-/* Put a new reference in a place, and give the one that was there. */
+/* Borrowed; NULL where the place is empty. */
+static inline PyObject *on_stack(StackEnd end, int from_end) {
+    return PyStackRef_IsNull(end[-from_end]) ? NULL : PyStackRef_AsPyObjectBorrow(end[-from_end]);
+}
+/* Put a new reference in a place, or NULL, and give the one that was there. */
 static inline PyObject *exchange_on_stack(StackEnd end, int from_end, PyObject *value) {
-    PyObject *before = PyStackRef_AsPyObjectSteal(end[-from_end]); /* a new reference, where it was borrowed */
-    end[-from_end] = PyStackRef_FromPyObjectSteal(value);
+    _PyStackRef held = end[-from_end]; /* where it was borrowed, a new reference is given */
+    PyObject *before = PyStackRef_IsNull(held) ? NULL : PyStackRef_AsPyObjectSteal(held);
+    end[-from_end] = value ? PyStackRef_FromPyObjectSteal(value) : PyStackRef_NULL;
     return before;
 }
 #else
@@ -109,14 +113,21 @@ static inline int keep_tools(PyCodeObject *code) {
     return 0;
 }
 
-/* 3.12 to 3.15: while a callback of sys.monitoring runs, no events are told; what is called from one as
- * the program's own code sees them. */
+/* 3.12 to 3.15: while a callback of sys.monitoring runs (tracing is not 0), no events are told. Set it, or
+ * leave it as it is for -1; what it was. */
 static inline int see_events(int tracing) {
     PyThreadState *thread = PyThreadState_Get();
     int before = thread->tracing;
-    thread->tracing = tracing;
+    if (tracing >= 0) thread->tracing = tracing;
     return before;
 }
+
+/* 3.12 to 3.15: import statements call what `builtins` has as __import__, unless it is this: they import
+ * by themselves. */
+static inline PyObject **usual_import(void) { return &PyInterpreterState_Get()->imports.import_func; }
+
+/* 3.12: of the two places for a callee and its receiver, the empty one comes first; later last. */
+#define EMPTY_FIRST (PY_VERSION_HEX < 0x030d0000)
 
 #if PY_VERSION_HEX < 0x030e0000
 /* 3.12 and 3.13 count levels of C calls, whatever room the stack has. */

@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct Interception {
     PyObject_HEAD
-    PyObject *target;
+    PyObject *target; /* first: it is found by this */
     PyObject *record; /* the object that Python keeps of the target */
     Kind kind;
     int installed; /* calls come here */
@@ -71,54 +71,74 @@ typedef struct Interception {
 
 static PyObject *stack_variable, *key_variable, *resolver, *own_cache;
 
-/* ---- which interception a target has ---------------------------------------------------------- */
+/* ---- objects by what they stand for ------------------------------------------------------------- */
 
-static Interception **slots; /* open addressing; a power of two, at most half full */
-static size_t capacity, used;
+/* Each begins with the object that it stands for, which it holds; the table holds it. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *of;
+} StandsFor;
 
-static inline size_t slot_of(PyObject *target) {
-    size_t i = ((uintptr_t)target >> 4) * 0x9E3779B97F4A7C15u >> 20;
-    for (i &= capacity - 1; slots[i] && slots[i]->target != target; i = (i + 1) & (capacity - 1)) {}
+typedef struct {
+    StandsFor **slots; /* open addressing; a power of two, at most half full */
+    size_t capacity, used;
+} Table;
+
+static Table intercepted; /* Interceptions by their targets */
+
+static inline size_t slot_of(const Table *table, PyObject *of) {
+    size_t i = ((uintptr_t)of >> 4) * 0x9E3779B97F4A7C15u >> 20, mask = table->capacity - 1;
+    for (i &= mask; table->slots[i] && table->slots[i]->of != of; i = (i + 1) & mask) {}
     return i;
 }
 
-static inline Interception *found(PyObject *target) {
-    return capacity ? slots[slot_of(target)] : NULL;
+static inline void *in_table(const Table *table, PyObject *of) {
+    return table->capacity ? table->slots[slot_of(table, of)] : NULL;
 }
 
-static int add(Interception *it) {
-    if (2 * (used + 1) > capacity) {
-        size_t old = capacity, larger = capacity ? 2 * capacity : 64;
-        Interception **before = slots, **after = PyMem_Calloc(larger, sizeof *after);
+static inline Interception *found(PyObject *target) { return in_table(&intercepted, target); }
+
+static int add(Table *table, void *it) {
+    if (2 * (table->used + 1) > table->capacity) {
+        size_t old = table->capacity, larger = old ? 2 * old : 64;
+        StandsFor **before = table->slots, **after = PyMem_Calloc(larger, sizeof *after);
         if (!after) {
             PyErr_NoMemory();
             return -1;
         }
-        slots = after;
-        capacity = larger;
+        table->slots = after;
+        table->capacity = larger;
         for (size_t i = 0; i < old; i++) {
-            if (before[i]) slots[slot_of(before[i]->target)] = before[i];
+            if (before[i]) table->slots[slot_of(table, before[i]->of)] = before[i];
         }
         PyMem_Free(before);
     }
-    slots[slot_of(it->target)] = (Interception *)Py_NewRef(it);
-    used++;
+    table->slots[slot_of(table, ((StandsFor *)it)->of)] = (StandsFor *)Py_NewRef((PyObject *)it);
+    table->used++;
     return 0;
 }
 
-/* Take it out, and move those up that stand behind it because of it. */
-static void take_out(Interception *it) {
-    size_t hole = slot_of(it->target), i = hole;
-    slots[hole] = NULL;
-    used--;
+/* Take one that is there out, and move those up that stand behind it because of it. */
+static void take_out(Table *table, PyObject *of) {
+    size_t hole = slot_of(table, of), i = hole, mask = table->capacity - 1;
+    StandsFor *it = table->slots[hole];
+    table->slots[hole] = NULL;
+    table->used--;
     for (;;) {
-        i = (i + 1) & (capacity - 1);
-        Interception *other = slots[i];
+        i = (i + 1) & mask;
+        StandsFor *other = table->slots[i];
         if (!other) break;
-        slots[i] = NULL;
-        slots[slot_of(other->target)] = other;
+        table->slots[i] = NULL;
+        table->slots[slot_of(table, other->of)] = other;
     }
     Py_DECREF(it);
+}
+
+static void take_all_out(Table *table) {
+    Table old = *table; /* what goes may run code that comes here again */
+    memset(table, 0, sizeof *table);
+    for (size_t i = 0; i < old.capacity; i++) Py_XDECREF(old.slots[i]);
+    PyMem_Free(old.slots);
 }
 
 /* ---- what arguments resolve to ---------------------------------------------------------------- */
@@ -250,25 +270,54 @@ static _Thread_local int undispatched_calls;
 /* How many calls of this thread are under way that are meant to have no stack in force. */
 static _Thread_local int calls_outside;
 
-/* Call a function with a stack in force. */
-static PyObject *call_in(PyObject *stack, PyObject *key, PyObject *function, PyObject *const *args, size_t nargsf,
-                         PyObject *names) {
-    PyObject *result = NULL;
-    int undispatched = undispatched_calls;
+/* How events of sys.monitoring are kept from tools where the plugin's function was called that is under
+ * way; -1 where none is. */
+static _Thread_local int told_outside = -1;
+
+typedef struct {
+    int undispatched, told;
+    PyObject *stack_token, *key_token;
+} InForce;
+
+/* From here on a stack is in force, and what is called is the program's. 0, or -1 with an error. */
+static int begin_in(InForce *in, PyObject *stack, PyObject *key) {
+    PyObject *now;
+    *in = (InForce){.undispatched = undispatched_calls};
+    in->told = see_events(in->undispatched ? told_outside : -1);
     undispatched_calls = 0;
-    PyObject *stack_token = PyContextVar_Set(stack_variable, stack);
-    PyObject *key_token = stack_token ? PyContextVar_Set(key_variable, key) : NULL;
-    if (key_token) result = PyObject_Vectorcall(function, args, nargsf, names);
+    if (PyContextVar_Get(key_variable, NULL, &now) < 0) return -1;
+    if (now != key || key == Py_None) {
+        if (!(in->stack_token = PyContextVar_Set(stack_variable, stack))) goto failed;
+        if (!(in->key_token = PyContextVar_Set(key_variable, key))) goto failed;
+    }
+    Py_DECREF(now);
+    return 0;
+failed:
+    Py_DECREF(now);
+    return -1;
+}
+
+static PyObject *end_in(InForce *in, PyObject *result) {
     PyObject *error = PyErr_GetRaisedException();
-    if ((key_token && PyContextVar_Reset(key_variable, key_token) < 0)
-        || (stack_token && PyContextVar_Reset(stack_variable, stack_token) < 0)) {
+    see_events(in->told);
+    undispatched_calls = in->undispatched;
+    if ((in->key_token && PyContextVar_Reset(key_variable, in->key_token) < 0)
+        || (in->stack_token && PyContextVar_Reset(stack_variable, in->stack_token) < 0)) {
         Py_CLEAR(result);
     }
     if (error) PyErr_SetRaisedException(error);
-    Py_XDECREF(key_token);
-    Py_XDECREF(stack_token);
-    undispatched_calls = undispatched;
+    Py_CLEAR(in->key_token);
+    Py_CLEAR(in->stack_token);
     return result;
+}
+
+/* Call a function with a stack in force. */
+static PyObject *call_in(PyObject *stack, PyObject *key, PyObject *function, PyObject *const *args, size_t nargsf,
+                         PyObject *names) {
+    InForce in;
+    PyObject *result = NULL;
+    if (begin_in(&in, stack, key) == 0) result = PyObject_Vectorcall(function, args, nargsf, names);
+    return end_in(&in, result);
 }
 
 static PyObject *call_undispatched(PyObject *function, PyObject *const *args, size_t nargsf, PyObject *names) {
@@ -674,17 +723,19 @@ static vectorcallfunc *vectorcall_slot(PyObject *target) {
     return (vectorcallfunc *)((char *)target + offset);
 }
 
-/* What the class of a target has as __call__, borrowed; NULL where it has none. */
-static PyObject *call_of_its_class(PyObject *target) {
-    PyObject *mro = Py_TYPE(target)->tp_mro;
+/* What a class has under a name, borrowed; NULL where it has nothing. */
+static PyObject *of_class(PyTypeObject *cls, const char *name) {
+    PyObject *mro = cls->tp_mro;
     for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
         PyObject *attributes = PyType_GetDict((PyTypeObject *)PyTuple_GET_ITEM(mro, i));
-        PyObject *call = attributes ? PyDict_GetItemString(attributes, "__call__") : NULL;
+        PyObject *held = attributes ? PyDict_GetItemString(attributes, name) : NULL;
         Py_XDECREF(attributes);
-        if (call) return call;
+        if (held) return held;
     }
     return NULL;
 }
+
+static PyObject *call_of_its_class(PyObject *target) { return of_class(Py_TYPE(target), "__call__"); }
 
 static int find_kind(PyObject *target, Kind *kind) {
     const char *why = "objects of its class cannot be";
@@ -717,7 +768,16 @@ static int set_special(PyObject *target, int installed) {
     struct callable_cache *cache = special_callables();
     PyObject *names[] = {cache->isinstance, cache->len, cache->list_append};
     PyObject **fields[] = {&cache->isinstance, &cache->len, &cache->list_append};
-    static PyObject *hidden[3];
+    static PyObject *hidden[3], *importing;
+    if (PyCFunction_Check(target) && !strcmp(((PyCFunctionObject *)target)->m_ml->ml_name, "__import__")) {
+        if (installed && *usual_import() == target) { /* import statements call it, too */
+            importing = target;
+            *usual_import() = Py_NewRef(Py_None);
+        } else if (!installed && importing == target) {
+            Py_SETREF(*usual_import(), importing);
+            importing = NULL;
+        }
+    }
     for (int i = 0; i < 3; i++) {
         if (installed && names[i] == target) {
             hidden[i] = target;
@@ -755,7 +815,7 @@ static int hold_receiver(Interception *it) {
     Interception *holder = found(function);
     if (holder) Py_INCREF(holder);
     else if (!(holder = new_interception(function, Py_None, FUNCTION))) return -1;
-    else if (add(holder) < 0 || put_in(holder) < 0) {
+    else if (add(&intercepted, holder) < 0 || put_in(holder) < 0) {
         Py_DECREF(holder);
         return -1;
     }
@@ -867,7 +927,7 @@ static void take_back(Interception *it) {
         it->holder = NULL;
         if (!--holder->receivers && !holder->wanted) {
             take_back(holder);
-            take_out(holder);
+            take_out(&intercepted, holder->target);
         }
         Py_DECREF(holder);
         break;
@@ -908,9 +968,9 @@ static PyObject *install(Interception *it, PyObject *nothing) {
     if (other && other != it) return PyErr_Format(PyExc_ValueError, "%R is intercepted already", it->target);
     if (!resolver) return PyErr_Format(PyExc_RuntimeError, "set_up_engine() has not been called");
     if (!other) {
-        if (add(it) < 0) return NULL;
+        if (add(&intercepted, it) < 0) return NULL;
         if (put_in(it) < 0) {
-            take_out(it);
+            take_out(&intercepted, it->target);
             return NULL;
         }
     }
@@ -923,7 +983,7 @@ static PyObject *remove_it(Interception *it, PyObject *nothing) {
     forget_all(&it->memo);
     if (it->installed && !it->receivers) {
         take_back(it);
-        take_out(it);
+        take_out(&intercepted, it->target);
     }
     Py_RETURN_NONE;
 }
@@ -1116,8 +1176,9 @@ static PyObject *set_up_call_next(PyObject *module, PyObject *args) {
 
 typedef struct {
     PyObject_HEAD
+    PyObject *function;
     vectorcallfunc vectorcall;
-    PyObject *function, *stack, *key;
+    PyObject *stack, *key;
 } Carried;
 
 static PyTypeObject Carried_Type;
@@ -1231,6 +1292,7 @@ static PyTypeObject Noting_Type = {
     .tp_members = carried_members,
 };
 
+#include "around.h"
 #include "traps.h"
 
 /* run(stack, key, function, *args, **kwargs): call it with a stack in force. */
@@ -1246,6 +1308,12 @@ static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, 
 static PyObject *undispatched(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     if (count < 1) return PyErr_Format(PyExc_TypeError, "undispatched() takes a function");
     return call_undispatched(args[0], args + 1, count - 1, names);
+}
+
+/* quietly(function, *args, **kwargs) */
+static PyObject *quietly(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    if (count < 1) return PyErr_Format(PyExc_TypeError, "quietly() takes a function");
+    return call_quietly(args[0], args + 1, count - 1, names);
 }
 
 static PyObject *be_inside(PyObject *module, PyObject *stack) {
@@ -1414,7 +1482,7 @@ static PyTypeObject *class_of_namespace(PyObject *namespace) {
 }
 
 static int class_changed(PyDict_WatchEvent event, PyObject *dict, PyObject *key, PyObject *value) {
-    if ((event != PyDict_EVENT_ADDED && event != PyDict_EVENT_MODIFIED) || !value || !used) return 0;
+    if ((event != PyDict_EVENT_ADDED && event != PyDict_EVENT_MODIFIED) || !value || !intercepted.used) return 0;
     if (PyUnicode_Check(key)) {
         int met_one = meet(NULL, key, value);
         if (met_one <= 0) return met_one;
@@ -1473,7 +1541,7 @@ static PyObject *interception_of(PyObject *module, PyObject *target) {
     return Py_NewRef(it ? (PyObject *)it : Py_None);
 }
 
-static PyObject *installed(PyObject *module, PyObject *nothing) { return PyLong_FromSize_t(used); }
+static PyObject *installed(PyObject *module, PyObject *nothing) { return PyLong_FromSize_t(intercepted.used); }
 
 static PyMethodDef methods[] = {
     {"set_up", set_up, METH_VARARGS, "set_up(stack, key): the context variables."},
@@ -1484,6 +1552,8 @@ static PyMethodDef methods[] = {
      "run(stack, key, function, *args, **kwargs): call the function with a stack in force."},
     {"undispatched", (PyCFunction)(void (*)(void))undispatched, METH_FASTCALL | METH_KEYWORDS,
      "undispatched(function, *args, **kwargs): call the function; no call that it makes is dispatched."},
+    {"quietly", (PyCFunction)(void (*)(void))quietly, METH_FASTCALL | METH_KEYWORDS,
+     "quietly(function, *args, **kwargs): as undispatched(), and no tool is told of what it does."},
     {"watch", watch, METH_O, "watch(more): how many stacks more ask for calls that are lost."},
     {"be_inside", be_inside, METH_O, "be_inside(stack): the thread is inside a stack; what it was inside before."},
     {"leave_outside", leave_outside, METH_O, "leave_outside(more): how many calls more are meant to have no stack."},
@@ -1504,7 +1574,7 @@ static PyMethodDef methods[] = {
     {"set_operator", set_operator, METH_VARARGS, "set_operator(number, interception): of an operator, or None."},
     {"keep_tools_of", keep_tools_of, METH_O, "Have no tool forgotten that is told of the instructions of a code object."},
     {"set_sites", set_sites, METH_VARARGS,
-     "set_sites(code, rows, ours): its instructions, as (unit, shape, operator, negated, depth)."},
+     "set_sites(code, rows, ours): its instructions, as (unit, shape, operator, argument, depth)."},
     {"prepare_frames", prepare_frames, METH_NOARGS, "prepare_frames(): prepare the code of all frames of this thread."},
     {"trap", (PyCFunction)(void (*)(void))trap, METH_FASTCALL, "trap(code, offset): before an instruction."},
     {"started", (PyCFunction)(void (*)(void))started, METH_FASTCALL, "started(code, offset, ...): code starts or goes on."},
@@ -1519,6 +1589,11 @@ static int execute(PyObject *module) {
     if (PyType_Ready(&Interception_Type) < 0 || PyType_Ready(&Carried_Type) < 0) return -1;
     if (PyType_Ready(&Place_Type) < 0 || PyModule_AddObjectRef(module, "Place", (PyObject *)&Place_Type) < 0) return -1;
     if (PyModule_AddObjectRef(module, "Carried", (PyObject *)&Carried_Type) < 0) return -1;
+    Shown_Type.tp_base = &PyCFunction_Type;
+    if (PyType_Ready(&Around_Type) < 0 || PyType_Ready(&Shown_Type) < 0) return -1;
+    if (PyType_Ready(&Key_Type) < 0 || PyModule_AddObjectRef(module, "Key", (PyObject *)&Key_Type) < 0) return -1;
+    if (PyType_Ready(&Callees_Type) < 0 || PyModule_AddObjectRef(module, "Callees", (PyObject *)&Callees_Type) < 0) return -1;
+    if (PyType_Ready(&Run_Type) < 0 || PyModule_AddObjectRef(module, "Run", (PyObject *)&Run_Type) < 0) return -1;
     return PyModule_AddObjectRef(module, "Interception", (PyObject *)&Interception_Type);
 }
 

@@ -1,10 +1,11 @@
-/* Instructions that are no calls: operators, and what the interpreter enters by itself.
+/* What is done before instructions: those that apply operators, and in a stack with plugins calls.
  *
  * Code that starts or goes on in a stack has the instructions that are wanted instrumented, by the
  * public `sys.monitoring`: the interpreter calls `trap` before it runs one of them, and then runs it as
  * it is in the code, unspecialised. Where an operand's types have a method, `trap` puts a Trap in the
  * place of the operand on the stack of the frame. The instruction then applies its operator to the Trap,
- * which calls the method. No code is changed, no frame is moved, and the stack gets no deeper.
+ * which calls the method. Before a call, what the plugins put around it takes the place of the callee (around.h).
+ * No code is changed, no frame is moved, and the stack gets no deeper.
  */
 #include "fields.h"
 
@@ -19,15 +20,20 @@ enum {
     GET_SLICE, /* stop, start, container */
     SET_SLICE, /* stop, start, container, value */
     TRUTH,     /* operand, whose truth is asked for and then negated */
-    IDENTITY,  /* right, left; the argument of the instruction negates */
+    IDENTITY,  /* right, left; the instruction may negate */
     NEGATION,  /* a bool */
     INLINED,   /* a builtin, and what the program has by its name: alike, the call is inlined */
+    TEXT,      /* operand, of which a text is made; or it is below a specification */
+    FORMATTED, /* specification, operand */
+    CALL,      /* arguments, and below them a callee and its receiver, of which one place may be empty */
+    CALL_ALL,  /* arguments as a tuple and a dict, and below them a callee */
 };
 
 /* Of one code object, by the unit in which an instruction lies. */
 typedef struct {
-    unsigned char shape, operator, negated;
+    unsigned char shape, operator;
     unsigned short depth; /* of the stack before it, which 3.12 and 3.13 do not write down */
+    unsigned argument;    /* whether it negates; of a call, how far from the end the lowest place is */
 } Site;
 
 typedef struct {
@@ -101,6 +107,14 @@ static int apply_set(PyObject *trap, PyObject *key, PyObject *value) {
     return result ? 0 : -1;
 }
 
+/* __format__ of the operand that is here, with a specification where there is one */
+static PyObject *format_trap(PyObject *trap, PyObject *specification) {
+    int is_empty = PyUnicode_Check(specification) && !PyUnicode_GET_LENGTH(specification);
+    return apply((Trap *)trap, is_empty ? NULL : specification, NULL);
+}
+
+static PyMethodDef trap_methods[] = {{"__format__", format_trap, METH_O, NULL}, {NULL}};
+
 static int traverse_trap(Trap *trap, visitproc visit, void *arg) {
     Py_VISIT(trap->it);
     Py_VISIT(trap->operand);
@@ -139,6 +153,9 @@ static PyTypeObject Trap_Type = {
     .tp_as_mapping = &trap_mapping,
     .tp_as_sequence = &trap_sequence,
     .tp_richcompare = apply_comparison,
+    .tp_str = apply_unary,
+    .tp_repr = apply_unary,
+    .tp_methods = trap_methods,
 };
 
 static int plant(Interception *it, StackEnd end, int from_end) {
@@ -163,21 +180,51 @@ static int decide(Interception *it, Site site, StackEnd end, PyObject *const *op
         Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(truth ? Py_False : Py_True)));
     } else {
         Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(Py_True)));
-        Py_DECREF(exchange_on_stack(end, 2, Py_NewRef(truth != site.negated ? Py_True : Py_False)));
+        Py_DECREF(exchange_on_stack(end, 2, Py_NewRef(truth != (int)site.argument ? Py_True : Py_False)));
     }
+    return 0;
+}
+
+/* Before a call, put what stands for the callee in its place. 0, or -1 with an error. */
+static int meet_call(Site site, Callees *callees, StackEnd end) {
+    int place = site.argument, beside = place - 1; /* of the callee, and of its receiver */
+    if (site.shape == CALL && EMPTY_FIRST && !on_stack(end, place)) place = beside, beside = 0;
+    if (site.shape == CALL_ALL) beside = 0;
+    PyObject *callee = on_stack(end, place), *receiver = beside ? on_stack(end, beside) : NULL;
+    PyObject *other = stand_in(callees, callee);
+    if (!other) return -1;
+    if (receiver && Py_IS_TYPE(other, &Shown_Type) && Py_IS_TYPE(callee, &PyMethodDescr_Type)) {
+        /* the receiver goes into what profilers are shown; the empty place is where this version has it */
+        PyObject *bound = show(((Shown *)other)->around, receiver);
+        Py_DECREF(other);
+        if (!bound) return -1;
+        Py_DECREF(exchange_on_stack(end, EMPTY_FIRST ? place : beside, NULL));
+        Py_DECREF(exchange_on_stack(end, EMPTY_FIRST ? beside : place, bound));
+    } else Py_DECREF(exchange_on_stack(end, place, other));
     return 0;
 }
 
 /* 0, or -1 with an error. */
 static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
-    Interception *it = operators[site.operator];
-    if (!it || !it->wanted) return 0;
+    Callees *callees = callees_of(key);
     StackEnd end = stack_end(current_frame(), code, site.depth);
+    if (site.shape == CALL || site.shape == CALL_ALL) return callees ? meet_call(site, callees, end) : 0;
+    Interception *it = operators[site.operator];
+    if (it && !it->wanted) it = NULL;
+    if (site.shape == INLINED) { /* the instruction is not to find the builtin: then the call is made */
+        int is_met = on_stack(end, 1) == (it ? it->target : NULL) || (callees && on_stack(end, 1) == on_stack(end, 2));
+        if (is_met) Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(Py_None)));
+        return 0;
+    }
+    if (!it) return 0;
     PyObject *operands[3];
     int count = 2, planted = 2; /* where the operand is that the operator asks first */
     switch (site.shape) {
     case BINARY:
         operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1);
+        break;
+    case TEXT:
+        operands[0] = on_stack(end, site.argument), count = 1, planted = site.argument;
         break;
     case UNARY: case TRUTH: case NEGATION:
         operands[0] = on_stack(end, 1), count = planted = 1;
@@ -197,9 +244,9 @@ static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
     case IDENTITY:
         operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1);
         break;
-    case INLINED: /* where it is the builtin itself: the instruction is not to find it */
-        if (on_stack(end, 1) == it->target) Py_DECREF(exchange_on_stack(end, 1, Py_NewRef(Py_None)));
-        return 0;
+    case FORMATTED:
+        operands[0] = on_stack(end, 2), operands[1] = on_stack(end, 1);
+        break;
     default:
         return 0;
     }
@@ -210,15 +257,13 @@ static int meet_instruction(PyCodeObject *code, Site site, PyObject *key) {
 
 /* trap(code, offset), by sys.monitoring */
 static PyObject *trap(PyObject *module, PyObject *const *args, Py_ssize_t count) {
-    PyObject *stack, *key;
+    PyObject *key;
     Sites *sites = count == 2 && PyCode_Check(args[0]) ? sites_of(args[0]) : NULL;
     Py_ssize_t unit = sites ? PyLong_AsSsize_t(args[1]) / (Py_ssize_t)sizeof(_Py_CODEUNIT) : 0;
     if (!sites || unit >= sites->count || sites->sites[unit].shape == NOTHING) return Py_NewRef(disabled);
-    if (undispatched_calls || PyContextVar_Get(stack_variable, NULL, &stack) < 0) Py_RETURN_NONE;
-    Py_DECREF(stack);
-    if (stack == Py_None) Py_RETURN_NONE;
+    if (undispatched_calls) Py_RETURN_NONE;
     if (PyContextVar_Get(key_variable, NULL, &key) < 0) return NULL;
-    int met = meet_instruction((PyCodeObject *)args[0], sites->sites[unit], key);
+    int met = key == Py_None ? 0 : meet_instruction((PyCodeObject *)args[0], sites->sites[unit], key);
     Py_DECREF(key);
     if (met < 0) return NULL;
     Py_RETURN_NONE;
@@ -263,7 +308,7 @@ static PyObject *prepare_frames(PyObject *module, PyObject *nothing) {
     Py_RETURN_NONE;
 }
 
-/* set_sites(code, rows, ours): rows of (unit, shape, operator, negated, depth) */
+/* set_sites(code, rows, ours): rows of (unit, shape, operator, argument, depth) */
 static PyObject *set_sites(PyObject *module, PyObject *args) {
     PyObject *code, *rows;
     int ours;
@@ -275,13 +320,15 @@ static PyObject *set_sites(PyObject *module, PyObject *args) {
     sites->ours = ours;
     sites->count = units;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++) {
-        int unit, shape, operator, negated, depth;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(rows, i), "iiiii", &unit, &shape, &operator, &negated, &depth)) goto failed;
-        if (unit < 0 || unit >= units || operator < 0 || operator >= OPERATORS || depth < 0 || depth > USHRT_MAX) {
+        int unit, shape, operator, argument, depth;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(rows, i), "iiiii", &unit, &shape, &operator, &argument, &depth)) goto failed;
+        int is_call = shape == CALL || shape == CALL_ALL;
+        if (unit < 0 || unit >= units || operator < 0 || operator >= OPERATORS || depth < 0 || depth > USHRT_MAX
+            || argument < 0 || (is_call && EMPTY_FIRST && argument > depth)) {
             PyErr_SetString(PyExc_ValueError, "a site lies outside of its code");
             goto failed;
         }
-        sites->sites[unit] = (Site){shape, operator, negated, depth};
+        sites->sites[unit] = (Site){shape, operator, depth, argument};
     }
     if (PyUnstable_Code_SetExtra(code, sites_index, sites) < 0) goto failed; /* frees what was there */
     Py_RETURN_NONE;

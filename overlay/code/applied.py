@@ -1,4 +1,5 @@
-"""Instructions that apply functions without calling them, as each version of Python has them."""
+"""Instructions that apply functions without calling them, and those that call, as each version of
+Python has them."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ from types import CodeType
 from typing import Any
 
 from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.code.py314 import common_constant
 
-__all__ = ["APPLIED", "applied"]
+__all__ = ["APPLIED", "INLINED", "applied", "calls"]
 
 # What stands on the stack at an instruction: see traps.h.
 _NOTHING, _INERT, _BINARY, _UNARY, _CONTAINS, _SET, _GET_SLICE, _SET_SLICE = range(8)
-_TRUTH, _IDENTITY, _NEGATION, _INLINED = range(8, 12)
+_TRUTH, _IDENTITY, _NEGATION, INLINED = range(8, 12)
+_TEXT, _FORMATTED, _CALL, _CALL_ALL = range(12, 16)
 
 _POSITIVE = 5  # intrinsic function of one argument
 _SUBSCRIPT = 26  # of BINARY_OP, from 3.14 on
@@ -27,20 +30,24 @@ _SHAPES: dict[str, tuple[int, Callable[..., Any]]] = {
     "BINARY_SLICE": (_GET_SLICE, operator.getitem),
     "STORE_SLICE": (_SET_SLICE, operator.setitem),
     "CONTAINS_OP": (_CONTAINS, operator.contains),
+    "FORMAT_WITH_SPEC": (_FORMATTED, format),
     **{name: (_UNARY, function) for name, function in UNARY.items()},
 }
 _BUILTINS: tuple[Any, ...] = (any, all, tuple, list, set)
+_LOADS_FOR_CALL = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_SUPER_ATTR")  # where their lowest bit is set
+_CONVERSIONS: dict[int, Any] = {1: str, 2: repr, 3: ascii}
 _OF_ONE_ARGUMENT: tuple[Any, ...] = (str, type, tuple)
 APPLIED: list[Any] = [
     *(*BINARY, *COMPARE.values(), *UNARY.values(), operator.not_, operator.is_, operator.is_not),
     *(operator.contains, operator.getitem, operator.setitem, operator.delitem),
-    *(*_BUILTINS, str, type, super),
+    *(*_BUILTINS, str, type, super, format, repr, ascii),
 ]
 """All functions that instructions apply."""
 
 
 def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
-    """The instructions that apply a target: offset, shape, target, and whether they negate.
+    """The instructions that apply a target: offset, shape, target, and an argument: whether they
+    negate, or how far from the end of the stack the operand lies of which they make a text.
 
     One that may call one of several is told for each.
     """
@@ -56,13 +63,23 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
                 yield ins.offset, _BINARY, operator.getitem, 0
         elif name == "COMPARE_OP":
             yield ins.offset, _BINARY, COMPARE[ins.argval], 0
+        elif name == "FORMAT_SIMPLE":
+            yield ins.offset, _TEXT, format, 1
+        elif name == "CONVERT_VALUE":
+            yield ins.offset, _TEXT, _CONVERSIONS[arg], 1
+        elif name == "FORMAT_VALUE":  # 3.12: a conversion, and whether there is a specification
+            conversion, specified = arg & 3, bool(arg & 4)
+            if conversion:
+                yield ins.offset, _TEXT, _CONVERSIONS[conversion], 1 + specified
+            else:
+                yield ins.offset, _FORMATTED if specified else _TEXT, format, 1
         elif name == "CALL_INTRINSIC_1" and arg == _POSITIVE:
             yield ins.offset, _UNARY, operator.pos, 0
         elif name == "IS_OP":
             if before is not None and before.opname == "LOAD_COMMON_CONSTANT":
-                builtin: Any = before.argval
+                builtin: Any = common_constant(before.arg or 0)
                 if any(builtin is one for one in _BUILTINS):
-                    yield ins.offset, _INLINED, builtin, 0
+                    yield ins.offset, INLINED, builtin, 0
             else:
                 yield ins.offset, _IDENTITY, operator.is_not if arg else operator.is_, arg
         elif name == "UNARY_NOT":
@@ -78,3 +95,41 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
         elif name == "LOAD_SUPER_ATTR":
             yield ins.offset, _INERT, super, 0
         before = ins
+
+
+def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
+    """The instructions that make a call of the source: offset, shape, and how far from the end of the
+    stack the lowest of the places lies that a callee takes."""
+    before: list[dis.Instruction] = []  # the last four
+    for ins in dis.get_instructions(code):
+        name, arg = ins.opname, ins.arg or 0
+        if name == "CALL" and not _is_of_with(arg, before):
+            yield ins.offset, _CALL, arg + 2
+        elif name == "CALL_KW":
+            yield ins.offset, _CALL, arg + 3
+        elif name == "CALL_FUNCTION_EX":
+            has_dict = sys.version_info >= (3, 14) or arg & 1
+            empty_above = sys.version_info >= (3, 13)
+            yield ins.offset, _CALL_ALL, 2 + bool(has_dict) + empty_above
+        before = [*before[-3:], ins]
+
+
+def _is_of_with(arg: int, before: list[dis.Instruction]) -> bool:
+    """Whether a call, after these instructions, is that of ``__enter__``, ``__exit__``, or their
+    asynchronous forms, by a ``with`` statement."""
+    if before and before[-1].opname == "LOAD_SPECIAL":
+        return True
+    are_none = [_is_none(ins) for ins in before[-3:]]
+    if sys.version_info < (3, 14):  # the first of three arguments lies where a receiver would
+        return arg == 2 and are_none == [True] * 3
+    pushes_callee = len(before) == 4 and (
+        before[0].opname == "PUSH_NULL"
+        or (before[0].opname in _LOADS_FOR_CALL and bool((before[0].arg or 0) & 1))
+    )
+    return arg == 3 and are_none == [True] * 3 and not pushes_callee
+
+
+def _is_none(ins: dis.Instruction) -> bool:
+    if ins.opname == "LOAD_COMMON_CONSTANT":
+        return common_constant(ins.arg or 0) is None
+    return ins.opname == "LOAD_CONST" and ins.argval is None

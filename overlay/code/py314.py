@@ -17,7 +17,7 @@ from typing import Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["made", "rewritten", "translated", "unthreaded"]
+__all__ = ["common_constant", "made", "rewritten", "translated", "unthreaded"]
 
 _OP = dis.opmap
 _COMMON: Sequence[Any] = getattr(opcode, "_common_constants", ())
@@ -50,6 +50,11 @@ def made() -> dict[str, type]:
     return {"BUILD_TEMPLATE": types.Template, "BUILD_INTERPOLATION": types.Interpolation}
 
 
+def common_constant(arg: int) -> Any:
+    """What LOAD_COMMON_CONSTANT pushes."""
+    return _COMMON[arg]
+
+
 def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]:
     """An instruction that has one word: the opcode with its effect, the word, and the value."""
     if name == "BINARY_OP":
@@ -61,7 +66,7 @@ def translated(op: int, name: str, arg: int, value: Any) -> tuple[int, str, Any]
     if word is None:
         return op, name, value
     if name == "LOAD_COMMON_CONSTANT":
-        value = _COMMON[arg]
+        value = common_constant(arg)
     return _OP.get(word, op), word, value
 
 

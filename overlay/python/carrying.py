@@ -29,7 +29,12 @@ def carried(function: Any) -> Any:
     """The function, run in the stack that is in force now; without one, the function itself."""
     stack = stack_in_force.get()
     intercept: Any = _native.intercept
-    return function if stack is None else intercept.Carried(function, stack, stack.key)
+    if stack is None:
+        return function
+    calls = stack.calls
+    if calls is not None:
+        function = calls.stand_in(function)
+    return intercept.Carried(function, stack, stack.key)
 
 
 def imports(native: Any) -> Any:

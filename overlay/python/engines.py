@@ -37,7 +37,7 @@ _LONGEST = 120  # seconds that the self-test may take
 
 def engine_for(stack: Stack) -> Any:
     """A new engine. Raises UnsupportedPython where this Python has none for these tables."""
-    if _wants_interception() and not stack.plugins:
+    if _wants_interception():
         require_interceptable()
         if _native.intercept is None:
             raise _without_extension()
@@ -59,7 +59,7 @@ def engine_for(stack: Stack) -> Any:
 
 def can_intercept(stack: Stack) -> bool:
     """Whether the targets of a stack can be intercepted."""
-    if not _wants_interception() or stack.plugins or _native.intercept is None:
+    if not _wants_interception() or _native.intercept is None:
         return False
     if not is_readable() or self_test_fault() is not None:
         return False

@@ -11,10 +11,10 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay import _native
 from overlay.plugin import (
     Plugin,
     ask_analysed,
@@ -25,72 +25,20 @@ from overlay.plugin import (
     refuse_stages,
 )
 from overlay.python.kept import limited
-from overlay.python.unseen import unobserved, unseen
 from overlay.signature import array_type, key_of
-from overlay.stack import Stack, key_in_force, stack_in_force
+from overlay.stack import Stack
 from overlay.table import LOCK
 from overlay.target import as_positional, signature_of
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run
-    from overlay.python.engine import Link, PythonEngine
+    from overlay.views import View
 
-__all__ = ["Entering", "asking", "entering", "is_asked_about"]
+__all__ = ["Entering", "types_of"]
 
 
 # how many functions below one that is entered are analysed for it at most
 _ANALYSES = 500
-_LOOKING_MODULES = ("_warnings", "sys")
-_LOOKERS = (
-    *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
-    *("globals", "locals", "vars"),
-)
-
-
-def entering(
-    engine: PythonEngine, function: FunctionType, twin: FunctionType, link: Link | None = None
-) -> Callable[..., Any]:
-    """What to call in place of a function: ``twin``, in the context as it is, unless the plugins
-    say otherwise. link: of the method whose body it is."""
-
-    @unseen
-    def enter(*args: Any, **kwargs: Any) -> Any:
-        found = _found(engine, function, link, args, kwargs)
-        return (found or twin)(*args, **kwargs)
-
-    return enter
-
-
-def is_asked_about(callee: Any) -> bool:
-    """Whether it is a C function of a module, and none that looks at the frame that calls it."""
-    if type(callee) is not BuiltinFunctionType or type(callee.__self__) is not ModuleType:
-        return False
-    return callee.__self__.__name__ not in _LOOKING_MODULES and callee.__name__ not in _LOOKERS
-
-
-def asking(engine: PythonEngine, function: Any, found: Any) -> Callable[..., Any]:
-    """What to call in place of a C function: ``found``, once the plugins have been told."""
-
-    @unseen
-    def ask(*args: Any, **kwargs: Any) -> Any:
-        _tell(engine, function, args, kwargs)
-        return found(*args, **kwargs)
-
-    return ask
-
-
-@unobserved
-def _found(
-    engine: PythonEngine, function: FunctionType, link: Link | None, args: Any, kwargs: Any
-) -> Callable[..., Any] | None:
-    stack = engine.stack
-    return stack.entering.found(stack, function, link, _types(function, args, kwargs))
-
-
-@unobserved
-def _tell(engine: PythonEngine, function: Any, args: Any, kwargs: Any) -> None:
-    stack = engine.stack
-    stack.entering.tell(stack, function, _types(function, args, kwargs))
 
 
 class Entering:
@@ -105,9 +53,12 @@ class Entering:
         self._stacks: dict[Any, Stack] = {}
 
     def found(
-        self, stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+        self, stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
-        """What to call in place of a function; None where it is its twin in this stack."""
+        """What to call in the place of a function with arguments of these types, in the stack with
+        the plugins that go on in it; None for the function itself, in this stack. link: of the
+        function of a method, the view below it.
+        """
         parts = (function, *types) if link is None else (function, *types, link)
         known = self._known.get(tuple(map(id, parts)))
         if known is not None and _are(known[0], parts):
@@ -115,14 +66,6 @@ class Entering:
         found = self._find(stack, function, link, types)
         self._keep(parts, found)
         return found
-
-    def tell(self, stack: Stack, function: Any, types: tuple[Any, ...]) -> None:
-        """Ask the plugins about a C function, for which it means nothing."""
-        parts = function, *types
-        known = self._known.get(tuple(map(id, parts)))
-        if known is None or not _are(known[0], parts):
-            entered_plugins(stack.plugins, function, types)
-            self._keep(parts, None)
 
     def _keep(self, parts: tuple[Any, ...], found: Any) -> None:
         key = tuple(map(id, parts))
@@ -132,9 +75,11 @@ class Entering:
             limited(self._known)[key] = references, found
 
     def _find(
-        self, stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+        self, stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
         plugins = entered_plugins(stack.plugins, function, types)
+        if type(function) is not FunctionType:  # a C function: it means nothing there
+            return None
         current = interpreted(plugins, stack.interpretation, function)
         inside = stack
         if plugins is not stack.plugins or current is not stack.interpretation:
@@ -143,11 +88,14 @@ class Entering:
             refuse_stages(plugins, function)
         if current is not None and hear_analyses(plugins):
             ask_analysed(plugins, self._analysis(inside, function, link, types), function)
-        return None if inside is stack else _Elsewhere(inside, function, link)
+        if inside is stack:
+            return None
+        run = inside.python.entered_twin(function, link)
+        return _native.intercept.Carried(run, inside, inside.key)
 
     @staticmethod
     def _analysis(
-        stack: Stack, function: FunctionType, link: Link | None, types: tuple[Any, ...]
+        stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
     ) -> Run | None:
         """A function analysed in the interpretation in force, if that is a domain."""
         from overlay.analysis.entering import analysis_of
@@ -157,7 +105,7 @@ class Entering:
         domain = stack.interpretation
         if not isinstance(domain, Domain):
             return None
-        after = (None, ()) if link is None else (link.target, link.methods)
+        after = (None, ()) if link is None else (link.generic.function, link.after)
         # a new one, since what an older one has read may have changed
         interpreter = Interpreter(domain, most=_ANALYSES)
         return analysis_of(interpreter, function, types, stack.tables, *after)
@@ -176,35 +124,7 @@ def _are(references: tuple[weakref.ref[Any], ...], parts: tuple[Any, ...]) -> bo
     return all(reference() is part for reference, part in zip(references, parts, strict=True))
 
 
-class _Elsewhere:
-    """A function, run in a stack that has other plugins."""
-
-    def __init__(self, stack: Stack, function: FunctionType, link: Link | None) -> None:
-        self.stack = stack
-        self.function, self.link = weakref.ref(function), link
-        self.renew(function)
-
-    def renew(self, function: FunctionType) -> None:
-        """Run the function as it is now."""
-        self.code, self.defaults = function.__code__, function.__defaults__
-        self.twin = self.stack.python.entered_twin(function, self.link)
-
-    @unseen
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        function = self.function()
-        if function is not None and (
-            function.__code__ is not self.code or function.__defaults__ is not self.defaults
-        ):
-            self.renew(function)
-        token, key = stack_in_force.set(self.stack), key_in_force.set(self.stack.key)
-        try:
-            return self.twin(*args, **kwargs)
-        finally:
-            stack_in_force.reset(token)
-            key_in_force.reset(key)
-
-
-def _types(function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+def types_of(function: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     """The types of a call, as dispatch sees them."""
     if kwargs:
         positional, named = as_positional(signature_of(function), args, kwargs)

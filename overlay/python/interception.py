@@ -20,11 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.errors import OverlayError
-from overlay.in_force import stack_in_force
+from overlay.in_force import natively, stack_in_force
+from overlay.jitted import is_dispatcher
 from overlay.location import caller, shown
 from overlay.python import carrying, sites
 from overlay.python.entered_functions import called_functions
 from overlay.python.own_objects import OwnObjects
+from overlay.python.plugin_calls import PluginCalls
+from overlay.plugin import asks_at_calls, refuse_stages, surrounds
 from overlay.report import Hits, calling_place
 from overlay.stack import Stack, entered
 from overlay.table import LOCK, MethodTable
@@ -47,8 +50,6 @@ intercept: Any = _native.intercept
 
 # How often one method stands among the last frames of a recursion that is its own.
 _FRAMES, _REPEATS = 60, 10
-# Statements call these, without looking at how they are called.
-_INLINED: tuple[Any, ...] = (__import__, __build_class__)
 
 
 def obstacles(stack: Stack) -> list[tuple[Any, str]]:
@@ -60,8 +61,6 @@ def obstacles(stack: Stack) -> list[tuple[Any, str]]:
 
 def why_not(target: Any) -> str | None:
     """Why a target cannot be intercepted; None where it can."""
-    if any(target is one for one in _INLINED):
-        return "statements have instructions for it"
     if generic_state(target) is not None:
         return None
     if intercept.interception_of(target) is not None:
@@ -97,6 +96,7 @@ class Intercepted:
             with LOCK:
                 found = TargetView(self, stack.tables)
                 found.hits = Hits(stack.records)
+                found.stack = weakref.ref(stack)
                 self._by_stack[stack] = found
         return found
 
@@ -199,7 +199,9 @@ class InterceptingEngine:
         self._tables = (*stack.tables, carrying.TABLE)
         self._mine: dict[Any, Intercepted] = {}
         self.own = OwnObjects(stack)
-        self.applies = False  # whether instructions that are no calls apply targets
+        self._asks_at_calls = False  # whether calls are wanted, for plugins
+        # whether instructions of code that runs in the stack are wanted
+        self.applies = False
         self.watches = any(record.watches for record in stack.records)
         intercept.watch(self.watches)
         with LOCK:
@@ -211,6 +213,10 @@ class InterceptingEngine:
             try:
                 for target in targets:
                     self.table_changed(target)
+                if any(surrounds(plugin) or asks_at_calls(plugin) for plugin in stack.plugins):
+                    sites.want_calls()
+                    self._asks_at_calls = self.applies = True
+                    stack.calls = PluginCalls(stack)
             except BaseException:
                 self.release()
                 raise
@@ -265,6 +271,9 @@ class InterceptingEngine:
 
     def settle(self) -> None:
         """Find targets whose modules have been imported since."""
+        natively(self._settle)
+
+    def _settle(self) -> None:
         self.modules = len(sys.modules)
         for table in self._tables:
             if table.pending:
@@ -278,21 +287,46 @@ class InterceptingEngine:
                 record.interception.forget()
                 _release(record)
             self._mine.clear()
+            if self._asks_at_calls:
+                self._asks_at_calls = False
+                sites.leave_calls()
             self.own.release()
             intercept.watch(-self.watches)
             self.watches = False
 
     # ---- running ----
 
+    def intercepts(self, target: Any) -> bool:
+        """Whether it is a target of the stack."""
+        return key_of_target(target) in self._mine
+
     def enter(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """The function itself, which needs no other form to run in the stack."""
+        """What to call for a function at the start of a run."""
         self.settle()
-        return f
+        self.refuse_stages(f)
+        calls = self._calls
+        return f if calls is None else calls.stand_in(f)
 
     def enter_base(self, f: Any) -> Callable[..., Any]:
         """A function's own code, whether it is a target or not."""
+        self.refuse_stages(f)
         record = _records.get(key_of_target(f))
-        return f if record is None or record.function is not f else record.interception
+        own = f if record is None or record.function is not f else record.interception
+        calls = self._calls
+        if calls is None:
+            return own
+        return calls.entered(f) if own is f else calls.of_base(f, own)
+
+    @property
+    def _calls(self) -> PluginCalls | None:
+        stack = self._stack()
+        return None if stack is None else stack.calls
+
+    def refuse_stages(self, function: Any) -> None:
+        """Raise OverlayError for plugins that mean nothing to interpreted code, if it is that."""
+        stack = self._stack()
+        if stack is not None and stack.plugins and not is_dispatcher(function):
+            refuse_stages(stack.plugins, function)
 
     def pinned(self, result: Any, stack: Stack) -> Any:
         """The result of a run; each step of a generator or coroutine runs in the stack again."""
@@ -307,7 +341,10 @@ class InterceptingEngine:
         return result
 
     def leave(self) -> None:
-        """A run is over."""
+        """The outermost run is over."""
+        calls = self._calls
+        if calls is not None:
+            calls.end_run()
 
     def explain_recursion(self, error: RecursionError) -> None:
         """Add a note where a method that calls its own target ran out of stack."""
@@ -337,15 +374,17 @@ class InterceptingEngine:
         return self.entered_twin(function, body)
 
     def entered_twin(self, function: FunctionType, link: Any) -> Any:
-        """A function that plugins have entered, in the place of a method where ``link`` says of
-        which."""
+        """A function that plugins have entered; of a method ``link`` is the view below it."""
         stack = self._stack()
         if link is None or stack is None:
             return function
-        generic: Any = generic_state(link.target)
+        target = link.generic.function
+        generic: Any = generic_state(target)
         if generic is None:
-            generic = _records.get(key_of_target(link.target)) or Intercepted(link.target)
-        return belonging(function, View(generic, stack.tables, link.methods))
+            generic = _records.get(key_of_target(target)) or Intercepted(target)
+        below = View(generic, stack.tables, link.after)
+        below.hits, below.stack = Hits(stack.records), self._stack
+        return belonging(function, below)
 
 
 def _release(record: Intercepted) -> None:

@@ -95,7 +95,10 @@ class OwnObjects:
         kept = callee.__dict__.setdefault(_OWN, weakref.WeakKeyDictionary())
         found = kept.get(self)
         if found is None or found[0] is not self._turn:
-            cached = functools.lru_cache(**callee.cache_parameters())(function)
+            stack = self._stack()
+            calls = None if stack is None else stack.calls
+            own = function if calls is None else calls.stand_in(function)
+            cached = functools.lru_cache(**callee.cache_parameters())(own)
             cached.__dict__.pop(_OWN, None)
             kept[self] = found = self._turn, cached
         return found[1]

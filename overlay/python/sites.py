@@ -1,6 +1,6 @@
-"""Instructions that are no calls, where a stack has their operators as targets.
+"""Instructions that apply targets without calling them, and calls where a stack has plugins.
 
-Code that starts or goes on in a stack is looked at once: the instructions of it that apply a target
+Code that starts or goes on in a stack is looked at once: the instructions of it that are wanted
 are instrumented, by ``sys.monitoring``, with an event that the part in C answers
 (``overlay/_native/traps.h``). Code without such an instruction is left alone for good.
 """
@@ -14,7 +14,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.code.applied import APPLIED, applied
+from overlay.code.applied import APPLIED, INLINED, applied, calls
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
 from overlay.location import caller, is_ours
@@ -24,7 +24,7 @@ from overlay.table import LOCK
 if TYPE_CHECKING:
     from overlay._native.intercept import Interception
 
-__all__ = ["NUMBERS", "leave", "want"]
+__all__ = ["NUMBERS", "leave", "leave_alone", "leave_calls", "want", "want_calls"]
 
 intercept: Any = _native.intercept
 
@@ -34,6 +34,8 @@ NUMBERS: dict[int, int] = {id(function): number for number, function in enumerat
 """By the identity of a target that instructions apply: its number in C."""
 
 _users: dict[int, int] = {}  # by number: how many records want it
+_stacks_with_plugins = 0  # which want calls
+_left_alone: dict[int, weakref.ref[CodeType]] = {}  # code of plugins, by identity
 _prepared: dict[int, weakref.ref[CodeType]] = {}  # code objects that are instrumented, by identity
 _tool: int | None = None
 
@@ -46,10 +48,7 @@ def want(target: Any, interception: Interception) -> None:
         intercept.set_operator(number, interception)
         _users[number] = _users.get(number, 0) + 1
         if _users[number] == 1:
-            intercept.other_traps()
-            sys.monitoring.restart_events()
-            if stack_in_force.get() is not None:
-                intercept.prepare_frames()  # those that run go on with it
+            _look_anew()
 
 
 def leave(target: Any) -> None:
@@ -60,8 +59,38 @@ def leave(target: Any) -> None:
         if not _users[number]:
             del _users[number]
             intercept.set_operator(number, None)
-        if not _users:
-            _end()
+        _end()
+
+
+def want_calls() -> None:
+    """A stack with plugins lives: from now on calls come to what stands for their callees."""
+    global _stacks_with_plugins
+    with LOCK:
+        _begin()
+        _stacks_with_plugins += 1
+        if _stacks_with_plugins == 1:
+            _look_anew()
+
+
+def leave_calls() -> None:
+    """A stack that ``want_calls`` was called for is gone."""
+    global _stacks_with_plugins
+    with LOCK:
+        _stacks_with_plugins -= 1
+        _end()
+
+
+def leave_alone(code: CodeType) -> None:
+    """Have no instruction of a plugin's own code wanted."""
+    key = id(code)
+    _left_alone[key] = weakref.ref(code, lambda _: _left_alone.pop(key, None))
+
+
+def _look_anew() -> None:
+    intercept.other_traps()
+    sys.monitoring.restart_events()
+    if stack_in_force.get() is not None:
+        intercept.prepare_frames()  # those that run go on with it
 
 
 def _begin() -> None:
@@ -73,7 +102,8 @@ def _begin() -> None:
     if not free:
         taken = ", ".join(f"{tool}: {monitoring.get_tool(tool)}" for tool in _TOOLS)
         raise OverlayError(
-            "operators cannot be overlaid: no tool id of sys.monitoring is left",
+            "operators cannot be overlaid, and plugins not asked about calls: no tool id of "
+            "sys.monitoring is left",
             where=caller(),
             notes=[("taken", taken)],
             help="have one of these call sys.monitoring.free_tool_id",
@@ -91,7 +121,7 @@ def _begin() -> None:
 def _end() -> None:
     global _tool
     monitoring, tool = sys.monitoring, _tool
-    if tool is None:
+    if tool is None or _users or _stacks_with_plugins:
         return
     monitoring.set_events(tool, 0)
     for reference in list(_prepared.values()):
@@ -107,7 +137,7 @@ def _end() -> None:
 def _prepare(code: CodeType) -> None:
     """Instrument the instructions of a code object that are wanted."""
     with LOCK:
-        ours = is_ours(code.co_filename)
+        ours = is_ours(code.co_filename) or id(code) in _left_alone
         rows = [] if ours else _rows(code)
         intercept.set_sites(code, rows, ours)
         if _tool is None:
@@ -130,16 +160,18 @@ def _forget(key: int, _: object) -> None:
 
 def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
     """The instructions of a code object that are wanted, as the part in C takes them."""
-    found = [
-        (offset, shape, NUMBERS[id(function)], negated)
-        for offset, shape, function, negated in applied(code)
-        if NUMBERS[id(function)] in _users
-    ]
+    found = {
+        offset // 2: (shape, NUMBERS[id(function)], argument)
+        for offset, shape, function, argument in applied(code)
+        if NUMBERS[id(function)] in _users or (_stacks_with_plugins and shape == INLINED)
+    }
+    if _stacks_with_plugins:
+        found |= {offset // 2: (shape, 0, argument) for offset, shape, argument in calls(code)}
     if not found:
         return []
     known = depths(code) if sys.version_info < (3, 14) else {}
     return [
-        (offset // 2, shape, number, negated, known.get(offset, 0))
-        for offset, shape, number, negated in found
-        if sys.version_info >= (3, 14) or offset in known  # the rest is never reached
+        (unit, *site, known.get(2 * unit, 0))
+        for unit, site in found.items()
+        if sys.version_info >= (3, 14) or 2 * unit in known  # the rest is never reached
     ]

@@ -1,0 +1,70 @@
+"""Functions that leave no frame for a program to see.
+
+To the interpreter a frame has begun when it has come past its RESUME instruction. One that never
+comes to it is in no traceback, no ``f_back`` and no ``sys._getframe``, and warnings do not count it.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import weakref
+from types import CodeType, FunctionType
+from typing import Any
+
+__all__ = ["hidden", "may_be_hidden"]
+
+_NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
+_SUSPENDS = (
+    inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_ITERABLE_COROUTINE
+)
+# by the identity of a code object: that, held weakly, and the code without a frame
+_hidden: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}
+
+
+def may_be_hidden(function: Any) -> bool:
+    """Whether it is a function that runs through, and does not look at its own frame as ``super()``
+    does."""
+    if type(function) is not FunctionType:
+        return False
+    code = function.__code__
+    return not code.co_flags & _SUSPENDS and "__class__" not in code.co_freevars
+
+
+def hidden(function: FunctionType) -> FunctionType:
+    """The function without a frame; it and the original share their variables."""
+    copy = FunctionType(
+        _without_frame(function.__code__),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = function.__qualname__
+    return copy
+
+
+def _without_frame(code: CodeType) -> CodeType:
+    key = id(code)
+    known = _hidden.get(key)
+    if known is not None and known[0]() is code:
+        return known[1]
+    units = bytearray(code.co_code)
+    offsets = [i.offset for i in dis.get_instructions(code)]
+    at = next(k for k, offset in enumerate(offsets) if units[offset] == _RESUME)
+    # and its caches, which it has from 3.15 on
+    for offset in range(offsets[at], offsets[at + 1], 2):
+        units[offset : offset + 2] = bytes((_NOP, 0))
+    # a generator expression or a lambda in it keeps its frame: it may run anywhere
+    found = code.replace(co_code=bytes(units))
+    _hidden[key] = weakref.ref(code, functools.partial(_forget, key)), found
+    return found
+
+
+def _forget(key: int, _: object) -> None:
+    _hidden.pop(key, None)

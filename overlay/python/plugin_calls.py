@@ -1,0 +1,438 @@
+"""What a stack with plugins calls in the place of callees: ``Plugin.around`` and ``Plugin.enter``.
+
+Before each call in such a stack the part in C (``overlay/_native/around.h``) asks for what stands for
+the callee: what the plugins have put around it, innermost a call of the callee itself. It is asked
+once for callees that last, and for those that are met again until the run ends.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import operator
+import sys
+import typing
+import weakref
+from collections.abc import Callable
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+from overlay.context import Context, call_next, nonoverlay
+from overlay.location import is_ours
+from overlay.plugin import asks_at_calls, put_around, surrounds
+from overlay.plum_methods import chosen, converted, is_plum_function
+from overlay.interpreted_values import plain_values
+from overlay.python import sites
+from overlay.code.callbacks import CALLBACKS
+from overlay.python.entering import types_of
+from overlay.python.hidden_frames import hidden, may_be_hidden
+from overlay.table import LOCK
+from overlay.target import BUILTINS, LRU_CACHE, generic_state, module_of, type_attribute
+from overlay.views import View
+from overlay.wrapping import Wrapped
+
+if TYPE_CHECKING:
+    from overlay.stack import Stack
+
+__all__ = ["PluginCalls"]
+
+intercept: Any = _native.intercept
+
+
+_TYPE_CALL: Any = type.__dict__["__call__"]
+# What a class or module may hold in the place of a function that was decorated.
+_HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
+_METHODS = (MethodDescriptorType, ClassMethodDescriptorType)
+_SLOTS = (WrapperDescriptorType, MethodWrapperType)
+# Classes that look at the frame that calls them.
+_GENERIC = ("ParamSpec", "TypeAliasType", "TypeVar", "TypeVarTuple")
+_LOOKING: Any = (super, type, *(getattr(typing, n) for n in _GENERIC if hasattr(typing, n)))
+_OURS: Any = (Context, Wrapped, nonoverlay)
+_LOOKING_MODULES = ("_warnings", "sys")
+_LOOKERS = (
+    *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
+    *("globals", "locals", "vars"),
+)
+_MOST = 1000  # callees that are kept until the run ends
+_CHECKED = 50  # one of so many that are kept has to be new for all to be looked at again
+
+
+class PluginCalls:
+    """What one stack calls in the place of callees. The stack holds it: what plugins put around
+    calls may refer to the stack."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = weakref.ref(stack)
+        self._callees = intercept.Callees(stack.key, self._meet)
+        self.surrounds = any(map(surrounds, stack.plugins))
+        self.asks = any(map(asks_at_calls, stack.plugins))
+        self._lasting: dict[int, Any] = {}  # those that are kept, by identity
+        self._new = 0  # how many since they were looked at
+        self._until_end: dict[int, Any] = {}  # kept until the run ends
+        self._once: dict[int, weakref.ref[Any]] = {}  # met once
+        _all.add(self)
+
+    def stand_in(self, callee: Any) -> Any:
+        """What is called in the place of a callee: itself where no plugin puts anything there."""
+        return self._callees.stand_in(callee)
+
+    # ---- how long what stands for callees is kept ----
+
+    def end_run(self) -> None:
+        """Forget callees that would outlive the program's own references to them."""
+        self.forget_passing()
+        if self._new * _CHECKED >= len(self._lasting) and self._new:
+            self._new = 0
+            with LOCK:
+                for key, callee in list(self._lasting.items()):
+                    if not _lasts(callee):
+                        del self._lasting[key]
+                        self._callees.drop(callee)
+
+    def forget_passing(self) -> None:
+        """Keep nothing of callees that the program may drop in the middle of a run."""
+        if self._until_end:
+            with LOCK:
+                while self._until_end:
+                    self._callees.drop(self._until_end.popitem()[1])
+        self._once.clear()
+
+    def _is_kept(self, callee: Any) -> bool:
+        """Whether what stands for a callee is kept, which is noted."""
+        key = id(callee)
+        if _lasts(callee):
+            self._new += key not in self._lasting
+            self._lasting[key] = callee
+            return True
+        met = self._once.get(key)
+        if met is not None and met() is callee:
+            if len(self._until_end) >= _MOST:
+                self.forget_passing()
+            self._until_end[key] = callee
+            return True
+        if len(self._once) >= _MOST:
+            self._once.clear()
+        try:
+            self._once[key] = weakref.ref(callee)
+        except TypeError:  # its class has no weak references
+            return False
+        return False
+
+    # ---- what stands for callees ----
+
+    def _meet(self, callee: Any) -> Any:
+        stack = self._stack()
+        if stack is None:
+            return callee
+        kind: Any = type(callee)
+        if kind is FunctionType:
+            return self._function(stack, callee)
+        if kind is MethodType:
+            other = self.stand_in(callee.__func__)
+            return callee if other is callee.__func__ else MethodType(other, callee.__self__)
+        if kind in BUILTINS:
+            return self._builtin(stack, callee)
+        if kind in _METHODS:
+            return self._put(stack, callee)
+        if kind in _SLOTS:
+            return self._slot(stack, callee)
+        if issubclass(kind, type):
+            return self._class(stack, callee)
+        if kind is staticmethod:
+            return self.stand_in(callee.__func__)
+        if issubclass(kind, functools.partial) and kind is not Wrapped:
+            other = self.stand_in(callee.func)
+            if other is callee.func:
+                return callee
+            return functools.partial(other, *callee.args, **callee.keywords)
+        return self._instance(stack, callee, kind)
+
+    def _put(self, stack: Stack, callee: Any, run: Any = None, **how: Any) -> Any:
+        """What stands for a callee that the plugins are asked about. run: what is called for it.
+        how: as for ``Run``."""
+        positions, named = CALLBACKS[id(callee)][1:] if id(callee) in CALLBACKS else ((), ())
+        innermost = intercept.Run(
+            callee if run is None else run,
+            *(stack, stack.key),
+            **how,
+            positions=positions,
+            named=named,
+        )
+        found = put_around(stack.plugins, callee, innermost) if self.surrounds else innermost
+        with LOCK:
+            kept = self._is_kept(callee)
+            does_nothing = not how and run is None and not positions and not named
+            if found is innermost and does_nothing:
+                return self._callees.put(callee, None, kept)
+            if may_be_hidden(found):
+                found = hidden(found)
+            elif type(found) is FunctionType:  # a generator or coroutine runs by itself later
+                sites.leave_alone(found.__code__)
+            return self._callees.put(callee, found, kept)
+
+    def _as_it_is(self, callee: Any) -> Any:
+        with LOCK:
+            return self._callees.put(callee, None, self._is_kept(callee))
+
+    def _function(self, stack: Stack, function: FunctionType) -> Any:
+        code = function.__code__
+        is_inner = code.co_name.startswith("<") and code.co_name != "<lambda>"
+        if is_inner or function is call_next or is_ours(code.co_filename):
+            return self._as_it_is(function)
+        if _is_target(stack, function) or not self.asks:
+            return self._put(stack, function)
+        return self._put(stack, function, enter=_enters(stack, function))
+
+    def _builtin(self, stack: Stack, function: Any) -> Any:
+        owner: Any = function.__self__
+        if owner is None or type(owner) is ModuleType:
+            if not _is_asked_about(function):
+                return self._as_it_is(function)
+            if self.asks and type(owner) is ModuleType and not _is_target(stack, function):
+                return self._put(stack, function, enter=_enters(stack, function))
+            return self._put(stack, function)
+        holder: Any = owner if issubclass(type(owner), type) else type(owner)
+        descriptor = type_attribute(holder, function.__name__)
+        if type(descriptor) in _METHODS:
+            other = self.stand_in(descriptor)
+            return function if other is descriptor else MethodType(other, owner)
+        return function if function.__name__ == "__new__" else self._put(stack, function)
+
+    def _slot(self, stack: Stack, slot: Any) -> Any:
+        """Explicit calls of ``__call__``: what they call is asked about, and not they."""
+        if slot.__name__ != "__call__":
+            return slot
+        if type(slot) is MethodWrapperType:
+            return self._called(stack, slot.__self__, slot)
+
+        def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+            native = slot.__get__(owner, type(owner))
+            return self._called(stack, owner, native)(*args, **kwargs)
+
+        return intercept.Run(hidden(call), stack, stack.key)
+
+    def _called(self, stack: Stack, owner: Any, native: Any) -> Any:
+        """What ``__call__`` of a class in C does for its object."""
+        if issubclass(type(owner), type):
+            return intercept.Run(owner, stack, stack.key, makes=True)
+        kinds = (FunctionType, *BUILTINS, MethodType, LRU_CACHE, staticmethod, functools.partial)
+        return self.stand_in(owner) if type(owner) in kinds else native
+
+    def _class(self, stack: Stack, cls: Any) -> Any:
+        if issubclass(cls, _LOOKING) or cls in _OURS:
+            return cls
+        call = type_attribute(type(cls), "__call__")
+        if type(call) is FunctionType:
+            return self._put(stack, cls, MethodType(self.stand_in(call), cls))
+        if call is not _TYPE_CALL or not _is_made_in_python(cls) or _is_target(stack, cls):
+            return self._put(stack, cls)
+        return self._put(stack, cls, makes=True)
+
+    def _instance(self, stack: Stack, instance: Any, kind: Any) -> Any:
+        if kind in _OURS or kind in (intercept.Carried, intercept.Noting, intercept.Run):
+            return instance
+        if kind is operator.methodcaller:
+            return self._put(stack, instance, hidden(_of_method(instance)))
+        is_plum = is_plum_function(instance)
+        if is_plum and not _is_target(stack, instance):
+            return intercept.Run(hidden(_of_plum(self, instance)), stack, stack.key)
+        call = type_attribute(kind, "__call__")
+        receiver: Any = instance
+        if type(call) in (staticmethod, classmethod) and type(call.__func__) is FunctionType:
+            receiver = kind if type(call) is classmethod else None
+            call = call.__func__
+        elif type(call) is MethodType:
+            receiver = None  # it is called as it is
+        elif type(call) is not FunctionType:
+            return instance if call is None else self._put(stack, instance)
+        other = self.stand_in(call)
+        if other is call:
+            return instance
+        return other if receiver is None else MethodType(other, receiver)
+
+    # ---- with which plugins a call goes on ----
+
+    def of_base(self, function: Any, native: Any) -> Any:
+        """What is called where no table has a method for a target: ``native``, which plugins may
+        enter, and of which they are asked about what makes objects."""
+        stack = self._stack()
+        if stack is None:
+            return native
+        kind: Any = type(function)
+        if issubclass(kind, type):
+            usual = type_attribute(kind, "__call__") is _TYPE_CALL
+            if usual and _is_made_in_python(function):
+                return intercept.Run(function, stack, stack.key, makes=True)
+        elif self.asks and (
+            kind is FunctionType or (kind in BUILTINS and _is_asked_about(function))
+        ):
+            return intercept.Run(native, stack, stack.key, enter=_enters(stack, function))
+        return native
+
+    def of_method(self, function: Any, run: Any, below: View) -> Any:
+        """What is called for the function of a method, of which ``run`` is the copy that goes on
+        with ``below``."""
+        stack = self._stack()
+        if stack is None or not self.asks or type(function) is not FunctionType:
+            return run
+        return intercept.Run(run, stack, stack.key, enter=_enters(stack, function, below))
+
+    def entered(self, function: Any) -> Any:
+        """A function's own code, which plugins may enter."""
+        stack = self._stack()
+        if stack is None or not self.asks or type(function) is not FunctionType:
+            return function
+        return intercept.Run(function, stack, stack.key, enter=_enters(stack, function))
+
+
+def _enters(
+    stack: Stack, function: Any, below: View | None = None
+) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """What gives, for the arguments of a call, what is called for a function with the plugins that
+    go on in it; None for the function itself."""
+    held = weakref.ref(stack)
+
+    def enter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        stack = held()
+        if stack is None:
+            return None
+        return stack.entering.found(stack, function, below, types_of(function, args, kwargs))
+
+    return enter
+
+
+def _of_method(caller: Any) -> FunctionType:
+    """``operator.methodcaller(name, ...)`` as a function, of which the call of the method is one of
+    the program's."""
+    made, given = caller.__reduce__()
+    named = made is not operator.methodcaller  # then it is a partial, with the name in it
+    name, *args = (*made.args, *given) if named else given
+    kwargs = made.keywords if named else {}
+
+    def call(*objects: Any, **others: Any) -> Any:
+        if len(objects) != 1 or others:
+            return caller(*objects, **others)  # its own error
+        calls = _calls_in_force()
+        method = getattr(objects[0], name)
+        return (method if calls is None else calls.stand_in(method))(*args, **kwargs)
+
+    return call
+
+
+def _of_plum(calls: PluginCalls, function: Any) -> FunctionType:
+    """A generic function of plum: its resolution is plum's, and its methods are the program's."""
+
+    def choose(args: tuple[Any, ...]) -> Any:
+        _ = function.methods  # registers what is pending
+        return chosen(function, args, plain_values(args))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        method, kind = intercept.undispatched(choose, args)
+        result = calls.stand_in(method)(*args, **kwargs)
+        return result if kind is Any else intercept.undispatched(converted, result, kind)
+
+    return call
+
+
+def _calls_in_force() -> PluginCalls | None:
+    from overlay.stack import current_stack
+
+    stack = current_stack()
+    return None if stack is None else stack.calls
+
+
+def _is_target(stack: Stack, callee: Any) -> bool:
+    """Whether calls of it are resolved: what they resolve to is asked about there."""
+    return generic_state(callee) is not None or stack.python.intercepts(callee)
+
+
+def _is_asked_about(function: Any) -> bool:
+    """Whether it is a C function of a module that does not look at the frame that calls it."""
+    owner = function.__self__
+    if type(function) is not BuiltinFunctionType or type(owner) is not ModuleType:
+        return owner is None
+    return owner.__name__ not in _LOOKING_MODULES and function.__name__ not in _LOOKERS
+
+
+def _is_made_in_python(cls: Any) -> bool:
+    """Whether functions of the program take part in making its objects."""
+    slots = (type_attribute(cls, "__new__"), type_attribute(cls, "__init__"))
+    return any(type(slot) not in (BuiltinFunctionType, WrapperDescriptorType) for slot in slots)
+
+
+# ---- what lasts --------------------------------------------------------------------------------
+
+
+def _lasts(callee: Any) -> bool:
+    """Whether a module or class holds it, so that it lives as long as they do."""
+    kind: Any = type(callee)
+    if kind is FunctionType:
+        return _is_at_home(callee)
+    if issubclass(kind, type):
+        return _is_global(callee)
+    if kind is BuiltinFunctionType:
+        owner: Any = callee.__self__
+        return owner is None or sys.modules.get(getattr(owner, "__name__", "")) is owner
+    return kind in _METHODS and _is_global(callee.__objclass__)
+
+
+def _is_global(cls: type) -> bool:
+    """Whether its module holds it."""
+    if not cls.__flags__ & _HEAP:
+        return True
+    found: Any = sys.modules.get(module_of(cls))
+    for name in type.__dict__["__qualname__"].__get__(cls).split("."):
+        kind: Any = type(found)
+        if kind is ModuleType:
+            found = vars(found).get(name)
+        elif issubclass(kind, type):
+            found = type_attribute(found, name)
+        else:
+            return False
+    return found is cls
+
+
+_HEAP = 1 << 9  # of a class that is made at run time
+
+
+def _is_at_home(function: FunctionType) -> bool:
+    """Whether its module or class holds it."""
+    module = sys.modules.get(dict.get(function.__globals__, "__name__", ""))
+    if type(module) is not ModuleType or vars(module) is not function.__globals__:
+        return False
+    found: Any = None
+    for place, name in enumerate(function.__qualname__.split(".")):
+        if place == 0:
+            found = dict.get(function.__globals__, name)
+        else:
+            holder: Any = type(found)
+            found = type_attribute(found, name) if issubclass(holder, type) else None
+    while found is not None and found is not function:
+        kind: Any = type(found)
+        inner = "__func__" if kind in (staticmethod, classmethod) else "__wrapped__"
+        found = getattr(found, inner, None) if kind in _HOLDERS else None
+    return found is function
+
+
+_all: weakref.WeakSet[PluginCalls] = weakref.WeakSet()
+
+
+def _before_collection(phase: str, _: object) -> None:
+    """Garbage is looked for: callees that are kept until the run ends may be some."""
+    if phase == "start" and _all:
+        for calls in list(_all):
+            calls.forget_passing()
+
+
+if intercept is not None:
+    gc.callbacks.append(functools.partial(intercept.quietly, _before_collection))
