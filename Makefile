@@ -114,9 +114,6 @@ mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION
 coverage: $(READY) cuda published  ## the tests with what they run, by line and branch (half an hour on 2 cores)
 	@rm -rf build/coverage; mkdir -p build/coverage build/proof
 	@status=0; $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) $(COVERAGE_FLAGS) || status=1; \
-		echo "again, with the frames that are hidden otherwise: tests that there are none fail"; \
-		SHOW_FRAMES=1 $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) tests/overlay/python \
-			>build/coverage/frames.log; tail -n 1 build/coverage/frames.log; \
 		$(BIN)/python -m coverage combine -q && \
 		$(BIN)/python -m coverage json -q -o build/proof/coverage.json && \
 		$(BIN)/python scripts/uncovered.py build/proof/coverage.json || status=1; exit $$status

@@ -15,7 +15,6 @@ import typeguard
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 from sybil import Sybil
-from sybil.integration.pytest import SybilItem
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 from sybil.parsers.rest import DocTestParser
 
@@ -119,12 +118,6 @@ if os.environ.get("CHECK_ANNOTATIONS"):  # before anything of ours is imported
     typeguard.install_import_hook(("overlay", "primitives", "inversion"), NOT_CHECKED)
     # names imported under TYPE_CHECKING cannot be looked up at run time
     typeguard.config.forward_ref_policy = typeguard.ForwardRefPolicy.IGNORE
-    # The calls of locals() in a function of ours that leaves no frame would read the program's
-    # variables, at which CPython 3.13.0 crashes where a comprehension's variable is also a cell.
-    if sys.version_info[:2] in importlib.import_module("overlay.code.versions").REWRITABLE:
-        importlib.import_module("overlay.python.engine")
-    for name in [name for name in sys.modules if name.startswith("overlay.python.")]:
-        vars(sys.modules[name])["locals"] = dict
 
 # ---- hypothesis: no deadline, since a compilation is not slowness --------------------------
 
@@ -136,10 +129,7 @@ if not os.environ.get("EXPLORE"):
     # it would draw constants of the modules that happen to be loaded, too
     providers._get_local_constants = lambda: providers._local_constants
 
-# ---- what measures coverage: it sees frames that are hidden, and goes on after each test -----
-
-if os.environ.get("SHOW_FRAMES"):
-    importlib.import_module("overlay.python.unseen")._is_profiled = lambda: True
+# ---- what measures coverage goes on after each test ------------------------------------------
 
 _TRACER = sys.gettrace()
 
@@ -151,40 +141,6 @@ def pytest_runtest_setup():
         sys.settrace(_TRACER)
 
 
-# ---- what needs rewritten code is skipped, and counted, where this Python has none -------------
-
-# A test that meets the refusal says so by itself. One that meets it in a thread or process whose
-# errors it does not show is marked with ``interprets``.
-
-_NO_ENGINE = sys.version_info[:2] not in importlib.import_module("overlay.code.versions").REWRITABLE
-_REASON = "plugins in ctx(f) are refused on Python {}.{}".format(*sys.version_info)
-
-if _NO_ENGINE:
-    _REFUSAL = "plugins in ordinary code, ctx(f), are not supported on "
-
-    _WITHOUT = set()  # documents of which an example was skipped, so that its names are not there
-
-    def _skipped_for_want_of_engine(report, node):
-        """The report of a test, or of its file, that met the refusal, also in another process; or
-        of an example that goes on from one that did."""
-        said = report.longreprtext if report.failed else ""
-        follows = node.path in _WITHOUT and (node.path.suffix == ".py" or "NameError" in said)
-        if _REFUSAL in said or (report.failed and follows):
-            if isinstance(node, SybilItem):
-                _WITHOUT.add(node.path)
-            report.outcome = "skipped"
-            report.longrepr = str(node.path), 0, _REASON
-        return report
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(item, call):
-        return _skipped_for_want_of_engine((yield), item)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(collector):
-        return _skipped_for_want_of_engine((yield), collector)
-
-
 # ---- README, docs and docstrings run as tests ----------------------------------------------
 
 # pages whose examples need what cannot be installed everywhere
@@ -192,11 +148,9 @@ NEEDS = {"docs/kernels.md": "numba_cuda", "docs/scaling.md": "distributed"}
 
 
 def pytest_collection_modifyitems(items):
-    """Skip, by name, the examples of pages that need what is not installed, and what is marked."""
+    """Skip, by name, the examples of pages that need what is not installed."""
     missing = {ROOT / page: m for page, m in NEEDS.items() if importlib.util.find_spec(m) is None}
     for item in items:
-        if _NO_ENGINE and item.get_closest_marker("interprets"):
-            item.add_marker(pytest.mark.skip(reason=_REASON))
         if item.path in missing:
             item.add_marker(pytest.mark.skip(reason=f"{missing[item.path]} is not installed"))
 

@@ -12,7 +12,7 @@ setup(
             depends=glob("overlay/_native/*.h"),
             extra_compile_args=["-pthread"],
             extra_link_args=["-pthread"],
-            optional=True,  # without it contexts run by the engine that rewrites code
+            optional=True,  # without it there is no ctx(f)
         )
     ]
 )

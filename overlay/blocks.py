@@ -1,4 +1,4 @@
-"""``with ctx:``: blocks in which generic functions see the tables of a context."""
+"""``with ctx:``: blocks of code that run in a context."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ type Block = tuple[Context, Stack, Stack | None, Block | None, Any]
 def enter(context: Context) -> Context:
     """Run the block as ``ctx(f, ...)`` runs a function, in this thread or task.
 
-    A context with plugins reaches generic functions alone, since code that runs already is not
-    rewritten: warns of what it cannot reach.
+    Where this Python has no engine, it reaches generic functions alone, and warns of what else
+    there is.
     """
     # calls of our own functions are most of what this takes: it makes few
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
     engine = stack.__dict__.get("python")
-    if engine is not None and engine.pins:
+    if engine is not None:
         if engine.modules != len(sys.modules):
             engine.settle()
     elif stack.is_intercepted:
@@ -46,8 +46,8 @@ def enter(context: Context) -> Context:
     elif names := context._unreached:
         # of the line with the block: this function stands between
         warnings.warn(_out_of_reach(context, names), OverlayWarning, stacklevel=2)
-    if outer is not None and stack is not outer:
-        outer.has_block_inside()
+    if stack.plugins and stack.is_intercepted:
+        stack.python.refuse_stages("the block")
     events: Any = sys.modules.get("asyncio.events")
     if events is None or events._get_running_loop() is None:
         inside = be_inside(stack)
@@ -73,6 +73,9 @@ def leave(context: Context, kind: Any, error: BaseException | None, trace: Any) 
         be_inside(inside)
     stack_in_force.set(before)
     key_in_force.set(None if before is None else before.key)
+    engine = block[1].__dict__.get("python")
+    if before is None and engine is not None:
+        engine.leave()
 
 
 def unreached(context: Context) -> tuple[str, ...]:
@@ -86,8 +89,8 @@ def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     what = "the overlays and plugins" if context.plugins else "the overlays of"
     return (
-        f"with {context!r}: only generic functions see the tables in a block; it cannot reach "
-        f"{what} {shown}. Run ctx(f, ...) for code that calls them"
+        f"with {context!r}: only generic functions see the tables here, where targets are not "
+        f"intercepted; it cannot reach {what} {shown}"
     )
 
 

@@ -18,7 +18,7 @@ from overlay.location import caller
 from overlay.metadata import metadata_key
 from overlay.pickling import home_of_caller, name_at_home, named
 from overlay.plugin import Plugin, composed, refuse_around
-from overlay.stack import Stack, current_stack, entered, key_in_force, stack_in_force
+from overlay.stack import Stack, current_stack, entered, stack_in_force
 from overlay.table import Method, MethodTable
 from overlay.target import canonical
 from overlay.wrapping import Wrapped, wrapped_in

@@ -33,9 +33,10 @@ class Session:
             return
         stack.is_whole_program = True
         engine = stack.python
+        engine.settle()
         try:
             with entered(stack):
-                yield engine.prepared(piece, namespace)
+                yield piece
         except RecursionError as error:
             engine.explain_recursion(error)
             raise

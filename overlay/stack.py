@@ -69,9 +69,7 @@ class Stack:
         self.calls: PluginCalls | None = None  # what plugins put in the place of callees
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
-        self.block_inside = False
         self.is_whole_program = False  # modules that are imported run in it
-        self.engine_views: weakref.WeakSet[View] = weakref.WeakSet()
 
     def view(self, generic: Generic) -> View:
         """What calls of a generic function resolve to here."""
@@ -86,21 +84,6 @@ class Stack:
                 self._views[id(generic)] = found
                 generic.remember(self.key, found)
         return found
-
-    def has_block_inside(self) -> None:
-        """Code that the engine runs under these tables has entered ``with ctx:``: from now on
-        it looks at each call of a generic function which tables are in force."""
-        with LOCK:
-            self.block_inside = True
-            for view in list(self.engine_views):
-                view.forget()
-
-    def is_inside(self, outer: Stack) -> bool:
-        """Whether this is a stack that was entered in ``outer``."""
-        stack = self
-        while stack is not None and stack is not outer:
-            stack = None if stack._outer is None else stack._outer()
-        return stack is outer and self is not outer
 
     @property
     def of_modules(self) -> Stack | None:
@@ -119,8 +102,8 @@ class Stack:
 
     @cached_property
     def python(self) -> Any:
-        """The Python engine for these tables: it intercepts them, or rewrites code where there are
-        plugins. Raises UnsupportedPython where neither can be."""
+        """The Python engine for these tables and plugins. Raises UnsupportedPython where there can
+        be none."""
         from overlay.python.engines import engine_for
 
         with entered(None):
@@ -130,12 +113,10 @@ class Stack:
 
     @property
     def is_intercepted(self) -> bool:
-        """Whether calls are resolved where the targets are, whoever makes them."""
-        from overlay.python.engines import can_intercept, intercepts
+        """Whether calls of all targets are resolved, and not those of generic functions alone."""
+        from overlay.python.engines import can_intercept
 
-        if "python" in self.__dict__ or not can_intercept(self):
-            return intercepts(self.__dict__.get("python"))
-        return intercepts(self.python)
+        return "python" in self.__dict__ or can_intercept(self)
 
     @cached_property
     def joined(self) -> Context:

@@ -26,6 +26,7 @@ __all__ = [
     "MADE_FOR_PLACE",
     "View",
     "belonging",
+    "limited",
     "may_keep",
     "named_by",
     "resolved",
@@ -196,14 +197,14 @@ class View(Place):
         if kind == "value":
             return
         if kind == "array":
-            _limited(self.more)[tuple(map(key_of, args))] = found
+            limited(self.more)[tuple(map(key_of, args))] = found
             return
         types = tuple(map(type, args))
-        _limited(self.more)[types] = found
+        limited(self.more)[types] = found
         if len(types) == 1:
-            _limited(self.one)[types[0]] = found
+            limited(self.one)[types[0]] = found
         elif len(types) == 2:
-            _limited(_limited(self.two).setdefault(types[0], {}))[types[1]] = found
+            limited(limited(self.two).setdefault(types[0], {}))[types[1]] = found
 
     def _depends_on(self, version: int) -> str:
         """What decides between the tables' methods: ``"type"``, ``"array"`` or ``"value"``."""
@@ -256,7 +257,7 @@ def compares_by_identity(value: Any) -> bool:
     return (type_attribute(kind, "__hash__"), type_attribute(kind, "__eq__")) == own
 
 
-def _limited(memo: Memo) -> Memo:
+def limited(memo: Memo) -> Memo:
     """``memo`` itself, without its older half where it has grown large."""
     if len(memo) > _MOST:
         for key in list(memo)[: _MOST // 2]:

@@ -98,8 +98,8 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
 
 
 def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
-    """The instructions that make a call of the source: offset, shape, and how far from the end of the
-    stack the lowest of the places lies that a callee takes."""
+    """The instructions that make a call of the source: offset, shape, and how far from the end of
+    the stack the lowest of the places lies that a callee takes."""
     before: list[dis.Instruction] = []  # the last four
     for ins in dis.get_instructions(code):
         name, arg = ins.opname, ins.arg or 0

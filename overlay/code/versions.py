@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Iterable
 
 from overlay.errors import UnsupportedPython
 
 __all__ = [
     "READABLE",
-    "REWRITABLE",
     "TESTED",
     "is_readable",
     "require_interceptable",
     "require_readable",
-    "require_rewritable",
 ]
 
 # Versions whose instructions can be read, for analyses, derivatives and ``explain``.
 READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
 # Releases on which the tests of interception have run.
 TESTED = ((3, 12, 1), (3, 13, 0), (3, 13, 18), (3, 14, 10), (3, 15, 2))
-# Versions that have an emitter, which ``ctx(f)`` needs.
-REWRITABLE = ((3, 12), (3, 13))
 
 
 def is_readable(version: tuple[int, int] = sys.version_info[:2]) -> bool:
@@ -51,26 +46,11 @@ def require_interceptable() -> None:
     )
 
 
-def require_rewritable(
-    version: tuple[int, int] = sys.version_info[:2], notes: Iterable[tuple[str, str]] = ()
-) -> None:
-    """Raise UnsupportedPython for a version on which the code of functions cannot be rewritten.
-    notes: what of a context asks for it."""
-    _require(
-        "plugins in ordinary code, ctx(f), are",
-        REWRITABLE,
-        version,
-        "compile with ctx.jit, declare functions generic, or run on a supported version",
-        notes,
-    )
-
-
 def _require(
     what: str,
     known: tuple[tuple[int, int], ...],
     version: tuple[int, int],
     remedy: str,
-    notes: Iterable[tuple[str, str]] = (),
 ) -> None:
     threads = _has_free_threads()
     if version in known and _is_cpython() and not threads:
@@ -79,7 +59,7 @@ def _require(
     build = ", free-threaded build" if threads else ""
     supported = "supported", "CPython " + ", ".join(f"{a}.{b}" for a, b in known)
     asked = f"{what} not supported on {name} {version[0]}.{version[1]}{build}"
-    raise UnsupportedPython(asked, notes=[supported, *notes], help=remedy)
+    raise UnsupportedPython(asked, notes=[supported], help=remedy)
 
 
 def _is_cpython() -> bool:

@@ -234,7 +234,10 @@ class EntryDispatcher(CPUDispatcher):
         stack = current_stack()
         if stack is None or stack.compiled is not self.engine:
             return self.engine.context(self.py_func, *given, **named)
-        return stack.python.interpreted(self.py_func, self.body)(*given, **named)
+        run = self.py_func
+        if self.body is not None:
+            run = stack.python.placed(run, self.body.target, self.body.methods)
+        return run(*given, **named)
 
     def _compile_for_args(self, *args: Any) -> Any:
         """What is to be called with these arguments, for which there is no code."""

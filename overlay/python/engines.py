@@ -1,76 +1,56 @@
-"""Which engine runs code in a stack of contexts.
-
-Targets are intercepted (``interception``) wherever that is possible. Plugins, and the functions
-that statements call, need rewritten code (``engine``), which is made for some versions of Python
-only.
-"""
+"""The Python engine of a stack of contexts, where this Python has one."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overlay import _native
 from overlay.cache_folder import Folder
-from overlay.code.versions import (
-    TESTED,
-    is_readable,
-    require_interceptable,
-    require_rewritable,
-)
+from overlay.code.versions import TESTED, is_readable, require_interceptable
 from overlay.errors import UnsupportedPython
 from overlay.in_force import outside
 from overlay.target import describe
 
 if TYPE_CHECKING:
+    from overlay.python.interception import InterceptingEngine
     from overlay.stack import Stack
 
-__all__ = ["can_intercept", "engine_for", "intercepts", "self_test_fault"]
+__all__ = ["can_intercept", "engine_for", "self_test_fault"]
 
 _LONGEST = 120  # seconds that the self-test may take
 
 
-def engine_for(stack: Stack) -> Any:
+def engine_for(stack: Stack) -> InterceptingEngine:
     """A new engine. Raises UnsupportedPython where this Python has none for these tables."""
-    if _wants_interception():
-        require_interceptable()
-        if _native.intercept is None:
-            raise _without_extension()
-        if (fault := self_test_fault()) is not None:
-            raise _not_as_expected(fault)
-        from overlay.python.interception import InterceptingEngine, obstacles
+    require_interceptable()
+    if _native.intercept is None:
+        raise _without_extension()
+    if (fault := self_test_fault()) is not None:
+        raise _not_as_expected(fault)
+    from overlay.python.interception import InterceptingEngine, obstacles
 
-        found = obstacles(stack)
-        if not found:
-            return InterceptingEngine(stack)
-        notes = [("intercepted, but for", f"{describe(t)}: {why}") for t, why in found[:5]]
-    else:
-        notes = []
-    require_rewritable(notes=notes)
-    from overlay.python.engine import PythonEngine
-
-    return PythonEngine(stack)
+    found = obstacles(stack)
+    if found:
+        raise UnsupportedPython(
+            "not all targets of the context can be intercepted",
+            notes=[(describe(target), why) for target, why in found[:5]],
+            help="overlay what calls them, or compile with ctx.jit",
+        )
+    return InterceptingEngine(stack)
 
 
 def can_intercept(stack: Stack) -> bool:
-    """Whether the targets of a stack can be intercepted."""
-    if not _wants_interception() or _native.intercept is None:
-        return False
-    if not is_readable() or self_test_fault() is not None:
+    """Whether there is an engine for a stack."""
+    if _native.intercept is None or not is_readable() or self_test_fault() is not None:
         return False
     from overlay.python.interception import obstacles
 
     return not obstacles(stack)
-
-
-def intercepts(engine: Any) -> bool:
-    """Whether an engine, or None, intercepts its targets."""
-    return getattr(engine, "pins", False)
 
 
 @functools.cache
@@ -120,11 +100,6 @@ def _tested_apart() -> str | None:
     if ran.returncode < 0:
         said = f"the process ended by signal {-ran.returncode}"
     return f"{at}: {said}"
-
-
-def _wants_interception() -> bool:
-    # the other engine, as an oracle for this one
-    return os.environ.get("OVERLAY_ENGINE") != "rewriting"
 
 
 def _without_extension() -> UnsupportedPython:

@@ -24,11 +24,11 @@ from overlay.plugin import (
     interpreted,
     refuse_stages,
 )
-from overlay.python.kept import limited
 from overlay.signature import array_type, key_of
 from overlay.stack import Stack
 from overlay.table import LOCK
 from overlay.target import as_positional, signature_of
+from overlay.views import limited
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run
@@ -90,7 +90,9 @@ class Entering:
             ask_analysed(plugins, self._analysis(inside, function, link, types), function)
         if inside is stack:
             return None
-        run = inside.python.entered_twin(function, link)
+        run = function
+        if link is not None:
+            run = inside.python.placed(function, link.generic.function, link.after)
         return _native.intercept.Carried(run, inside, inside.key)
 
     @staticmethod

@@ -1,7 +1,8 @@
 """Functions that leave no frame for a program to see.
 
 To the interpreter a frame has begun when it has come past its RESUME instruction. One that never
-comes to it is in no traceback, no ``f_back`` and no ``sys._getframe``, and warnings do not count it.
+comes to it is in no traceback, no ``f_back`` and no ``sys._getframe``, and warnings do not count
+it.
 """
 
 from __future__ import annotations

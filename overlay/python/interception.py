@@ -15,7 +15,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Generator
-from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
@@ -23,14 +23,14 @@ from overlay.errors import OverlayError
 from overlay.in_force import natively, stack_in_force
 from overlay.jitted import is_dispatcher
 from overlay.location import caller, shown
+from overlay.plugin import asks_at_calls, refuse_stages, surrounds
 from overlay.python import carrying, sites
 from overlay.python.entered_functions import called_functions
 from overlay.python.own_objects import OwnObjects
 from overlay.python.plugin_calls import PluginCalls
-from overlay.plugin import asks_at_calls, refuse_stages, surrounds
 from overlay.report import Hits, calling_place
 from overlay.stack import Stack, entered
-from overlay.table import LOCK, MethodTable
+from overlay.table import LOCK, Method, MethodTable
 from overlay.target import (
     IN_PLACE_OF,
     INPLACE,
@@ -190,7 +190,6 @@ if intercept is not None:
 class InterceptingEngine:
     """The engine of one stack: intercepts its targets for as long as the stack lives."""
 
-    pins = True  # what a run gives and goes on later is to be given to ``pinned``
     modules = 0  # how many there were when targets were looked for
     run = staticmethod(intercept.run) if intercept is not None else None
 
@@ -238,7 +237,7 @@ class InterceptingEngine:
         if wanted and key not in self._mine:
             reason = why_not(target)
             if reason is not None:
-                self._give_way(stack, target, reason)
+                self._refuse(stack, target, reason)
                 return
             record = _records.get(key)
             if record is None or record.function is not target:
@@ -256,17 +255,17 @@ class InterceptingEngine:
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
 
-    def _give_way(self, stack: Stack, target: Any, reason: str) -> None:
-        """A target has come that cannot be intercepted: the next run has another engine. Raises
+    def _refuse(self, stack: Stack, target: Any, reason: str) -> None:
+        """A target has come that cannot be intercepted: the next run is refused. Raises
         OverlayError in a run, which would not see the target."""
         stack.__dict__.pop("python", None)
         self.release()
         if stack_in_force.get() is stack:
             raise OverlayError(
-                f"{describe(target)} is overlaid while a context with the table runs, and only "
-                f"the next run can see it: {reason}",
+                f"{describe(target)} is overlaid while a context with the table runs, and cannot "
+                f"be intercepted: {reason}",
                 where=caller(),
-                help="overlay it before the run begins",
+                help="overlay what calls it",
             )
 
     def settle(self) -> None:
@@ -361,28 +360,18 @@ class InterceptingEngine:
                 )
                 return
 
-    # ---- what others ask of an engine ----
-
-    def prepared(self, piece: CodeType, namespace: dict[str, Any]) -> CodeType:
-        """The code to run in the place of top-level code."""
-        self.settle()
-        return piece
-
-    def interpreted(self, function: FunctionType, body: Any) -> Callable[..., Any]:
-        """The function to run in the place of one that numba compiles, for values that only
-        interpreted code knows. body: which method's it is; None where it is none's."""
-        return self.entered_twin(function, body)
-
-    def entered_twin(self, function: FunctionType, link: Any) -> Any:
-        """A function that plugins have entered; of a method ``link`` is the view below it."""
+    def placed(
+        self, function: FunctionType, target: Any, after: tuple[Method, ...]
+    ) -> Callable[..., Any]:
+        """The function of a method of a target, in the stack: its ``call_next`` goes on after these
+        methods."""
         stack = self._stack()
-        if link is None or stack is None:
+        if stack is None:
             return function
-        target = link.generic.function
         generic: Any = generic_state(target)
         if generic is None:
             generic = _records.get(key_of_target(target)) or Intercepted(target)
-        below = View(generic, stack.tables, link.after)
+        below = View(generic, stack.tables, after)
         below.hits, below.stack = Hits(stack.records), self._stack
         return belonging(function, below)
 

@@ -1,8 +1,8 @@
 """What a stack with plugins calls in the place of callees: ``Plugin.around`` and ``Plugin.enter``.
 
-Before each call in such a stack the part in C (``overlay/_native/around.h``) asks for what stands for
-the callee: what the plugins have put around it, innermost a call of the callee itself. It is asked
-once for callees that last, and for those that are met again until the run ends.
+Before each call in such a stack the part in C (``overlay/_native/around.h``) asks for what stands
+for the callee: what the plugins have put around it, innermost a call of the callee itself. It is
+asked once for callees that last, and for those that are met again until the run ends.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
+from overlay.code.callbacks import CALLBACKS
 from overlay.context import Context, call_next, nonoverlay
+from overlay.interpreted_values import plain_values
 from overlay.location import is_ours
 from overlay.plugin import asks_at_calls, put_around, surrounds
 from overlay.plum_methods import chosen, converted, is_plum_function
-from overlay.interpreted_values import plain_values
 from overlay.python import sites
-from overlay.code.callbacks import CALLBACKS
 from overlay.python.entering import types_of
 from overlay.python.hidden_frames import hidden, may_be_hidden
 from overlay.table import LOCK

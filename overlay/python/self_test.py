@@ -13,6 +13,7 @@ import functools
 import gc
 import json
 import math
+import operator
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -21,11 +22,25 @@ from typing import Any
 
 import numpy as np
 
+from overlay.context import Context
 from overlay.in_force import key_in_force, stack_in_force
-from overlay.python import interception  # sets up what resolves
+from overlay.plugin import Plugin
+from overlay.python import engines, interception  # sets up what resolves
 from overlay.python.entered_functions import called_functions
+from overlay.table import MethodTable
 
-__all__ = ["CALLS", "Record", "Stack", "check", "count_of", "installed", "main", "seen", "site"]
+__all__ = [
+    "CALLS",
+    "Record",
+    "Stack",
+    "check",
+    "check_instructions",
+    "count_of",
+    "installed",
+    "main",
+    "seen",
+    "site",
+]
 
 _intercept: Any = interception.intercept
 HOT = 300  # enough for each instruction to be specialised
@@ -222,6 +237,12 @@ CALLS: dict[str, tuple[int, Any, str]] = {
         "compiled.search('a'); search('a'); re.Pattern.search(compiled, 'b')",
     ),
     "slot wrapper": (3, int.__add__, "int.__add__(1, 2); (1).__add__(2); add_one(3)"),
+    "function of import statements": (
+        3,
+        __import__,
+        "import math; from math import sin as other; __import__('math')",
+    ),
+    "function of class statements": (2, __build_class__, "class A: pass\nclass B(A): y = 1"),
     "callable object": (4, caller, "caller(); caller(1); [*map(caller, [1])]; caller.__call__(2)"),
     "class of a metaclass": (3, Colour, "Colour(1); [*map(Colour, [1])]; Colour(value=1)"),
     "function that keeps results": (
@@ -337,14 +358,70 @@ def _expect(wanted: int, calls: Callable[[], None], which: str) -> None:
         raise AssertionError(f"{which}: {found} calls are seen of {wanted}")
 
 
+def check_instructions() -> None:
+    """Raise AssertionError where an instruction that applies a target is lost, or a call in a
+    context with a plugin, or where a plugin's function leaves a frame."""
+    frames: list[Any] = []
+    table = MethodTable("operators")
+    table.overlay(operator.add)(lambda a, b: ("sum", a, b))
+    table.overlay(operator.getitem)(lambda a, b: ("item", a, b))
+
+    class Counts(Plugin):
+        calls = 0
+
+        def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any]:
+            def counted(*args: Any, **kwargs: Any) -> Any:
+                self.calls += 1
+                return run(*args, **kwargs)
+
+            return counted
+
+    def expect(found: Any, wanted: Any, which: str) -> None:
+        if found != wanted:
+            raise AssertionError(f"{which}: {found!r} is seen, and not {wanted!r}")
+
+    space: dict[str, Any] = {"frames": frames, "sys": sys}
+    exec(_PROGRAM, space)
+    program = space["program"]
+    natively = program([1, 2])
+    for _ in range(HOT):
+        program([1, 2])
+    plugin = Counts()
+    for _ in range(HOT):
+        found = Context(table, plugins=(plugin,))(program, [1, 2])
+        expect(found, (("sum", ("item", [1, 2], 0), 1), 2), "operators")
+    expect(plugin.calls, 9 * HOT, "calls with a plugin")
+    expect(set(frames), {program.__code__}, "frames of callers")
+    expect(program([1, 2]), natively, "code that runs after release")
+
+
+_PROGRAM = """
+def below(*args, **kwargs):
+    frames.append(sys._getframe(1).f_code)
+
+def program(xs):
+    below(1)
+    below(x=1)
+    below(*xs)
+    xs.count(1)
+    return xs[0] + 1, len(xs)
+"""
+
+
 def main() -> None:
     """Check all; what is printed last before the end of the process is at fault."""
+    engines.self_test_fault = lambda: None  # what is tested here
     for name in CALLS:
         print(name, flush=True)
         try:
             check(name)
         except AssertionError as error:
             sys.exit(str(error))
+    print("instructions", flush=True)
+    try:
+        check_instructions()
+    except AssertionError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

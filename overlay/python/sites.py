@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.code.applied import APPLIED, INLINED, applied, calls
+from overlay.code.depths import depths
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
 from overlay.location import caller, is_ours
-from overlay.python.verify import depths
 from overlay.table import LOCK
 
 if TYPE_CHECKING:

@@ -271,7 +271,6 @@ def test_a_script_of_its_own_finds_modules_of_the_working_directory_too(place):
     assert done.stderr.startswith("overlay: 'script' has no 'wav'")
 
 
-@pytest.mark.interprets
 def test_types_may_stand_behind_options(importable, capsys):
     arguments = ["--context", "contexts:ctx", "colorsys:rgb_to_hls", "--json", "float", "int"]
     assert main(["explain", *arguments]) == 0

@@ -16,12 +16,10 @@ import weakref
 import pytest
 
 from overlay import Context, MethodTable, current_context
-from overlay.python.callees import Callees, Found
-from overlay.python.dispatcher import Dispatcher
-from overlay.python.engine import PythonEngine
-from overlay.python.site import Site
+from overlay.python.interception import Intercepted, InterceptingEngine, TargetView
+from overlay.python.plugin_calls import PluginCalls
 
-OURS = (PythonEngine, Callees, Site, Dispatcher, Found)
+OURS = (InterceptingEngine, Intercepted, TargetView, PluginCalls)
 THREADS, ROUNDS, TASKS = 64, 2, 1_000
 
 

@@ -96,7 +96,6 @@ def test_keyword_arguments_and_numpy():
     assert [str(row) for row in found.of("norm")] == ["norm(ndarray, axis=int)"]
 
 
-@pytest.mark.interprets
 def test_threads_are_counted_together():
     profiler = Profiler()
     context = Context(plugins=(profiler,))

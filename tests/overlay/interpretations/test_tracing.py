@@ -91,7 +91,6 @@ def test_an_exception_passes_and_the_calls_are_there():
     assert "raised ZeroDivisionError" in str(tracer)
 
 
-@pytest.mark.interprets
 def test_threads_have_roots_of_their_own_and_tasks_those_that_made_them():
     tracer = Tracer()
     context = Context(plugins=(tracer,))

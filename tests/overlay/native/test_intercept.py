@@ -20,6 +20,7 @@ from overlay.python.self_test import (
     Record,
     Stack,
     check,
+    check_instructions,
     count_of,
     installed,
     p,
@@ -36,7 +37,11 @@ def test_each_call_is_seen_and_none_where_no_stack_is_in_force(name):
     check(name)
 
 
-@pytest.mark.parametrize("target", [__import__, __build_class__, sum.__call__, p.moved])
+def test_instructions_that_apply_targets_and_calls_with_a_plugin_are_seen():
+    check_instructions()
+
+
+@pytest.mark.parametrize("target", [sum.__call__, p.moved])
 def test_what_cannot_be_intercepted_is_told_with_the_reason(target):
     assert interception.why_not(target)
 

@@ -51,7 +51,6 @@ def test_every_call_of_the_programs_functions_is_seen(text):
     runs.counted_as_natively(shown(text))
 
 
-@pytest.mark.interprets
 @SLOW
 @given(programs())
 def test_operators_that_go_on_to_the_base_change_nothing(text):

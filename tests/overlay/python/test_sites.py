@@ -16,8 +16,8 @@ import pytest
 
 from overlay import Context, MethodTable, OverlayError, call_next
 from overlay.code.applied import applied
+from overlay.code.depths import depths
 from overlay.python import interception, sites
-from overlay.python.verify import depths
 
 pytestmark = [
     pytest.mark.skipif(interception.intercept is None, reason="the part in C is not built here"),

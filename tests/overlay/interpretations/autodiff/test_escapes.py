@@ -171,7 +171,6 @@ def test_plain_values_are_kept_by_an_inactive_call():
     assert ITEMS == [0.0, 2.0]
 
 
-@pytest.mark.interprets
 def test_duals_of_another_thread_are_not_taken_for_what_is_left():
     inside, done = threading.Event(), threading.Event()
 
