@@ -73,9 +73,9 @@ def leave(context: Context, kind: Any, error: BaseException | None, trace: Any) 
         be_inside(inside)
     stack_in_force.set(before)
     key_in_force.set(None if before is None else before.key)
-    engine = block[1].__dict__.get("python")
-    if before is None and engine is not None:
-        engine.leave()
+    calls = block[1].calls
+    if before is None and calls is not None:
+        calls.end_run()
 
 
 def unreached(context: Context) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def _out_of_reach(context: Context, names: tuple[str, ...]) -> str:
     what = "the overlays and plugins" if context.plugins else "the overlays of"
     return (
         f"with {context!r}: only generic functions see the tables here, where targets are not "
-        f"intercepted; it cannot reach {what} {shown}"
+        f"intercepted; it cannot reach {what} {shown}. ctx(f, ...) says what is missing"
     )
 
 

@@ -256,8 +256,8 @@ class Context:
             engine.explain_recursion(error)
             raise
         finally:
-            if outer is None:
-                engine.leave()
+            if outer is None and stack.calls is not None:
+                stack.calls.end_run()
         return engine.pinned(result, stack) if type(result) in GOES_ON else result
 
     __enter__ = blocks.enter

@@ -107,8 +107,8 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
                 return stack.python.enter_base(f.__func__)(f.__self__, *args, **kwargs)
             return stack.python.enter_base(f)(*args, **kwargs)
     finally:
-        if outer is None:
-            stack.python.leave()
+        if outer is None and stack.calls is not None:
+            stack.calls.end_run()
 
 
 class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)

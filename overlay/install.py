@@ -41,7 +41,8 @@ class Session:
             engine.explain_recursion(error)
             raise
         finally:
-            engine.leave()
+            if stack.calls is not None:
+                stack.calls.end_run()
 
     def _stack(self) -> Stack | None:
         stack: Stack | None = None

@@ -324,15 +324,16 @@ def only_compiles(plugin: Plugin) -> bool:
 
 def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
     """Raise OverlayError where a plugin does nothing but take part in compiling: interpreted code
-    means what Python says, and is not compiled."""
+    means what Python says, and is not compiled. function: or what is interpreted, as text."""
     for plugin in plugins:
         if only_compiles(plugin):
             stage = stages_of(plugin)[0]
+            compiled = "f" if isinstance(function, str) else name_of(function)
             raise OverlayError(
                 f"cannot interpret {name_of(function)} with {plugin!r}: it has {stage}, which "
                 "takes part in compiling, and no hook for interpreted code",
                 where=caller() or location_of(function),
-                help=f"compile it: ctx.jit({name_of(function)})(...), or have "
+                help=f"compile it: ctx.jit({compiled})(...), or have "
                 f"{type(plugin).__qualname__}.enter bail out of it by giving None",
             )
 

@@ -122,8 +122,8 @@ static inline int see_events(int tracing) {
     return before;
 }
 
-/* 3.12 to 3.15: import statements call what `builtins` has as __import__, unless it is this: they import
- * by themselves. */
+/* 3.12 to 3.15: import statements call what `builtins` has as __import__, unless it is this: then they import
+ * by themselves. What is imported from a package is imported by this, too. */
 static inline PyObject **usual_import(void) { return &PyInterpreterState_Get()->imports.import_func; }
 
 /* 3.12: of the two places for a callee and its receiver, the empty one comes first; later last. */

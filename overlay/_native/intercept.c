@@ -764,15 +764,19 @@ refused:
     return -1;
 }
 
-static int set_special(PyObject *target, int installed) {
+static int set_special(Interception *it, int installed) {
+    PyObject *target = it->target;
     struct callable_cache *cache = special_callables();
     PyObject *names[] = {cache->isinstance, cache->len, cache->list_append};
     PyObject **fields[] = {&cache->isinstance, &cache->len, &cache->list_append};
     static PyObject *hidden[3], *importing;
     if (PyCFunction_Check(target) && !strcmp(((PyCFunctionObject *)target)->m_ml->ml_name, "__import__")) {
         if (installed && *usual_import() == target) { /* import statements call it, too */
+            PyCFunctionObject *function = (PyCFunctionObject *)target;
+            PyObject *native = PyCFunction_NewEx(it->original_definition, function->m_self, function->m_module);
+            if (!native) return -1;
             importing = target;
-            *usual_import() = Py_NewRef(Py_None);
+            *usual_import() = native; /* what is imported from a package comes by this */
         } else if (!installed && importing == target) {
             Py_SETREF(*usual_import(), importing);
             importing = NULL;
@@ -823,6 +827,8 @@ static int hold_receiver(Interception *it) {
     it->holder = holder;
     return 0;
 }
+
+static void take_back(Interception *it);
 
 static int put_in(Interception *it) {
     PyObject *target = it->target;
@@ -885,15 +891,18 @@ static int put_in(Interception *it) {
         if (hold_receiver(it) < 0) return -1;
         break;
     }
-    set_special(target, 1);
     it->installed = 1;
+    if (set_special(it, 1) < 0) {
+        take_back(it);
+        return -1;
+    }
     return 0;
 }
 
 static void take_back(Interception *it) {
     PyObject *target = it->target;
     it->installed = 0;
-    set_special(target, 0);
+    set_special(it, 0);
     switch (it->kind) {
     case FUNCTION:
         PyFunction_SetVectorcall((PyFunctionObject *)target, it->original);

@@ -90,9 +90,9 @@ class Entering:
             ask_analysed(plugins, self._analysis(inside, function, link, types), function)
         if inside is stack:
             return None
-        run = function
+        run, engine = function, inside.python
         if link is not None:
-            run = inside.python.placed(function, link.generic.function, link.after)
+            run = engine.placed(function, link.generic.function, link.after)
         return _native.intercept.Carried(run, inside, inside.key)
 
     @staticmethod

@@ -339,12 +339,6 @@ class InterceptingEngine:
             return _AsyncSteps(result, stack)
         return result
 
-    def leave(self) -> None:
-        """The outermost run is over."""
-        calls = self._calls
-        if calls is not None:
-            calls.end_run()
-
     def explain_recursion(self, error: RecursionError) -> None:
         """Add a note where a method that calls its own target ran out of stack."""
         trace, methods = error.__traceback__, list[Any]()

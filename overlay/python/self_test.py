@@ -259,7 +259,7 @@ seen: list[Any] = []
 class Stack:
     """A stack to be in force while calls are counted."""
 
-    is_intercepted, tables, records, of_modules = True, (), (), None
+    is_intercepted, tables, records, of_modules, calls = True, (), (), None, None
 
     def settle(self) -> None:
         pass

@@ -17,6 +17,9 @@ def no_target_of_a_living_context():
         record.interception.remove()
         if id(record.function) in sites.NUMBERS:
             sites.leave(record.function)
+    with_plugins = sites._stacks_with_plugins
+    for _ in range(with_plugins):
+        sites.leave_calls()
     yield
     gc.collect()
     for key, record in held.items():
@@ -26,3 +29,5 @@ def no_target_of_a_living_context():
         if id(record.function) in sites.NUMBERS:
             sites.want(record.function, record.interception)
         record.interception.install()
+    for _ in range(with_plugins):
+        sites.want_calls()

@@ -1,4 +1,4 @@
-"""``with ctx:`` for generic functions."""
+"""``with ctx:``."""
 
 import asyncio
 import contextlib
@@ -19,6 +19,7 @@ from overlay import (
     generic,
     nonoverlay,
 )
+from overlay.python import engines
 
 
 @generic
@@ -120,7 +121,35 @@ def test_tasks_take_over_the_block_that_they_are_made_in():
     assert asyncio.run(main()) == ("one", "one", "base")
 
 
-def test_entering_warns_of_targets_that_a_block_cannot_reach():
+def test_plugins_are_asked_about_the_calls_of_a_block():
+    class Doubles(Plugin):
+        def around(self, callee, run):
+            return (lambda x: 2 * run(x)) if callee is math.sqrt else None
+
+    table = MethodTable("t")
+    table.overlay(math.floor)(lambda x: math.sqrt(x))
+    with Context(table, plugins=(Doubles(),)):
+        assert math.sqrt(4.0) == 4.0
+        assert [math.sqrt(x) for x in (1.0, 4.0)] == [2.0, 4.0]
+        assert math.floor(9.0) == 6.0
+    assert (math.sqrt(4.0), math.floor(9.0)) == (2.0, 9)
+
+
+def test_plugins_that_only_compile_are_refused_before_a_block_begins():
+    class Edits(Plugin):
+        def before_inference(self, ir):
+            return None
+
+    with (
+        pytest.raises(OverlayError, match="cannot interpret the block"),
+        Context(plugins=(Edits(),)),
+    ):
+        raise AssertionError
+    assert current_context() is None
+
+
+def test_without_an_engine_entering_warns_of_targets_that_a_block_cannot_reach(monkeypatch):
+    monkeypatch.setattr(engines, "can_intercept", lambda stack: False)
     table = MethodTable("t")
     table.overlay(label)(lambda: "overlaid")
     ctx = Context(table)

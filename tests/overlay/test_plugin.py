@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay import Context, NotCompilable, OverlayError, OverlayWarning, Plugin, current_context
+from overlay import (
+    Context,
+    NotCompilable,
+    OverlayError,
+    Plugin,
+    current_context,
+    plugins_in_force,
+)
 from overlay.context import current_stack
 from overlay.plugin import (
     ALL,
@@ -180,10 +187,11 @@ def test_contracts_are_checked_where_contexts_are_made_joined_and_nested():
     assert needs(lambda: inlines(in_force)) == needs.plugins + inlines.plugins
 
 
-def test_a_block_warns_that_it_has_no_plugins():
-    words = "cannot reach the overlays and plugins <plugin Named"
-    with pytest.warns(OverlayWarning, match=words), Context(plugins=(Named("a"),)):
-        pass
+def test_a_block_has_the_plugins_of_its_context():
+    plugin = Named("a")
+    with Context(plugins=(plugin,)):
+        assert plugins_in_force() == (plugin,)
+    assert plugins_in_force() == ()
 
 
 def test_tokens_are_compared_by_type_and_value():

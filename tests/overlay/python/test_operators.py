@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, call_next, views
 from overlay.dispatch import resolve
-from overlay.python import dispatcher
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 BINARY += ["lshift", "rshift", "and_", "or_", "xor"]
@@ -184,7 +183,7 @@ def test_what_a_call_resolves_to_is_kept_beside_methods_of_arrays(monkeypatch):
     def program(x):
         return [(x + x, math.hypot(x, x)) for _ in range(20)]
 
-    monkeypatch.setattr(dispatcher, "resolve", resolving)
+    monkeypatch.setattr(views, "resolve", resolving)
     context = Context(table)
     assert context(program, 4.0) == [(8.0, math.hypot(4.0, 4.0))] * 20
     assert context(program, np.ones(2)) == [("arrays", "array")] * 20
