@@ -83,84 +83,58 @@ static PyTypeObject Around_Type = {
     .tp_repr = (reprfunc)show_around,
 };
 
-/* ---- Shown: an Around as a function in C, which is what profilers are told of ---------------------- */
+/* ---- what tools are shown in the place of functions in C -------------------------------------------- */
 
+/* Tools are told which callee a call has, and profilers look for functions and methods in C by their exact
+ * classes. So what takes the place of one is another one, alike but for its vectorcall. It is kept for good. */
 typedef struct {
-    PyCMethodObject as_function;
-    Around *around;
-    PyMethodDef definition;
-} Shown;
+    PyObject_HEAD
+    PyObject *of, *other; /* the one by which it is found in a table, and the other of callee and shown */
+} Pair;
 
-static PyTypeObject Shown_Type;
-
-static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
-    Shown *it = (Shown *)self;
-    PyObject *receiver = it->as_function.func.m_self;
-    if (PyCFunction_Check(it->around->callee) || !receiver) {
-        return call_around((PyObject *)it->around, args, nargsf, names);
-    }
-    /* a method, of which the receiver was on the stack */
-    Py_ssize_t count = PyVectorcall_NARGS(nargsf), all = count + (names ? PyTuple_GET_SIZE(names) : 0);
-    PyObject *few[6], **given = few, *result;
-    if (all + 1 > 6 && !(given = PyMem_New(PyObject *, all + 1))) return PyErr_NoMemory();
-    given[0] = receiver;
-    if (all) memcpy(given + 1, args, all * sizeof *given);
-    result = call_around((PyObject *)it->around, given, count + 1, names);
-    if (given != few) PyMem_Free(given);
-    return result;
-}
-
-/* The function in C that stands for a callee in C, with this receiver, or NULL. */
-static PyObject *show(Around *around, PyObject *receiver) {
-    Shown *it = PyObject_GC_New(Shown, &Shown_Type);
-    if (!it) return NULL;
-    PyCFunctionObject *function = &it->as_function.func;
-    PyMethodDef *own;
-    PyObject *module = NULL;
-    if (PyCFunction_Check(around->callee)) {
-        own = ((PyCFunctionObject *)around->callee)->m_ml;
-        module = ((PyCFunctionObject *)around->callee)->m_module;
-    } else own = ((PyMethodDescrObject *)around->callee)->d_method;
-    it->definition = *own;
-    it->definition.ml_flags = 0; /* no instruction knows how to call it */
-    function->m_ml = &it->definition;
-    function->m_self = Py_XNewRef(receiver);
-    function->m_module = Py_XNewRef(module);
-    function->m_weakreflist = NULL;
-    function->vectorcall = call_shown;
-    it->as_function.mm_class = NULL;
-    it->around = (Around *)Py_NewRef((PyObject *)around);
-    PyObject_GC_Track(it);
-    return (PyObject *)it;
-}
-
-static int traverse_shown(Shown *it, visitproc visit, void *arg) {
-    Py_VISIT(it->as_function.func.m_self);
-    Py_VISIT(it->as_function.func.m_module);
-    Py_VISIT(it->around);
-    return 0;
-}
-
-static void dealloc_shown(Shown *it) {
-    PyObject_GC_UnTrack(it);
-    if (it->as_function.func.m_weakreflist) PyObject_ClearWeakRefs((PyObject *)it);
-    Py_XDECREF(it->as_function.func.m_self);
-    Py_XDECREF(it->as_function.func.m_module);
-    Py_XDECREF(it->around);
-    PyObject_GC_Del(it);
-}
-
-static PyTypeObject Shown_Type = {
+static PyTypeObject Pair_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "overlay._native.intercept.Shown",
-    .tp_doc = "A function in C that stands for another in a stack with plugins.",
-    .tp_basicsize = sizeof(Shown),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_vectorcall_offset = offsetof(PyCFunctionObject, vectorcall),
-    .tp_call = PyVectorcall_Call,
-    .tp_traverse = (traverseproc)traverse_shown,
-    .tp_dealloc = (destructor)dealloc_shown,
+    .tp_name = "overlay._native.intercept.Pair",
+    .tp_basicsize = sizeof(Pair),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 };
+
+static Table shown_by_callee, callee_by_shown;
+
+static int add_pair(Table *table, PyObject *of, PyObject *other) {
+    Pair *pair = PyObject_New(Pair, &Pair_Type);
+    if (!pair) return -1;
+    pair->of = Py_NewRef(of);
+    pair->other = Py_NewRef(other);
+    int done = add(table, pair); /* which holds it */
+    Py_DECREF(pair);
+    return done;
+}
+
+static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
+
+static inline int can_be_shown(PyObject *callee) {
+    return Py_IS_TYPE(callee, &PyCFunction_Type) || Py_IS_TYPE(callee, &PyMethodDescr_Type);
+}
+
+/* What takes the place of a callee in C; a new reference. */
+static PyObject *show(PyObject *callee) {
+    Pair *known = in_table(&shown_by_callee, callee);
+    if (known) return Py_NewRef(known->other);
+    PyObject *shown;
+    if (Py_IS_TYPE(callee, &PyCFunction_Type)) {
+        PyCFunctionObject *function = (PyCFunctionObject *)callee;
+        Interception *it = found(callee);
+        shown = PyCFunction_NewEx(it ? it->original_definition : function->m_ml, function->m_self, function->m_module);
+        if (shown) ((PyCFunctionObject *)shown)->vectorcall = call_shown;
+    } else {
+        shown = PyDescr_NewMethod(PyDescr_TYPE(callee), ((PyMethodDescrObject *)callee)->d_method);
+        if (shown) ((PyMethodDescrObject *)shown)->vectorcall = call_shown;
+    }
+    if (!shown) return NULL;
+    if (add_pair(&shown_by_callee, callee, shown) < 0 || add_pair(&callee_by_shown, shown, callee) < 0) Py_CLEAR(shown);
+    return shown;
+}
 
 /* ---- Callees: what a stack calls in the place of others -------------------------------------------- */
 
@@ -182,12 +156,22 @@ static PyTypeObject Key_Type, Callees_Type;
 
 static inline Callees *callees_of(PyObject *key) { return Py_IS_TYPE(key, &Key_Type) ? ((Key *)key)->callees : NULL; }
 
+/* What takes the place of a callee of which an Around is kept. */
 static PyObject *as_shown(Around *around) {
-    PyObject *callee = around->callee;
-    if (!around->instead) return Py_NewRef(callee);
-    if (PyCFunction_Check(callee)) return show(around, ((PyCFunctionObject *)callee)->m_self);
-    if (Py_IS_TYPE(callee, &PyMethodDescr_Type)) return show(around, NULL);
-    return Py_NewRef((PyObject *)around);
+    if (!around->instead) return Py_NewRef(around->callee);
+    return can_be_shown(around->callee) ? show(around->callee) : Py_NewRef((PyObject *)around);
+}
+
+static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    PyObject *callee = ((Pair *)in_table(&callee_by_shown, self))->other, *key;
+    if (PyContextVar_Get(key_variable, NULL, &key) < 0) return NULL;
+    Callees *callees = callees_of(key);
+    PyObject *around = callees ? Py_XNewRef((PyObject *)in_table(&callees->known, callee)) : NULL;
+    Py_DECREF(key);
+    if (!around) around = Py_NewRef(callee); /* dropped, or called elsewhere */
+    PyObject *result = PyObject_Vectorcall(around, args, nargsf, names);
+    Py_DECREF(around);
+    return result;
 }
 
 /* What is called in the place of a callee, a new reference: itself where no plugin puts anything there. */
@@ -246,7 +230,9 @@ static PyObject *put_around(Callees *it, PyObject *args) {
     around->code = PyFunction_Check(callee) ? Py_NewRef(PyFunction_GET_CODE(callee)) : NULL;
     PyObject_GC_Track(around);
     if (keep && in_table(&it->known, callee)) take_out(&it->known, callee);
-    PyObject *result = keep && add(&it->known, around) < 0 ? NULL : as_shown(around);
+    PyObject *result = NULL;
+    if (!keep) result = Py_NewRef(around->instead ? (PyObject *)around : callee);
+    else if (add(&it->known, around) == 0) result = as_shown(around);
     Py_DECREF(around);
     return result;
 }

@@ -1598,8 +1598,7 @@ static int execute(PyObject *module) {
     if (PyType_Ready(&Interception_Type) < 0 || PyType_Ready(&Carried_Type) < 0) return -1;
     if (PyType_Ready(&Place_Type) < 0 || PyModule_AddObjectRef(module, "Place", (PyObject *)&Place_Type) < 0) return -1;
     if (PyModule_AddObjectRef(module, "Carried", (PyObject *)&Carried_Type) < 0) return -1;
-    Shown_Type.tp_base = &PyCFunction_Type;
-    if (PyType_Ready(&Around_Type) < 0 || PyType_Ready(&Shown_Type) < 0) return -1;
+    if (PyType_Ready(&Around_Type) < 0 || PyType_Ready(&Pair_Type) < 0) return -1;
     if (PyType_Ready(&Key_Type) < 0 || PyModule_AddObjectRef(module, "Key", (PyObject *)&Key_Type) < 0) return -1;
     if (PyType_Ready(&Callees_Type) < 0 || PyModule_AddObjectRef(module, "Callees", (PyObject *)&Callees_Type) < 0) return -1;
     if (PyType_Ready(&Run_Type) < 0 || PyModule_AddObjectRef(module, "Run", (PyObject *)&Run_Type) < 0) return -1;

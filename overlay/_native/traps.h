@@ -187,20 +187,12 @@ static int decide(Interception *it, Site site, StackEnd end, PyObject *const *op
 
 /* Before a call, put what stands for the callee in its place. 0, or -1 with an error. */
 static int meet_call(Site site, Callees *callees, StackEnd end) {
-    int place = site.argument, beside = place - 1; /* of the callee, and of its receiver */
-    if (site.shape == CALL && EMPTY_FIRST && !on_stack(end, place)) place = beside, beside = 0;
-    if (site.shape == CALL_ALL) beside = 0;
-    PyObject *callee = on_stack(end, place), *receiver = beside ? on_stack(end, beside) : NULL;
-    PyObject *other = stand_in(callees, callee);
+    int place = site.argument;
+    if (site.shape == CALL && EMPTY_FIRST && !on_stack(end, place)) place--;
+    PyObject *callee = on_stack(end, place), *other = stand_in(callees, callee);
     if (!other) return -1;
-    if (receiver && Py_IS_TYPE(other, &Shown_Type) && Py_IS_TYPE(callee, &PyMethodDescr_Type)) {
-        /* the receiver goes into what profilers are shown; the empty place is where this version has it */
-        PyObject *bound = show(((Shown *)other)->around, receiver);
-        Py_DECREF(other);
-        if (!bound) return -1;
-        Py_DECREF(exchange_on_stack(end, EMPTY_FIRST ? place : beside, NULL));
-        Py_DECREF(exchange_on_stack(end, EMPTY_FIRST ? beside : place, bound));
-    } else Py_DECREF(exchange_on_stack(end, place, other));
+    if (other == callee) Py_DECREF(other);
+    else Py_DECREF(exchange_on_stack(end, place, other));
     return 0;
 }
 

@@ -161,6 +161,52 @@ def test_operators_without_a_method_keep_their_meaning_and_their_errors():
         ctx(program("return a + b"), 1.5, "x")
 
 
+TEXTS = {
+    'f"{a}"': (format, "a"),
+    'f"<{a}>{b}"': (format, "<a>b"),
+    'f"{a:>5}"': (format, "a:>5"),
+    'f"{a:{b}}"': (format, "a:b"),
+    'f"{a!r}"': (repr, "a"),
+    'f"{a!r:>3}"': (repr, "  a"),
+    'f"{a!s}"': (str, "a"),
+    'f"{a!a}"': (ascii, "a"),
+    'f"{a=}"': (repr, "a=a"),
+    "format(a)": (format, "a"),
+    "repr(a)": (repr, "a"),
+}
+
+
+@pytest.mark.parametrize("hot", [False, True])
+@pytest.mark.parametrize("source", TEXTS)
+def test_what_makes_text_of_values(source, hot):
+    target, expected = TEXTS[source]
+    table = MethodTable("texts")
+
+    class Word:
+        def __init__(self, name):
+            self.name = name
+
+        def __repr__(self):
+            return f"natively {self.name}"
+
+        def __format__(self, specification):
+            return self.name if specification else f"natively {self.name}"
+
+    def method(word: Word, specification: str = ""):
+        return word.name + (specification and ":" + specification)
+
+    if target is not format:
+        method = lambda word: word.name  # noqa: E731
+        method.__annotations__ = {"word": Word}
+    table.overlay(target)(method)
+    f, a, b = program(f"return {source}"), Word("a"), Word("b")
+    for _ in range(100 * hot):
+        f(a, b)
+    assert Context(table)(f, a, b) == expected
+    assert Context(table)(f, 1, ">2") == f(1, ">2")  # of another type
+    assert "natively" in f(a, b) or ":" in source
+
+
 def test_what_a_call_resolves_to_is_kept_beside_methods_of_arrays(monkeypatch):
     table, resolved = MethodTable("arrays"), []
 

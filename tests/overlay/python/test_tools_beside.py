@@ -28,7 +28,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, Plugin, call_next
 from overlay.python import interception
 
 pytestmark = [
@@ -97,10 +97,20 @@ def place(code):
     return code.co_filename, code.co_firstlineno
 
 
+class Surrounds(Plugin):
+    """Stands around each call, and goes on with it."""
+
+    def around(self, callee, run):
+        def goes_on(*args, **kwargs):
+            return run(*args, **kwargs)
+
+        return goes_on
+
+
 class Reached:
     """A context whose methods count and go on with call_next."""
 
-    def __init__(self, *targets, operators=()):
+    def __init__(self, *targets, operators=(), plugins=()):
         self.calls, self.applications = [], []
         table = MethodTable("beside")
 
@@ -118,7 +128,7 @@ class Reached:
 
         for each in operators:
             table.overlay(each)(applied)
-        self.context = Context(table)
+        self.context = Context(table, plugins=plugins)
 
     @property
     def count(self):
@@ -153,15 +163,20 @@ def beside(context, run):
 WAYS = {"run": (in_run, True), "block": (in_block, True), "beside": (beside, False)}
 
 
-@pytest.fixture(params=[f"{way}{how}" for way in WAYS for how in ("", ", hot", ", operators")])
+HOW = ("", ", hot", ", operators", ", a plugin")
+
+
+@pytest.fixture(params=[f"{way}{how}" for way in WAYS for how in HOW])
 def ways(request):
     """How the program is run, and whether methods are reached by it; hot, its instructions have
-    been specialised before, natively and in the context; operators are targets, too."""
+    been specialised before, natively and in the context; operators are targets, too; or a plugin
+    stands around each call."""
     way, _, how = request.param.partition(", ")
     hot = how != ""
     run_in, reaches = WAYS[way]
     operators = OPERATORS if how == "operators" else ()
-    made = Reached(operators=operators)
+    plugins = (Surrounds(),) if how == "a plugin" else ()
+    made = Reached(operators=operators, plugins=plugins)
     cached.cache_clear()
     for _ in range(100 * bool(hot)):
         program()
@@ -182,6 +197,7 @@ def ways(request):
     yield made, run
     del made.context
     gc.collect()
+    gc.collect()  # what plugins put around calls takes another turn
     assert interception.intercept.interception_of(target) is None
 
 
@@ -394,7 +410,7 @@ def program():
 RUNS = """\
 import math, sys
 import measured
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, Plugin, call_next
 
 reached = 0
 def method(*args):
@@ -456,7 +472,7 @@ def test_coverage_measures_as_natively(tmp_path, core, branches):
 
 DEBUGGED = """\
 import contextlib
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, Plugin, call_next
 
 def target(x):
     y = 60 / x
@@ -537,7 +553,7 @@ for module in (_thread, threading):
             instead[module, name] = Starts(getattr(module, name))
             setattr(module, name, instead[module, name].start)
 
-from overlay import Context, MethodTable, call_next
+from overlay import Context, MethodTable, Plugin, call_next
 
 table, seen = MethodTable("t"), []
 
