@@ -5,13 +5,18 @@ from __future__ import annotations
 
 import dis
 import operator
-import sys
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
 from overlay.code.operators import BINARY, COMPARE, UNARY
 from overlay.code.py314 import common_constant
+from overlay.code.versions import (
+    DICT_ALWAYS_PASSED,
+    EMPTY_PLACE_FIRST,
+    EXIT_HAS_RECEIVER,
+    NOT_TAKES_BOOL,
+)
 
 __all__ = ["APPLIED", "INLINED", "applied", "calls"]
 
@@ -83,7 +88,7 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
             else:
                 yield ins.offset, _IDENTITY, operator.is_not if arg else operator.is_, arg
         elif name == "UNARY_NOT":
-            if sys.version_info < (3, 13):
+            if not NOT_TAKES_BOOL:
                 yield ins.offset, _TRUTH, operator.not_, 0
             elif before is not None and before.opname == "TO_BOOL":
                 yield before.offset, _TRUTH, operator.not_, 0
@@ -108,9 +113,8 @@ def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
         elif name == "CALL_KW":
             yield ins.offset, _CALL, arg + 3
         elif name == "CALL_FUNCTION_EX":
-            has_dict = sys.version_info >= (3, 14) or arg & 1
-            empty_above = sys.version_info >= (3, 13)
-            yield ins.offset, _CALL_ALL, 2 + bool(has_dict) + empty_above
+            has_dict = DICT_ALWAYS_PASSED or bool(arg & 1)
+            yield ins.offset, _CALL_ALL, 2 + has_dict + (not EMPTY_PLACE_FIRST)
         before = [*before[-3:], ins]
 
 
@@ -120,7 +124,7 @@ def _is_of_with(arg: int, before: list[dis.Instruction]) -> bool:
     if before and before[-1].opname == "LOAD_SPECIAL":
         return True
     are_none = [_is_none(ins) for ins in before[-3:]]
-    if sys.version_info < (3, 14):  # the first of three arguments lies where a receiver would
+    if not EXIT_HAS_RECEIVER:  # the first of three arguments lies there
         return arg == 2 and are_none == [True] * 3
     pushes_callee = len(before) == 4 and (
         before[0].opname == "PUSH_NULL"

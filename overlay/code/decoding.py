@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dis
 import operator
-import sys
 from collections.abc import Callable
 from dis import Positions
 from types import CodeType
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from overlay.code import py314
 from overlay.code.operators import BINARY, COMPARE, UNARY
 from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.code.versions import DICT_ALWAYS_PASSED, EMPTY_PLACE_FIRST, INDEX_ABOVE_ITERATOR
 
 __all__ = [
     "MADE",
@@ -28,13 +28,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-_NULL_FIRST = sys.version_info < (3, 13)
-# CALL_FUNCTION_EX always takes a slot for keywords: a mapping or NULL.
-_KEYWORDS_SLOT = sys.version_info >= (3, 14)
-# Above an iterator lies a slot: where GET_ITER has left a list or a tuple as it is, the index of
-# its next item.
-_INDEX_SLOT = sys.version_info >= (3, 15)
 
 # loads of which the lowest bit of the argument says that they push two slots for a call
 _FLAGGED = {"LOAD_GLOBAL", "LOAD_SUPER_ATTR", "LOAD_ATTR"}
@@ -110,7 +103,7 @@ class TakenCall[T](NamedTuple):
 
 def call_slots[T](callee: T, null: T) -> list[T]:
     """What a load that is for a call pushes where there is no receiver."""
-    return [null, callee] if _NULL_FIRST else [callee, null]
+    return [null, callee] if EMPTY_PLACE_FIRST else [callee, null]
 
 
 def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
@@ -122,7 +115,7 @@ def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
         del stack[count:]
         second, first = stack.pop(), stack.pop()
         return TakenCall(first, second, args, names)
-    mapping = stack.pop() if _KEYWORDS_SLOT or ins.arg & 1 else null
+    mapping = stack.pop() if DICT_ALWAYS_PASSED or ins.arg & 1 else null
     star, second, first = stack.pop(), stack.pop(), stack.pop()
     return TakenCall(first, second, None, None, star if mapping is null else None)
 
@@ -132,12 +125,12 @@ def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
 
 def iterator_slots[T](iterator: T, null: T) -> list[T]:
     """What GET_ITER pushes."""
-    return [iterator, null] if _INDEX_SLOT else [iterator]
+    return [iterator, null] if INDEX_ABOVE_ITERATOR else [iterator]
 
 
 def iterator_place() -> int:
     """How far from the top of the stack FOR_ITER has its iterator."""
-    return 1 if _INDEX_SLOT else 0
+    return 1 if INDEX_ABOVE_ITERATOR else 0
 
 
 # ---- operators ----------------------------------------------------------------------------

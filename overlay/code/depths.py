@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dis
 import itertools
-import sys
 from types import CodeType
 from typing import Any
+
+from overlay.code.versions import GENERATORS_START_EMPTY
 
 __all__ = ["BadCode", "depths"]
 
@@ -66,7 +67,7 @@ def _ways(ins: dis.Instruction, after: int | None) -> list[tuple[int, int]]:
     unconditional = jumps and ins.opname.startswith("JUMP_") and "IF" not in ins.opname
     if ins.opname not in _FINAL and not unconditional and after is not None:
         # dis leaves out what is sent to a generator when it starts
-        started = ins.opname == "RETURN_GENERATOR" and sys.version_info < (3, 13)
+        started = ins.opname == "RETURN_GENERATOR" and not GENERATORS_START_EMPTY
         ways.append((after, dis.stack_effect(ins.opcode, arg, jump=False) + started))
     return ways
 

@@ -1,4 +1,4 @@
-"""The Python versions whose bytecode is known. This module runs on any."""
+"""The Python versions that are known, and what differs between them. This module runs on any."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import sysconfig
 from overlay.errors import UnsupportedPython
 
 __all__ = [
+    "DICT_ALWAYS_PASSED",
+    "EMPTY_PLACE_FIRST",
+    "ENTERS_GETTERS",
+    "ENTERS_INIT",
+    "EXIT_HAS_RECEIVER",
+    "FRAMES_TELL_DEPTH",
+    "GENERATORS_START_EMPTY",
+    "INDEX_ABOVE_ITERATOR",
+    "NOT_TAKES_BOOL",
     "READABLE",
     "TESTED",
     "is_readable",
@@ -19,6 +28,26 @@ __all__ = [
 READABLE = ((3, 12), (3, 13), (3, 14), (3, 15))
 # Releases on which the tests of interception have run.
 TESTED = ((3, 12, 1), (3, 13, 0), (3, 13, 18), (3, 14, 10), (3, 15, 2))
+
+_VERSION = sys.version_info[:2]
+# Calls: of the two places for a callee and its receiver, the empty one comes first.
+EMPTY_PLACE_FIRST = _VERSION < (3, 13)
+# CALL_FUNCTION_EX always takes a place for keywords: a mapping, or none.
+DICT_ALWAYS_PASSED = _VERSION >= (3, 14)
+# A ``with`` statement calls ``__exit__`` with a place for its receiver.
+EXIT_HAS_RECEIVER = _VERSION >= (3, 14)
+# Above an iterator lies a place: where GET_ITER has left a list or a tuple as it is, the index of
+# its next item.
+INDEX_ABOVE_ITERATOR = _VERSION >= (3, 15)
+# UNARY_NOT takes a bool, which TO_BOOL makes.
+NOT_TAKES_BOOL = _VERSION >= (3, 13)
+# RETURN_GENERATOR pushes nothing by itself, as ``dis.stack_effect`` says.
+GENERATORS_START_EMPTY = _VERSION >= (3, 13)
+# Frames tell where their stack ends, before each instruction.
+FRAMES_TELL_DEPTH = _VERSION >= (3, 14)
+# The interpreter enters ``__init__`` by itself, and getters of properties.
+ENTERS_INIT = _VERSION >= (3, 13)
+ENTERS_GETTERS = _VERSION == (3, 14)
 
 
 def is_readable(version: tuple[int, int] = sys.version_info[:2]) -> bool:

@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, MethodType
 from typing import Any
 
 from overlay import _native
+from overlay.code.versions import ENTERS_INIT
 from overlay.in_force import put_in_force, stack_in_force
 from overlay.inside import call_next
 from overlay.stack import entered
@@ -52,13 +53,17 @@ def imports(native: Any) -> Any:
     return intercept.Noting(intercept.Carried(native, of_modules, key), None, stack.python.settle)
 
 
+def _itself(native: Any) -> Any:
+    return native
+
+
 # Targets that are called in another way in a stack, and what makes that of their own code.
 _find_and_load: Any = vars(sys.modules["importlib._bootstrap"])["_find_and_load"]
 OTHERWISE: dict[int, tuple[Any, Any]] = {id(_find_and_load): (_find_and_load, imports)}
-if sys.version_info >= (3, 13):
+if ENTERS_INIT:
     # classes that are made of targets, wherever: it is told of each by itself
     _class_made: Any = vars(object)["__init_subclass__"]
-    OTHERWISE[id(_class_made)] = _class_made, lambda native: native
+    OTHERWISE[id(_class_made)] = _class_made, _itself
 
 
 # ---- threads ----------------------------------------------------------------------------------
@@ -79,15 +84,16 @@ def _begun(function: Any, *rest: Any, **named: Any) -> Any:
 
 
 TABLE.overlay(_starter("start_new_thread"))(_begun)
-if sys.version_info >= (3, 13):
+if hasattr(_thread, "start_joinable_thread"):
     TABLE.overlay(_starter("start_joinable_thread"))(_begun)
 
-if sys.version_info >= (3, 14):  # a thread runs in variables of its own
+_flags: Any = sys.flags
+if hasattr(_flags, "thread_inherit_context"):  # a thread runs in variables of its own
 
     @TABLE.overlay(threading.Thread.start)
     def _started(self: Any) -> Any:
         stack = stack_in_force.get()
-        if getattr(self, "_context", 0) is None and not sys.flags.thread_inherit_context:
+        if getattr(self, "_context", 0) is None and not _flags.thread_inherit_context:
             self._context = Variables()
             self._context.run(put_in_force, stack)
         return call_next(self)

@@ -7,19 +7,16 @@ bases are told by ``object.__init_subclass__``."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Container, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
 from overlay import _native
+from overlay.code.versions import ENTERS_GETTERS, ENTERS_INIT
 from overlay.table import LOCK
 from overlay.target import attributes_of, mro_of
 
 __all__ = ["called_functions", "subclasses"]
-
-_SINCE_3_13 = sys.version_info >= (3, 13)
-_GETTERS = sys.version_info[:2] == (3, 14)
 
 
 def subclasses(of: type) -> Iterator[type]:
@@ -46,7 +43,7 @@ class _CalledFunctions:
     def add(self, targets: Iterable[Any]) -> None:
         """Have the interpreter call these functions, and ``__init__`` of these classes. Functions
         cost one look at all classes."""
-        if not _SINCE_3_13:
+        if not ENTERS_INIT:
             return
         with LOCK:
             self._note_met()
@@ -92,7 +89,7 @@ class _CalledFunctions:
         if id(init) in functions:
             self._held[id(init)][1].append(cls)
             _call_init(cls, called=True)
-        if _GETTERS:
+        if ENTERS_GETTERS:
             held: Any = attributes.values()
             for getter in [v.fget for v in held if type(v) is property and id(v.fget) in functions]:
                 self._getters.setdefault(id(getter), []).append(cls)
@@ -100,7 +97,7 @@ class _CalledFunctions:
 
     def remove(self, target: Any) -> None:
         """It is no target any more."""
-        if not _SINCE_3_13:
+        if not ENTERS_INIT:
             return
         intercept: Any = _native.intercept
         with LOCK:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.code.applied import APPLIED, INLINED, applied, calls
 from overlay.code.depths import depths
+from overlay.code.versions import FRAMES_TELL_DEPTH
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
 from overlay.location import caller, is_ours
@@ -169,9 +170,9 @@ def _rows(code: CodeType) -> list[tuple[int, int, int, int, int]]:
         found |= {offset // 2: (shape, 0, argument) for offset, shape, argument in calls(code)}
     if not found:
         return []
-    known = depths(code) if sys.version_info < (3, 14) else {}
+    known = {} if FRAMES_TELL_DEPTH else depths(code)
     return [
         (unit, *site, known.get(2 * unit, 0))
         for unit, site in found.items()
-        if sys.version_info >= (3, 14) or 2 * unit in known  # the rest is never reached
+        if FRAMES_TELL_DEPTH or 2 * unit in known  # the rest is never reached
     ]
