@@ -183,7 +183,7 @@ class Context:
         ``strict``, ``counts``; a TypeError for any other name.
 
         The copies with other metadata or plugins that were used last (64) are found again, with
-        what was compiled or rewritten for them; not where a context is strict or counts.
+        what was compiled for them; not where a context is strict or counts.
         """
         unknown = [name for name in changes if name not in _FIELDS]
         if unknown:

@@ -11,7 +11,6 @@ from overlay import _native
 from overlay.errors import OverlayError
 from overlay.in_force import outside, stack_in_force
 from overlay.location import caller
-from overlay.stack import entered
 from overlay.views import resolved, view_of
 
 if TYPE_CHECKING:
@@ -102,10 +101,12 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)
     try:
-        with entered(stack):
-            if isinstance(f, MethodType):
-                return stack.python.enter_base(f.__func__)(f.__self__, *args, **kwargs)
-            return stack.python.enter_base(f)(*args, **kwargs)
+        engine = stack.python
+        if isinstance(f, MethodType):
+            own = MethodType(engine.enter_base(f.__func__), f.__self__)
+        else:
+            own = engine.enter_base(f)
+        return engine.run(stack, stack.key, own, *args, **kwargs)
     finally:
         if outer is None and stack.calls is not None:
             stack.calls.end_run()

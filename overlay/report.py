@@ -48,9 +48,8 @@ class Hit:
 class Leaving:
     """A place where a call left the context.
 
-    handed: the target whose own code ran without its table; in rewritten code, a callable that was
-    handed to something that calls it outside. to: the thread in which it ran, as ``thread NAME``,
-    or what it was handed to. where: ``file:line`` of the call. times: how often.
+    handed: the target whose own code ran without its table. to: the thread in which it ran, as
+    ``thread NAME``. where: ``file:line`` of the call. times: how often.
     """
 
     to: str

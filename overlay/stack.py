@@ -116,7 +116,7 @@ class Stack:
         """Whether calls of all targets are resolved, and not those of generic functions alone."""
         from overlay.python.engines import can_intercept
 
-        return "python" in self.__dict__ or can_intercept(self)
+        return "python" in self.__dict__ or can_intercept()
 
     @cached_property
     def joined(self) -> Context:

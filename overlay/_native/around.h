@@ -15,6 +15,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *instead; /* what the plugins give; NULL: the callee is called as it is */
     PyObject *code;    /* of a function: what it had when the plugins were asked */
+    PyObject *shown;   /* of one in C: what takes its place on the stack; NULL: this itself does */
 } Around;
 
 /* Call a function of ours or of a plugin: nothing that it calls is dispatched, and no tool is told of it. */
@@ -49,6 +50,7 @@ static int traverse_around(Around *it, visitproc visit, void *arg) {
     Py_VISIT(it->callee);
     Py_VISIT(it->instead);
     Py_VISIT(it->code);
+    Py_VISIT(it->shown);
     return 0;
 }
 
@@ -62,6 +64,7 @@ static void dealloc_around(Around *it) {
     Py_XDECREF(it->callee);
     Py_XDECREF(it->instead);
     Py_XDECREF(it->code);
+    Py_XDECREF(it->shown);
     PyObject_GC_Del(it);
 }
 
@@ -156,13 +159,24 @@ static PyTypeObject Key_Type, Callees_Type;
 
 static inline Callees *callees_of(PyObject *key) { return Py_IS_TYPE(key, &Key_Type) ? ((Key *)key)->callees : NULL; }
 
+static _Thread_local Around *ahead; /* held: of the call that is about to be made */
+
 /* What takes the place of a callee of which an Around is kept. */
-static PyObject *as_shown(Around *around) {
+static inline PyObject *as_shown(Around *around) {
     if (!around->instead) return Py_NewRef(around->callee);
-    return can_be_shown(around->callee) ? show(around->callee) : Py_NewRef((PyObject *)around);
+    if (!around->shown) return Py_NewRef((PyObject *)around);
+    Py_XSETREF(ahead, (Around *)Py_NewRef((PyObject *)around));
+    return Py_NewRef(around->shown);
 }
 
 static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
+    if (ahead && ahead->shown == self) {
+        Around *around = ahead;
+        ahead = NULL;
+        PyObject *result = call_around((PyObject *)around, args, nargsf, names);
+        Py_DECREF(around);
+        return result;
+    }
     PyObject *callee = ((Pair *)in_table(&callee_by_shown, self))->other, *key;
     if (PyContextVar_Get(key_variable, NULL, &key) < 0) return NULL;
     Callees *callees = callees_of(key);
@@ -228,7 +242,12 @@ static PyObject *put_around(Callees *it, PyObject *args) {
     around->vectorcall = call_around;
     around->instead = instead == Py_None ? NULL : Py_NewRef(instead);
     around->code = PyFunction_Check(callee) ? Py_NewRef(PyFunction_GET_CODE(callee)) : NULL;
+    around->shown = keep && around->instead && can_be_shown(callee) ? show(callee) : NULL;
     PyObject_GC_Track(around);
+    if (PyErr_Occurred()) {
+        Py_DECREF(around);
+        return NULL;
+    }
     if (keep && in_table(&it->known, callee)) take_out(&it->known, callee);
     PyObject *result = NULL;
     if (!keep) result = Py_NewRef(around->instead ? (PyObject *)around : callee);

@@ -14,7 +14,6 @@ from overlay.cache_folder import Folder
 from overlay.code.versions import TESTED, is_readable, require_interceptable
 from overlay.errors import UnsupportedPython
 from overlay.in_force import outside
-from overlay.target import describe
 
 if TYPE_CHECKING:
     from overlay.python.interception import InterceptingEngine
@@ -32,25 +31,17 @@ def engine_for(stack: Stack) -> InterceptingEngine:
         raise _without_extension()
     if (fault := self_test_fault()) is not None:
         raise _not_as_expected(fault)
-    from overlay.python.interception import InterceptingEngine, obstacles
+    from overlay.python.interception import InterceptingEngine, not_all, obstacles
 
     found = obstacles(stack)
     if found:
-        raise UnsupportedPython(
-            "not all targets of the context can be intercepted",
-            notes=[(describe(target), why) for target, why in found[:5]],
-            help="overlay what calls them, or compile with ctx.jit",
-        )
+        raise not_all(found)
     return InterceptingEngine(stack)
 
 
-def can_intercept(stack: Stack) -> bool:
-    """Whether there is an engine for a stack."""
-    if _native.intercept is None or not is_readable() or self_test_fault() is not None:
-        return False
-    from overlay.python.interception import obstacles
-
-    return not obstacles(stack)
+def can_intercept() -> bool:
+    """Whether this Python has an engine."""
+    return _native.intercept is not None and is_readable() and self_test_fault() is None
 
 
 @functools.cache

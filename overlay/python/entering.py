@@ -24,6 +24,7 @@ from overlay.plugin import (
     interpreted,
     refuse_stages,
 )
+from overlay.python.hidden_frames import hidden, may_be_hidden
 from overlay.signature import array_type, key_of
 from overlay.stack import Stack
 from overlay.table import LOCK
@@ -93,6 +94,8 @@ class Entering:
         run, engine = function, inside.python
         if link is not None:
             run = engine.placed(function, link.generic.function, link.after)
+        if not may_be_hidden(function):  # a generator or coroutine has these plugins in its body
+            run = _pinning(run, inside)
         return _native.intercept.Carried(run, inside, inside.key)
 
     @staticmethod
@@ -120,6 +123,14 @@ class Entering:
             if found is None:
                 found = self._stacks[key] = stack.with_plugins(plugins, current)
             return found
+
+
+def _pinning(function: Callable[..., Any], stack: Stack) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return stack.python.pinned(result, stack)
+
+    return hidden(run)
 
 
 def _are(references: tuple[weakref.ref[Any], ...], parts: tuple[Any, ...]) -> bool:

@@ -16,11 +16,11 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Generator
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from overlay import _native
-from overlay.errors import OverlayError
-from overlay.in_force import natively, stack_in_force
+from overlay.errors import OverlayError, UnsupportedPython
+from overlay.in_force import natively
 from overlay.jitted import is_dispatcher
 from overlay.location import caller, shown
 from overlay.plugin import asks_at_calls, refuse_stages, surrounds
@@ -44,10 +44,11 @@ from overlay.views import View, belonging, named_by, resolved
 if TYPE_CHECKING:
     from overlay._native.intercept import Interception
 
-__all__ = ["InterceptingEngine", "obstacles", "why_not"]
+__all__ = ["InterceptingEngine", "not_all", "obstacles", "why_not"]
 
 intercept: Any = _native.intercept
 
+_LOOK = -1  # no number of modules: they are looked at anew at the next entry
 # How often one method stands among the last frames of a recursion that is its own.
 _FRAMES, _REPEATS = 60, 10
 
@@ -57,6 +58,15 @@ def obstacles(stack: Stack) -> list[tuple[Any, str]]:
     targets = [target for table in stack.tables for target in table.targets()]
     reasons = [(target, why_not(target)) for target in targets]
     return [(target, reason) for target, reason in reasons if reason is not None]
+
+
+def not_all(found: list[tuple[Any, str]]) -> UnsupportedPython:
+    """The error for targets that cannot be intercepted."""
+    return UnsupportedPython(
+        "not all targets of the context can be intercepted",
+        notes=[(describe(target), why) for target, why in found[:5]],
+        help="overlay what calls them, or compile with ctx.jit",
+    )
 
 
 def why_not(target: Any) -> str | None:
@@ -198,6 +208,7 @@ class InterceptingEngine:
         self._tables = (*stack.tables, carrying.TABLE)
         self._mine: dict[Any, Intercepted] = {}
         self.own = OwnObjects(stack)
+        self._refused: dict[Any, tuple[Any, str]] = {}  # targets that cannot be intercepted
         self._asks_at_calls = False  # whether calls are wanted, for plugins
         # whether instructions of code that runs in the stack are wanted
         self.applies = False
@@ -238,7 +249,6 @@ class InterceptingEngine:
             reason = why_not(target)
             if reason is not None:
                 self._refuse(stack, target, reason)
-                return
             record = _records.get(key)
             if record is None or record.function is not target:
                 record = Intercepted(target)
@@ -255,18 +265,17 @@ class InterceptingEngine:
         elif not wanted and key in self._mine:
             _release(self._mine.pop(key))
 
-    def _refuse(self, stack: Stack, target: Any, reason: str) -> None:
-        """A target has come that cannot be intercepted: the next run is refused. Raises
-        OverlayError in a run, which would not see the target."""
-        stack.__dict__.pop("python", None)
-        self.release()
-        if stack_in_force.get() is stack:
-            raise OverlayError(
-                f"{describe(target)} is overlaid while a context with the table runs, and cannot "
-                f"be intercepted: {reason}",
-                where=caller(),
-                help="overlay what calls it",
-            )
+    def _refuse(self, stack: Stack, target: Any, reason: str) -> NoReturn:
+        """A target has come that cannot be intercepted: raise OverlayError, and UnsupportedPython
+        at the next entry, where it is a target still."""
+        self._refused[key_of_target(target)] = target, reason
+        self.modules = _LOOK
+        raise OverlayError(
+            f"{describe(target)} is overlaid in a table of a context that has run, and cannot be "
+            f"intercepted: {reason}",
+            where=caller(),
+            help="overlay what calls it",
+        )
 
     def settle(self) -> None:
         """Find targets whose modules have been imported since."""
@@ -274,6 +283,11 @@ class InterceptingEngine:
 
     def _settle(self) -> None:
         self.modules = len(sys.modules)
+        for key, (target, reason) in list(self._refused.items()):
+            if any(table.has(target) for table in self._tables):
+                self.modules = _LOOK
+                raise not_all([(target, reason)])
+            del self._refused[key]
         for table in self._tables:
             if table.pending:
                 table.settle()
@@ -314,7 +328,7 @@ class InterceptingEngine:
         calls = self._calls
         if calls is None:
             return own
-        return calls.entered(f) if own is f else calls.of_base(f, own)
+        return calls.of_base(f, own) if self.intercepts(f) else calls.entered(f)
 
     @property
     def _calls(self) -> PluginCalls | None:

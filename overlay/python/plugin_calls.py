@@ -266,7 +266,7 @@ class PluginCalls:
         """What is called where no table has a method for a target: ``native``, which plugins may
         enter, and of which they are asked about what makes objects."""
         stack = self._stack()
-        if stack is None:
+        if stack is None or not _is_target(stack, function):  # or it is one of other stacks
             return native
         kind: Any = type(function)
         if issubclass(kind, type):

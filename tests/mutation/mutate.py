@@ -43,22 +43,20 @@ def tests_in(folder, *names):
 # Modules, and the tests that concern them, the fastest first.
 CORES = {
     "dispatch": (
-        ("overlay/dispatch.py", "overlay/python/dispatcher.py", "overlay/shadowing.py"),
+        ("overlay/dispatch.py", "overlay/shadowing.py", "overlay/views.py"),
         [
             *tests_in("overlay", "shadowing", "dispatch"),
-            *tests_in("overlay/python", "dispatcher", "changes_in_between", "plum", "operators"),
+            *tests_in("overlay/python", "interception", "plum", "operators"),
             *tests_in("overlay/python", "redefinition", "call_next", "calls"),
             *tests_in("overlay", "composition", "plum_rules", "table"),
             *tests_in("overlay/python", "metadata"),
         ],
     ),
-    "callee map": (
-        ("overlay/python/callees.py", "overlay/python/site.py"),
+    "plugins' calls": (
+        ("overlay/python/plugin_calls.py", "overlay/python/entering.py", "overlay/python/sites.py"),
         [
-            *tests_in("overlay/python", "changes_in_between", "calls", "called_values"),
-            *tests_in("overlay/python", "local_functions", "memory", "redefinition", "threads"),
-            *tests_in("overlay/python", "odd_callables", "isolation", "unseen", "around"),
-            *tests_in("overlay/python", "plum", "call_next"),
+            *tests_in("overlay/python", "around", "plugins", "sites", "operators"),
+            *tests_in("overlay/interpretations", "tracing", "profiling", "printing"),
         ],
     ),
     "planner": (

@@ -113,14 +113,21 @@ class Tagging(Plugin):
             return None
         depth = 0 if any(callee is one for one in _OF_STRUCTURE) else 3
 
+        converts = any(callee is each for each in _CONVERSIONS)
+
         def carries(*args: Any, **kwargs: Any) -> Any:
-            result = run(*args, **kwargs)
+            # what an object of its own is converted by has to give a plain number
+            natively = converts and any(base_of(arg) not in _PLAIN for arg in args)
+            result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
             given = [*args, *kwargs.values()]
             given = given if depth else [arg for arg in given if base_of(arg) is not None]
             return combined(callee, given, result)
 
         return carries
 
+
+_CONVERSIONS = (int, float, complex)
+_PLAIN = (*_CONVERSIONS, bool, str, bytes)
 
 _classes = MethodTable("classes without metadata")
 

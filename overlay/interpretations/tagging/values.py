@@ -11,9 +11,12 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+from overlay import nonoverlay
 
 __all__ = ["BASES", "base_of", "carried", "combined", "found_in", "plain", "with_tags"]
 
@@ -129,7 +132,8 @@ def _combined_items(operation: Any, args: Iterable[Any], result: Any, depth: int
 
 @functools.cache
 def _class(base: Any) -> Any:
-    """The subclass of a class whose instances carry metadata."""
+    """The subclass of a class whose instances carry metadata. Its own methods are no part of the
+    program: they run natively."""
     space: dict[str, Any] = {"_base": base, "_tags": {}, "__module__": base.__module__}
     space["__class__"] = property(base_of)
     for name in dir(base):
@@ -150,7 +154,20 @@ def _class(base: Any) -> Any:
         space |= {"__setitem__": _setitem, "__copy__": _copied, "__deepcopy__": _copied}
     if base in (str, bytes):
         space["__radd__"] = _joined_to
-    return type(base.__name__, (base,), space)
+    return type(base.__name__, (base,), {name: _native(each) for name, each in space.items()})
+
+
+def _native(attribute: Any) -> Any:
+    if type(attribute) is property:
+        return property(_native(attribute.fget))
+    if type(attribute) is not FunctionType:
+        return attribute
+    native = nonoverlay(attribute)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return native(*args, **kwargs)
+
+    return functools.update_wrapper(run, attribute)
 
 
 def _shown(self: Any) -> str:

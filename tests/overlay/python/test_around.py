@@ -10,6 +10,7 @@ import sys
 import traceback
 import typing
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -32,7 +33,7 @@ class Logs(Plugin):
         self.log = [] if log is None else log
 
     def around(self, callee, run):
-        name = self.label + callee.__qualname__
+        name = self.label + getattr(callee, "__qualname__", type(callee).__name__)
 
         def logged(*args, **kwargs):
             self.log.append(f"> {name}")
@@ -215,6 +216,66 @@ def test_a_plugin_that_has_bailed_out_sees_nothing_below():
     plugin = Bails()
     Context(plugins=(plugin,))(lambda: (sine(0.5), math.cos(0.5)))
     assert plugin.log[1:-1] == ["> sine", "< sine", "> cos", "< cos"]
+
+
+def test_recurse_in_what_a_plugin_puts_around_runs_in_the_context():
+    class Recurses(Plugin):
+        def around(self, callee, run):
+            return (lambda x: recurse(current_context(), twice, x)) if callee is sine else None
+
+    def twice(x):
+        return math.sin(x) + math.sin(x)
+
+    table, logs = MethodTable("table"), Logs()
+    table.overlay(math.sin)(lambda x: 10.0)
+    assert Context(table, plugins=(Recurses(), logs))(lambda: sine(0.5)) == 20.0
+    assert logs.log.count("> sin") == 2
+
+
+def test_calls_below_what_the_interpreter_or_c_code_calls_are_seen():
+    class Thing:
+        @property
+        def part(self):
+            return math.sin(0.5)
+
+        def __enter__(self):
+            return math.cos(0.5)
+
+        def __exit__(self, *error):
+            math.tan(0.5)
+
+        def __eq__(self, other):
+            return math.sqrt(4.0) == 2.0
+
+        __hash__ = None
+
+        def __iter__(self):
+            yield math.floor(0.5)
+
+    def program(thing):
+        with thing as entered:
+            return thing.part, entered, [thing].count(Thing), list(thing), [*thing]
+
+    assert calls_in(program, Thing())[1:] == [
+        *("cos", "sin", "list.count", "sqrt", "list", "floor", "floor", "tan"),
+    ]
+
+
+def test_a_target_of_another_context_is_asked_about_once():
+    table = MethodTable("others")
+    table.overlay(sine)(lambda x: 1.0)
+    other = Context(table)
+    assert other(sine, 0.5) == 1.0
+    assert calls_in(lambda: sine(0.5))[1:] == ["sine", "sin"]
+
+
+def test_work_that_is_handed_to_threads_is_asked_about():
+    def program():
+        with ThreadPoolExecutor(1) as executor:
+            return executor.submit(sine, 0.5).result()
+
+    found = calls_in(program)
+    assert found.count("sine") == found.count("sin") == 1
 
 
 # ---- what the program notices ------------------------------------------------------------------

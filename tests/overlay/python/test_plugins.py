@@ -1,5 +1,6 @@
 """Plugins where code is interpreted, whose meaning is Python's."""
 
+import asyncio
 import gc
 import math
 import weakref
@@ -177,6 +178,26 @@ def test_functions_that_look_at_the_frame_that_calls_them_see_it():
 
 def looks_natively(x):
     return ["x"], (math.sin(x), ()), x + 1
+
+
+def test_the_body_of_a_generator_or_coroutine_has_the_plugins_that_it_was_entered_with():
+    class Bails(Plugin):
+        def enter(self, callee, types):
+            return None if callee in (numbers, later) else self
+
+    def numbers():
+        yield active()
+        yield active()
+
+    async def later():
+        return active()
+
+    async def main():
+        return await later(), active()
+
+    ctx = Context(plugins=(Bails(),))
+    assert ctx(lambda: [(each, active()) for each in numbers()]) == [((), (Bails,))] * 2
+    assert ctx(lambda: asyncio.run(main())) == ((), (Bails,))
 
 
 def test_an_exception_leaves_the_plugins_as_they_were():

@@ -51,6 +51,24 @@ def test_every_call_of_the_programs_functions_is_seen(text):
     runs.counted_as_natively(shown(text))
 
 
+@pytest.mark.parametrize("plugin", [runs.Around, runs.Enters])
+@SLOW
+@given(text=programs())
+def test_plugins_that_go_on_change_nothing(plugin, text):
+    runs.same_under(
+        lambda: Context(plugins=(plugin(),)),
+        shown(text),
+        ((False, False), (False, True), (True, False)),
+    )
+
+
+@pytest.mark.parametrize("plugin", [runs.Around, runs.Enters])
+def test_plugins_are_reached(plugin):
+    asked = plugin()
+    assert Context(plugins=(asked,))(lambda xs: [*map(abs, xs)], [-1, 2]) == [1, 2]
+    assert asked.calls >= 2
+
+
 @SLOW
 @given(programs())
 def test_operators_that_go_on_to_the_base_change_nothing(text):

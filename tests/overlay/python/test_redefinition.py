@@ -8,7 +8,8 @@ import types
 
 import pytest
 
-from overlay import Context, MethodTable, OverlayError, Plugin
+from overlay import Context, MethodTable, OverlayError, Plugin, UnsupportedPython
+from overlay.python import interception
 
 
 def helper(x):
@@ -103,6 +104,29 @@ def test_what_statements_call_is_overlaid_while_they_run():
         return a_module_that_is_not_there
 
     assert ctx(running) == "imported"
+
+
+def test_a_target_that_cannot_be_intercepted_is_told_at_once_and_at_each_entry(monkeypatch):
+    table = MethodTable("t")
+    table.overlay(math.cos)(lambda x: "overlaid")
+    ctx, why_not = Context(table), interception.why_not
+    monkeypatch.setattr(
+        interception,
+        "why_not",
+        lambda target: "so it is" if target is math.sin else why_not(target),
+    )
+
+    def running():
+        with pytest.raises(OverlayError, match=r"sin is overlaid in a table .*: so it is"):
+            table.overlay(math.sin)(lambda x: "overlaid")
+        return math.cos(0)
+
+    assert ctx(running) == "overlaid"  # the rest of the run sees its targets
+    for enter in (lambda: ctx(running), ctx.__enter__):
+        with pytest.raises(UnsupportedPython, match=r"not all[\s\S]*sin[\s\S]*so it is"):
+            enter()
+    table.remove(math.sin)
+    assert ctx(lambda: math.cos(0)) == "overlaid"
 
 
 def test_a_helper_redefined_in_its_module():
