@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.errors import NotCompilable, OverlayError
 from overlay.location import caller, location_of, name_of
 from overlay.metadata import metadata_key

@@ -86,6 +86,11 @@ static PyTypeObject Around_Type = {
     .tp_repr = (reprfunc)show_around,
 };
 
+static PyObject *callee_of(PyObject *module, PyObject *around) {
+    if (!Py_IS_TYPE(around, &Around_Type)) return PyErr_Format(PyExc_TypeError, "%R stands for nothing", around);
+    return Py_NewRef(((Around *)around)->callee);
+}
+
 /* ---- what tools are shown in the place of functions in C -------------------------------------------- */
 
 /* Tools are told which callee a call has, and profilers look for functions and methods in C by their exact
@@ -188,8 +193,9 @@ static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf
     return result;
 }
 
-/* What is called in the place of a callee, a new reference: itself where no plugin puts anything there. */
-static PyObject *stand_in(Callees *it, PyObject *callee) {
+/* What is called in the place of a callee, a new reference: itself where no plugin puts anything there. to_keep:
+ * whether code in C may keep it, which then finds no other function in C in its place. */
+static PyObject *stand_in(Callees *it, PyObject *callee, int to_keep) {
     PyObject *method = NULL, *other;
     if (PyMethod_Check(callee) && PyFunction_Check(PyMethod_GET_FUNCTION(callee))) {
         method = callee;
@@ -200,8 +206,10 @@ static PyObject *stand_in(Callees *it, PyObject *callee) {
     else {
         Py_INCREF(it);
         other = it->meet ? call_quietly(it->meet, &callee, 1, NULL) : Py_NewRef(callee);
+        known = other ? in_table(&it->known, callee) : NULL;
         Py_DECREF(it);
     }
+    if (to_keep && known && known->instead) Py_SETREF(other, Py_NewRef((PyObject *)known));
     if (!other || !method) return other;
     PyObject *bound = other == callee ? Py_NewRef(method) : PyMethod_New(other, PyMethod_GET_SELF(method));
     Py_DECREF(other);
@@ -256,7 +264,7 @@ static PyObject *put_around(Callees *it, PyObject *args) {
     return result;
 }
 
-static PyObject *meet_callee(Callees *it, PyObject *callee) { return stand_in(it, callee); }
+static PyObject *meet_callee(Callees *it, PyObject *callee) { return stand_in(it, callee, 1); }
 
 static PyObject *drop_callee(Callees *it, PyObject *callee) {
     if (in_table(&it->known, callee)) take_out(&it->known, callee);
@@ -331,7 +339,7 @@ static PyObject *construct(Callees *callees, PyTypeObject *cls, PyObject *const 
     else if (new && Py_IS_TYPE(new, &PyStaticMethod_Type) && !(own = PyObject_GetAttrString(new, "__func__"))) goto done;
     if (own && PyFunction_Check(own)) {
         given[0] = (PyObject *)cls;
-        if (!(other = stand_in(callees, own))) goto done;
+        if (!(other = stand_in(callees, own, 0))) goto done;
         made = PyObject_Vectorcall(other, given, count + 1, names);
         Py_DECREF(other);
     } else if (cls->tp_new) made = cls->tp_new(cls, tuple, named);
@@ -343,7 +351,7 @@ static PyObject *construct(Callees *callees, PyTypeObject *cls, PyObject *const 
     PyObject *init = of_class(Py_TYPE(made), "__init__");
     if (init && PyFunction_Check(init)) {
         given[0] = made;
-        if (!(other = stand_in(callees, init))) goto done;
+        if (!(other = stand_in(callees, init, 0))) goto done;
         result = PyObject_Vectorcall(other, given, count + 1, names);
         Py_DECREF(other);
         if (result && result != Py_None) {
@@ -373,7 +381,7 @@ static PyObject **handed_over(Run *it, Callees *callees, PyObject *const *args, 
     for (Py_ssize_t i = 0; i < all; i++) {
         int calls = i < count ? i < 64 && it->positions >> i & 1
                               : it->named && PySequence_Contains(it->named, PyTuple_GET_ITEM(names, i - count)) == 1;
-        given[i] = calls && PyCallable_Check(args[i]) ? stand_in(callees, args[i]) : Py_NewRef(args[i]);
+        given[i] = calls && PyCallable_Check(args[i]) ? stand_in(callees, args[i], 1) : Py_NewRef(args[i]);
         if (given[i]) continue;
         while (i--) Py_DECREF(given[i]);
         PyMem_Free(given);

@@ -1576,6 +1576,7 @@ static PyMethodDef methods[] = {
     {"without_version", without_version, METH_VARARGS,
      "without_version(cls, without): whether no instruction is specialised for the attributes of a class."},
     {"interception_of", interception_of, METH_O, "The Interception of a target that is installed, or None."},
+    {"callee_of", callee_of, METH_O, "callee_of(around): what an Around stands for."},
     {"installed", installed, METH_NOARGS, "How many targets are installed."},
     {"set_up_traps", set_up_traps, METH_VARARGS,
      "set_up_traps(prepare, disable): what is called with code that starts in a stack; sys.monitoring.DISABLE."},
@@ -1598,7 +1599,8 @@ static int execute(PyObject *module) {
     if (PyType_Ready(&Interception_Type) < 0 || PyType_Ready(&Carried_Type) < 0) return -1;
     if (PyType_Ready(&Place_Type) < 0 || PyModule_AddObjectRef(module, "Place", (PyObject *)&Place_Type) < 0) return -1;
     if (PyModule_AddObjectRef(module, "Carried", (PyObject *)&Carried_Type) < 0) return -1;
-    if (PyType_Ready(&Around_Type) < 0 || PyType_Ready(&Pair_Type) < 0) return -1;
+    if (PyType_Ready(&Around_Type) < 0 || PyModule_AddObjectRef(module, "Around", (PyObject *)&Around_Type) < 0) return -1;
+    if (PyType_Ready(&Pair_Type) < 0) return -1;
     if (PyType_Ready(&Key_Type) < 0 || PyModule_AddObjectRef(module, "Key", (PyObject *)&Key_Type) < 0) return -1;
     if (PyType_Ready(&Callees_Type) < 0 || PyModule_AddObjectRef(module, "Callees", (PyObject *)&Callees_Type) < 0) return -1;
     if (PyType_Ready(&Run_Type) < 0 || PyModule_AddObjectRef(module, "Run", (PyObject *)&Run_Type) < 0) return -1;

@@ -189,7 +189,7 @@ static int decide(Interception *it, Site site, StackEnd end, PyObject *const *op
 static int meet_call(Site site, Callees *callees, StackEnd end) {
     int place = site.argument;
     if (site.shape == CALL && EMPTY_FIRST && !on_stack(end, place)) place--;
-    PyObject *callee = on_stack(end, place), *other = stand_in(callees, callee);
+    PyObject *callee = on_stack(end, place), *other = stand_in(callees, callee, 0);
     if (!other) return -1;
     if (other == callee) Py_DECREF(other);
     else Py_DECREF(exchange_on_stack(end, place, other));

@@ -3,13 +3,13 @@ Python has them."""
 
 from __future__ import annotations
 
-import dis
 import operator
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
 from overlay.code.operators import BINARY, COMPARE, UNARY
+from overlay.code.own_builtins import __builtins__, own_copy  # noqa: F401
 from overlay.code.py314 import common_constant
 from overlay.code.versions import (
     DICT_ALWAYS_PASSED,
@@ -20,6 +20,7 @@ from overlay.code.versions import (
 
 __all__ = ["APPLIED", "INLINED", "applied", "calls"]
 
+_dis: Any = own_copy("dis")
 # What stands on the stack at an instruction: see traps.h.
 _NOTHING, _INERT, _BINARY, _UNARY, _CONTAINS, _SET, _GET_SLICE, _SET_SLICE = range(8)
 _TRUTH, _IDENTITY, _NEGATION, INLINED = range(8, 12)
@@ -57,7 +58,7 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
     One that may call one of several is told for each.
     """
     before = None
-    for ins in dis.get_instructions(code):
+    for ins in _dis.get_instructions(code):
         name, arg = ins.opname, ins.arg or 0
         if name in _SHAPES:
             yield ins.offset, *_SHAPES[name], 0
@@ -105,8 +106,8 @@ def applied(code: CodeType) -> Iterator[tuple[int, int, Any, int]]:
 def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
     """The instructions that make a call of the source: offset, shape, and how far from the end of
     the stack the lowest of the places lies that a callee takes."""
-    before: list[dis.Instruction] = []  # the last four
-    for ins in dis.get_instructions(code):
+    before: list[Any] = []  # the last four
+    for ins in _dis.get_instructions(code):
         name, arg = ins.opname, ins.arg or 0
         if name == "CALL" and not _is_of_with(arg, before):
             yield ins.offset, _CALL, arg + 2
@@ -118,7 +119,7 @@ def calls(code: CodeType) -> Iterator[tuple[int, int, int]]:
         before = [*before[-3:], ins]
 
 
-def _is_of_with(arg: int, before: list[dis.Instruction]) -> bool:
+def _is_of_with(arg: int, before: list[Any]) -> bool:
     """Whether a call, after these instructions, is that of ``__enter__``, ``__exit__``, or their
     asynchronous forms, by a ``with`` statement."""
     if before and before[-1].opname == "LOAD_SPECIAL":
@@ -133,7 +134,7 @@ def _is_of_with(arg: int, before: list[dis.Instruction]) -> bool:
     return arg == 3 and are_none == [True] * 3 and not pushes_callee
 
 
-def _is_none(ins: dis.Instruction) -> bool:
+def _is_none(ins: Any) -> bool:
     if ins.opname == "LOAD_COMMON_CONSTANT":
         return common_constant(ins.arg or 0) is None
     return ins.opname == "LOAD_CONST" and ins.argval is None

@@ -5,14 +5,17 @@ A depth that is wrong is a crash, not an exception: where code does not hold tog
 
 from __future__ import annotations
 
-import dis
 import itertools
 from types import CodeType
 from typing import Any
 
+from overlay.code.own_builtins import __builtins__, own_copy  # noqa: F401
 from overlay.code.versions import GENERATORS_START_EMPTY
 
 __all__ = ["BadCode", "depths"]
+
+
+_dis: Any = own_copy("dis")
 
 
 class BadCode(ValueError):
@@ -27,10 +30,10 @@ def depths(code: CodeType) -> dict[int, int]:
     instruction, is deeper than ``co_stacksize``, or where an exception handler's depth is more than
     there is.
     """
-    instructions = {i.offset: i for i in dis.get_instructions(code, show_caches=False)}
+    instructions = {i.offset: i for i in _dis.get_instructions(code, show_caches=False)}
     order = sorted(instructions)
     following = dict(itertools.pairwise(order))
-    listing: Any = dis.Bytecode(code)
+    listing: Any = _dis.Bytecode(code)
     entries: list[Any] = listing.exception_entries
     found: dict[int, int] = {}
     work = [(order[0], 0)]
@@ -57,18 +60,18 @@ def depths(code: CodeType) -> dict[int, int]:
 _FINAL = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"}
 
 
-def _ways(ins: dis.Instruction, after: int | None) -> list[tuple[int, int]]:
+def _ways(ins: Any, after: int | None) -> list[tuple[int, int]]:
     """Where control goes after an instruction, each with the change of depth."""
-    jumps = ins.opcode in dis.hasjrel or ins.opcode in dis.hasjabs
-    arg = ins.arg if ins.opcode >= dis.HAVE_ARGUMENT else None
+    jumps = ins.opcode in _dis.hasjrel or ins.opcode in _dis.hasjabs
+    arg = ins.arg if ins.opcode >= _dis.HAVE_ARGUMENT else None
     ways: list[tuple[int, int]] = []
     if jumps:
-        ways.append((int(ins.argval), dis.stack_effect(ins.opcode, arg, jump=True)))
+        ways.append((int(ins.argval), _dis.stack_effect(ins.opcode, arg, jump=True)))
     unconditional = jumps and ins.opname.startswith("JUMP_") and "IF" not in ins.opname
     if ins.opname not in _FINAL and not unconditional and after is not None:
         # dis leaves out what is sent to a generator when it starts
         started = ins.opname == "RETURN_GENERATOR" and not GENERATORS_START_EMPTY
-        ways.append((after, dis.stack_effect(ins.opcode, arg, jump=False) + started))
+        ways.append((after, _dis.stack_effect(ins.opcode, arg, jump=False) + started))
     return ways
 
 

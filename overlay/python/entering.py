@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.plugin import (
     Plugin,
     ask_analysed,

@@ -14,6 +14,8 @@ import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
+from overlay.code.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["hidden", "may_be_hidden"]
 
 _NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]

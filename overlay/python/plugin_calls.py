@@ -7,6 +7,8 @@ asked once for callees that last, and for those that are met again until the run
 
 from __future__ import annotations
 
+import copy
+import copyreg
 import functools
 import gc
 import operator
@@ -28,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.code.callbacks import CALLBACKS
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.context import Context, call_next, nonoverlay
 from overlay.interpreted_values import plain_values
 from overlay.location import is_ours
@@ -37,7 +40,15 @@ from overlay.python import sites
 from overlay.python.entering import types_of
 from overlay.python.hidden_frames import hidden, may_be_hidden
 from overlay.table import LOCK
-from overlay.target import BUILTINS, LRU_CACHE, generic_state, module_of, type_attribute
+from overlay.target import (
+    BUILTINS,
+    LRU_CACHE,
+    attributes_of,
+    generic_state,
+    module_of,
+    mro_of,
+    type_attribute,
+)
 from overlay.views import View
 from overlay.wrapping import Wrapped
 
@@ -201,9 +212,8 @@ class PluginCalls:
             if self.asks and type(owner) is ModuleType and not _is_target(stack, function):
                 return self._put(stack, function, enter=_enters(stack, function))
             return self._put(stack, function)
-        holder: Any = owner if issubclass(type(owner), type) else type(owner)
-        descriptor = type_attribute(holder, function.__name__)
-        if type(descriptor) in _METHODS:
+        descriptor = _descriptor_of(function)
+        if descriptor is not None:
             other = self.stand_in(descriptor)
             return function if other is descriptor else MethodType(other, owner)
         return function if function.__name__ == "__new__" else self._put(stack, function)
@@ -351,6 +361,24 @@ def _calls_in_force() -> PluginCalls | None:
     return None if stack is None else stack.calls
 
 
+def _descriptor_of(function: Any) -> Any | None:
+    """The method of a C class that a builtin function is bound from. ``super()`` binds those of any
+    class."""
+    owner, name = function.__self__, function.__name__
+    is_class = issubclass(type(owner), type)
+    for base in mro_of(owner if is_class else type(owner)) or ():  # it has none while it is made
+        found = attributes_of(base).get(name)
+        if type(found) is ClassMethodDescriptorType:
+            bound = found.__get__(None, owner if is_class else type(owner))
+        elif type(found) is MethodDescriptorType and not is_class:
+            bound = found.__get__(owner, type(owner))  # some crash without the class
+        else:
+            continue
+        if bound == function:
+            return found
+    return None
+
+
 def _is_target(stack: Stack, callee: Any) -> bool:
     """Whether calls of it are resolved: what they resolve to is asked about there."""
     return generic_state(callee) is not None or stack.python.intercepts(callee)
@@ -434,5 +462,10 @@ def _before_collection(phase: str, _: object) -> None:
             calls.forget_passing()
 
 
+def _reduced(around: Any) -> Any:
+    return copy.copy, (intercept.callee_of(around),)
+
+
 if intercept is not None:
+    copyreg.pickle(intercept.Around, _reduced)  # as what it stands for, which C code may keep
     gc.callbacks.append(functools.partial(intercept.quietly, _before_collection))

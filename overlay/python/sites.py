@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.code.applied import APPLIED, INLINED, applied, calls
 from overlay.code.depths import depths
+from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.code.versions import FRAMES_TELL_DEPTH
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force

@@ -1,0 +1,23 @@
+"""Contexts with a plugin that stands around each call, and goes on with it."""
+
+from overlay import Context, MethodTable, Plugin
+
+__all__ = ["context"]
+
+
+class GoesOn(Plugin):
+    """Around each call a function that makes it."""
+
+    def around(self, callee, run):
+        def goes_on(*args, **kwargs):
+            return run(*args, **kwargs)
+
+        return goes_on
+
+
+PLUGIN = GoesOn()
+
+
+def context(*tables: MethodTable) -> Context:
+    """A context with these tables and the plugin."""
+    return Context(*tables, plugins=(PLUGIN,))
