@@ -164,15 +164,8 @@ static PyTypeObject Key_Type, Callees_Type;
 
 static inline Callees *callees_of(PyObject *key) { return Py_IS_TYPE(key, &Key_Type) ? ((Key *)key)->callees : NULL; }
 
-static _Thread_local Around *ahead; /* held: of the call that is about to be made */
-
-/* What takes the place of a callee of which an Around is kept. */
-static inline PyObject *as_shown(Around *around) {
-    if (!around->instead) return Py_NewRef(around->callee);
-    if (!around->shown) return Py_NewRef((PyObject *)around);
-    Py_XSETREF(ahead, (Around *)Py_NewRef((PyObject *)around));
-    return Py_NewRef(around->shown);
-}
+/* Held: what is shown of it takes the place of the callee of the call that is made next. */
+static _Thread_local Around *ahead;
 
 static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) {
     if (ahead && ahead->shown == self) {
@@ -193,23 +186,21 @@ static PyObject *call_shown(PyObject *self, PyObject *const *args, size_t nargsf
     return result;
 }
 
-/* What is called in the place of a callee, a new reference: itself where no plugin puts anything there. to_keep:
- * whether code in C may keep it, which then finds no other function in C in its place. */
-static PyObject *stand_in(Callees *it, PyObject *callee, int to_keep) {
+/* What is called in the place of a callee, a new reference: itself where no plugin puts anything there. */
+static PyObject *stand_in(Callees *it, PyObject *callee) {
     PyObject *method = NULL, *other;
     if (PyMethod_Check(callee) && PyFunction_Check(PyMethod_GET_FUNCTION(callee))) {
         method = callee;
         callee = PyMethod_GET_FUNCTION(method);
     }
     Around *known = in_table(&it->known, callee);
-    if (known && (!known->code || known->code == PyFunction_GET_CODE(callee))) other = as_shown(known);
-    else {
+    if (known && (!known->code || known->code == PyFunction_GET_CODE(callee))) {
+        other = Py_NewRef(known->instead ? (PyObject *)known : callee);
+    } else {
         Py_INCREF(it);
         other = it->meet ? call_quietly(it->meet, &callee, 1, NULL) : Py_NewRef(callee);
-        known = other ? in_table(&it->known, callee) : NULL;
         Py_DECREF(it);
     }
-    if (to_keep && known && known->instead) Py_SETREF(other, Py_NewRef((PyObject *)known));
     if (!other || !method) return other;
     PyObject *bound = other == callee ? Py_NewRef(method) : PyMethod_New(other, PyMethod_GET_SELF(method));
     Py_DECREF(other);
@@ -258,13 +249,12 @@ static PyObject *put_around(Callees *it, PyObject *args) {
     }
     if (keep && in_table(&it->known, callee)) take_out(&it->known, callee);
     PyObject *result = NULL;
-    if (!keep) result = Py_NewRef(around->instead ? (PyObject *)around : callee);
-    else if (add(&it->known, around) == 0) result = as_shown(around);
+    if (!keep || add(&it->known, around) == 0) result = Py_NewRef(around->instead ? (PyObject *)around : callee);
     Py_DECREF(around);
     return result;
 }
 
-static PyObject *meet_callee(Callees *it, PyObject *callee) { return stand_in(it, callee, 1); }
+static PyObject *meet_callee(Callees *it, PyObject *callee) { return stand_in(it, callee); }
 
 static PyObject *drop_callee(Callees *it, PyObject *callee) {
     if (in_table(&it->known, callee)) take_out(&it->known, callee);
@@ -339,7 +329,7 @@ static PyObject *construct(Callees *callees, PyTypeObject *cls, PyObject *const 
     else if (new && Py_IS_TYPE(new, &PyStaticMethod_Type) && !(own = PyObject_GetAttrString(new, "__func__"))) goto done;
     if (own && PyFunction_Check(own)) {
         given[0] = (PyObject *)cls;
-        if (!(other = stand_in(callees, own, 0))) goto done;
+        if (!(other = stand_in(callees, own))) goto done;
         made = PyObject_Vectorcall(other, given, count + 1, names);
         Py_DECREF(other);
     } else if (cls->tp_new) made = cls->tp_new(cls, tuple, named);
@@ -351,7 +341,7 @@ static PyObject *construct(Callees *callees, PyTypeObject *cls, PyObject *const 
     PyObject *init = of_class(Py_TYPE(made), "__init__");
     if (init && PyFunction_Check(init)) {
         given[0] = made;
-        if (!(other = stand_in(callees, init, 0))) goto done;
+        if (!(other = stand_in(callees, init))) goto done;
         result = PyObject_Vectorcall(other, given, count + 1, names);
         Py_DECREF(other);
         if (result && result != Py_None) {
@@ -381,7 +371,7 @@ static PyObject **handed_over(Run *it, Callees *callees, PyObject *const *args, 
     for (Py_ssize_t i = 0; i < all; i++) {
         int calls = i < count ? i < 64 && it->positions >> i & 1
                               : it->named && PySequence_Contains(it->named, PyTuple_GET_ITEM(names, i - count)) == 1;
-        given[i] = calls && PyCallable_Check(args[i]) ? stand_in(callees, args[i], 1) : Py_NewRef(args[i]);
+        given[i] = calls && PyCallable_Check(args[i]) ? stand_in(callees, args[i]) : Py_NewRef(args[i]);
         if (given[i]) continue;
         while (i--) Py_DECREF(given[i]);
         PyMem_Free(given);

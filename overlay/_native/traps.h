@@ -189,8 +189,13 @@ static int decide(Interception *it, Site site, StackEnd end, PyObject *const *op
 static int meet_call(Site site, Callees *callees, StackEnd end) {
     int place = site.argument;
     if (site.shape == CALL && EMPTY_FIRST && !on_stack(end, place)) place--;
-    PyObject *callee = on_stack(end, place), *other = stand_in(callees, callee, 0);
+    PyObject *callee = on_stack(end, place), *other = stand_in(callees, callee);
     if (!other) return -1;
+    if (Py_IS_TYPE(other, &Around_Type) && ((Around *)other)->shown) {
+        PyObject *shown = Py_NewRef(((Around *)other)->shown);
+        Py_XSETREF(ahead, (Around *)other);
+        other = shown;
+    }
     if (other == callee) Py_DECREF(other);
     else Py_DECREF(exchange_on_stack(end, place, other));
     return 0;

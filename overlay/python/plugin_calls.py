@@ -61,6 +61,7 @@ intercept: Any = _native.intercept
 
 
 _TYPE_CALL: Any = type.__dict__["__call__"]
+_PARTIAL_CALL: Any = functools.partial.__dict__["__call__"]
 # What a class or module may hold in the place of a function that was decorated.
 _HOLDERS: Any = (FunctionType, staticmethod, classmethod, LRU_CACHE)
 _METHODS = (MethodDescriptorType, ClassMethodDescriptorType)
@@ -69,6 +70,10 @@ _SLOTS = (WrapperDescriptorType, MethodWrapperType)
 _GENERIC = ("ParamSpec", "TypeAliasType", "TypeVar", "TypeVarTuple")
 _LOOKING: Any = (super, type, *(getattr(typing, n) for n in _GENERIC if hasattr(typing, n)))
 _OURS: Any = (Context, Wrapped, nonoverlay)
+# What hands calls on by itself.
+_PASSED_OVER: Any = _OURS
+if intercept is not None:
+    _PASSED_OVER += (intercept.Around, intercept.Carried, intercept.Noting, intercept.Run)
 _LOOKING_MODULES = ("_warnings", "sys")
 _LOOKERS = (
     *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
@@ -151,17 +156,17 @@ class PluginCalls:
         if kind is MethodType:
             other = self.stand_in(callee.__func__)
             return callee if other is callee.__func__ else MethodType(other, callee.__self__)
-        if kind in BUILTINS:
+        if _is_among(kind, BUILTINS):
             return self._builtin(stack, callee)
-        if kind in _METHODS:
+        if _is_among(kind, _METHODS):
             return self._put(stack, callee)
-        if kind in _SLOTS:
+        if _is_among(kind, _SLOTS):
             return self._slot(stack, callee)
         if issubclass(kind, type):
             return self._class(stack, callee)
         if kind is staticmethod:
             return self.stand_in(callee.__func__)
-        if issubclass(kind, functools.partial) and kind is not Wrapped:
+        if type_attribute(kind, "__call__") is _PARTIAL_CALL and kind is not Wrapped:
             other = self.stand_in(callee.func)
             if other is callee.func:
                 return callee
@@ -236,10 +241,10 @@ class PluginCalls:
         if issubclass(type(owner), type):
             return intercept.Run(owner, stack, stack.key, makes=True)
         kinds = (FunctionType, *BUILTINS, MethodType, LRU_CACHE, staticmethod, functools.partial)
-        return self.stand_in(owner) if type(owner) in kinds else native
+        return self.stand_in(owner) if _is_among(type(owner), kinds) else native
 
     def _class(self, stack: Stack, cls: Any) -> Any:
-        if issubclass(cls, _LOOKING) or cls in _OURS:
+        if issubclass(cls, _LOOKING) or _is_among(cls, _OURS):
             return cls
         call = type_attribute(type(cls), "__call__")
         if type(call) is FunctionType:
@@ -249,7 +254,7 @@ class PluginCalls:
         return self._put(stack, cls, makes=True)
 
     def _instance(self, stack: Stack, instance: Any, kind: Any) -> Any:
-        if kind in _OURS or kind in (intercept.Carried, intercept.Noting, intercept.Run):
+        if _is_among(kind, _PASSED_OVER):
             return instance
         if kind is operator.methodcaller:
             return self._put(stack, instance, hidden(_of_method(instance)))
@@ -258,7 +263,10 @@ class PluginCalls:
             return intercept.Run(hidden(_of_plum(self, instance)), stack, stack.key)
         call = type_attribute(kind, "__call__")
         receiver: Any = instance
-        if type(call) in (staticmethod, classmethod) and type(call.__func__) is FunctionType:
+        if (
+            _is_among(type(call), (staticmethod, classmethod))
+            and type(call.__func__) is FunctionType
+        ):
             receiver = kind if type(call) is classmethod else None
             call = call.__func__
         elif type(call) is MethodType:
@@ -284,7 +292,7 @@ class PluginCalls:
             if usual and _is_made_in_python(function):
                 return intercept.Run(function, stack, stack.key, makes=True)
         elif self.asks and (
-            kind is FunctionType or (kind in BUILTINS and _is_asked_about(function))
+            kind is FunctionType or (_is_among(kind, BUILTINS) and _is_asked_about(function))
         ):
             return intercept.Run(native, stack, stack.key, enter=_enters(stack, function))
         return native
@@ -379,6 +387,11 @@ def _descriptor_of(function: Any) -> Any | None:
     return None
 
 
+def _is_among(kind: Any, kinds: tuple[Any, ...]) -> bool:
+    """Whether it is one of these classes: a metaclass may define how its classes compare."""
+    return any(kind is each for each in kinds)
+
+
 def _is_target(stack: Stack, callee: Any) -> bool:
     """Whether calls of it are resolved: what they resolve to is asked about there."""
     return generic_state(callee) is not None or stack.python.intercepts(callee)
@@ -395,7 +408,8 @@ def _is_asked_about(function: Any) -> bool:
 def _is_made_in_python(cls: Any) -> bool:
     """Whether functions of the program take part in making its objects."""
     slots = (type_attribute(cls, "__new__"), type_attribute(cls, "__init__"))
-    return any(type(slot) not in (BuiltinFunctionType, WrapperDescriptorType) for slot in slots)
+    in_c = BuiltinFunctionType, WrapperDescriptorType
+    return not all(_is_among(type(slot), in_c) for slot in slots)
 
 
 # ---- what lasts --------------------------------------------------------------------------------
@@ -411,7 +425,7 @@ def _lasts(callee: Any) -> bool:
     if kind is BuiltinFunctionType:
         owner: Any = callee.__self__
         return owner is None or sys.modules.get(getattr(owner, "__name__", "")) is owner
-    return kind in _METHODS and _is_global(callee.__objclass__)
+    return _is_among(kind, _METHODS) and _is_global(callee.__objclass__)
 
 
 def _is_global(cls: type) -> bool:
@@ -447,8 +461,8 @@ def _is_at_home(function: FunctionType) -> bool:
             found = type_attribute(found, name) if issubclass(holder, type) else None
     while found is not None and found is not function:
         kind: Any = type(found)
-        inner = "__func__" if kind in (staticmethod, classmethod) else "__wrapped__"
-        found = getattr(found, inner, None) if kind in _HOLDERS else None
+        inner = "__func__" if _is_among(kind, (staticmethod, classmethod)) else "__wrapped__"
+        found = getattr(found, inner, None) if _is_among(kind, _HOLDERS) else None
     return found is function
 
 

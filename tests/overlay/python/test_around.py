@@ -110,6 +110,24 @@ def test_a_function_is_asked_about_behind_what_holds_it():
     assert calls_in(program)[1:] == ["Holder.get", "sine", "sin", "sine", "sine", "sin", "sine"]
 
 
+def test_no_comparison_of_the_programs_classes_runs():
+    class Meta(type):
+        def __eq__(cls, other):
+            raise AssertionError
+
+        __hash__ = type.__hash__
+
+    class Odd(metaclass=Meta):
+        def __call__(self):
+            return math.sin(0.0)
+
+    assert (
+        calls_in(lambda: (Odd()(), Odd()()))[1:]
+        == [*("Odd", name := Odd.__call__.__qualname__, "sin")] * 2
+    )
+    assert name.endswith("__call__")
+
+
 def test_callbacks_and_closures():
     def program():
         add = lambda y: y + math.cos(y)  # noqa: E731
@@ -372,11 +390,21 @@ def test_compilation_is_refused():
     assert "run it interpreted" in str(info.value)
 
 
-def test_a_context_is_collected_with_what_stands_around_its_calls():
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda: sine(0.5),
+        lambda: sorted([-1, 0], key=abs),
+        lambda: [].append(1),
+        lambda: Holder(1).get(),
+        lambda: [*map(functools.partial(math.hypot, 1.0), [1.0])],
+    ],
+)
+def test_a_context_is_collected_with_what_stands_around_its_calls(program):
     def run():
         plugin = Logs()
         context = Context(plugins=(plugin,))
-        context(sine, 0.5)
+        context(program)
         return weakref.ref(plugin), weakref.ref(context)
 
     references = run()
