@@ -71,9 +71,8 @@ _GENERIC = ("ParamSpec", "TypeAliasType", "TypeVar", "TypeVarTuple")
 _LOOKING: Any = (super, type, *(getattr(typing, n) for n in _GENERIC if hasattr(typing, n)))
 _OURS: Any = (Context, Wrapped, nonoverlay)
 # What hands calls on by itself.
-_PASSED_OVER: Any = _OURS
-if intercept is not None:
-    _PASSED_OVER += (intercept.Around, intercept.Carried, intercept.Noting, intercept.Run)
+_NAMES = ("Around", "Carried", "Noting", "Run")
+_PASSED_OVER: Any = (*_OURS, *(getattr(intercept, name, None) for name in _NAMES))
 _LOOKING_MODULES = ("_warnings", "sys")
 _LOOKERS = (
     *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
