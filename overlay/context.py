@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
 from overlay import blocks
 from overlay.dispatch import by_types, resolve
 from overlay.errors import OverlayError
+from overlay.in_force import runs_natively
 from overlay.inside import call_next, current_context, nonoverlay, recurse
 from overlay.kept import Kept, copies_key
 from overlay.location import caller
@@ -90,6 +91,7 @@ class Context:
     (1.0, True)
     """
 
+    @runs_natively
     def __init__(
         self,
         *tables: MethodTable,
@@ -163,6 +165,7 @@ class Context:
 
         return of_context(self)
 
+    @runs_natively
     def __or__(self, inner: Context) -> Context:
         """One context that shadows with ``inner`` first; its flags win, and its metadata and
         state where it has any. Plugins are joined in order."""
@@ -178,6 +181,7 @@ class Context:
             counts=inner._counts,
         )
 
+    @runs_natively
     def replace(self, **changes: Unpack[Changes]) -> Context:
         """A changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
         ``strict``, ``counts``; a TypeError for any other name.
@@ -215,6 +219,7 @@ class Context:
         """What ``replace`` found last, for this context and all of these."""
         return Kept(_COPIES)
 
+    @runs_natively
     def method(self, target: Any, *types: Any) -> Method | None:
         """The method that a call of ``target`` with arguments of these types resolves to, or
         None where it falls through to the base.
@@ -295,6 +300,7 @@ class Context:
 
     # ---- looking ----
 
+    @runs_natively
     def explain(
         self, f: Callable[..., Any], /, *types: Any, depth: int | None = None
     ) -> Explanation:
@@ -307,6 +313,7 @@ class Context:
 
         return explain(self, f, *types, depth=depth)
 
+    @runs_natively
     def report(self) -> Report:
         """The methods that calls have resolved to so far, and those that none has; where the
         context counts or is strict, also how often, from where, and where a call left it."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.errors import OverlayError
 from overlay.location import caller, location_of
-from overlay.target import POSITIONAL, describe, generic_state, type_attribute
+from overlay.target import POSITIONAL, describe, generic_state, read_signature, type_attribute
 
 if TYPE_CHECKING:
     from overlay.method import Method
@@ -95,22 +95,14 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
             function.__code__, {}, "f", function.__defaults__, function.__closure__
         )
         plain.__kwdefaults__ = function.__kwdefaults__
-        plain.__annotations__ = function.__annotations__
         function = plain
     owner: Any = getattr(function, "__self__", None)
     if type(function) is BuiltinFunctionType and type(owner) is ModuleType:
         return _of_builtin(function)
-    return _read(function)
+    return read_signature(function)
 
 
-def _read(function: Any) -> inspect.Signature | None:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        return None
-
-
-_of_builtin = functools.lru_cache(64)(_read)  # it is parsed each time
+_of_builtin = functools.lru_cache(64)(read_signature)  # it is parsed each time
 
 
 def _names(signature: inspect.Signature | None) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from overlay.code.decoding import decoded
 from overlay.errors import AmbiguousMethod, MethodNotFound, OverlayError
+from overlay.in_force import runs_natively
 from overlay.interpreted_values import plain_values
 from overlay.location import caller, location_of
 from overlay.plum_loading import plum as load_plum
@@ -131,6 +132,7 @@ class Generic:
 
         return add
 
+    @runs_natively
     def add(self, method: Any_F, signature: Any, precedence: int | None) -> Any:
         """Add a base method; the generic function itself."""
         if not callable(method):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ __all__ = [
     "natively",
     "outside",
     "put_in_force",
+    "runs_natively",
     "stack_in_force",
 ]
 
@@ -59,6 +61,19 @@ _intercept = _native.intercept
 # natively(function, *args, **kwargs): call it; no call that it makes is dispatched, or one of the
 # program's. The stack stays in force.
 natively: Callable[..., Any] = _intercept.undispatched if _intercept else _call
+
+
+def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """The function, of which no call is dispatched, nor one of the program's: for what a program
+    that runs in a context may call of ours."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        return natively(function, *args, **kwargs)
+
+    return run
+
+
 # leave_outside(more): so many calls more of this thread are meant to have no stack in force: what
 # they call is not lost.
 leave_outside: Callable[[int], None] = _intercept.leave_outside if _intercept else _nothing

@@ -288,10 +288,13 @@ def surrounds(plugin: Plugin) -> bool:
 
 
 def put_around(
-    plugins: Iterable[Plugin], callee: Any, run: Callable[..., Any]
+    plugins: Iterable[Plugin],
+    callee: Any,
+    run: Callable[..., Any],
+    prepared: Callable[[Any], Any],
 ) -> Callable[..., Any]:
     """What to call in place of ``run``, which calls ``callee``: each plugin puts its own around
-    what those before it gave."""
+    what those before it gave. prepared: gives what is called for what a plugin gives."""
     for plugin in plugins:
         if not surrounds(plugin):
             continue
@@ -302,7 +305,7 @@ def put_around(
                 where=location_of(callee),
                 help="around() gives a function that calls run(*args, **kwargs), or None",
             )
-        run = run if found is None else found
+        run = run if found is None or found is run else prepared(found)
     return run
 
 

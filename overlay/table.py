@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from overlay.errors import MethodNotFound, OverlayError
 from overlay.fitting import refuse_misfit
+from overlay.in_force import runs_natively
 from overlay.location import caller, name_of
 from overlay.method import Method, Methods
 from overlay.pickling import home_of_caller, reduced_table, restore_table
@@ -69,6 +70,7 @@ class MethodTable:
     0.5
     """
 
+    @runs_natively
     def __init__(
         self, name: str, check: bool = False, *, faithful: bool = False, interprets: bool = False
     ) -> None:
@@ -118,9 +120,11 @@ class MethodTable:
         """
         return self._adder(target, precedence, generated=True)
 
+    @runs_natively
     def _adder(self, target: Any, precedence: int, *, generated: bool) -> Callable[[F], F]:
         target = self._settled(checked_name(target) if isinstance(target, str) else target)
 
+        @runs_natively
         def add(function: F) -> F:
             if not callable(function):
                 raise OverlayError(
@@ -135,6 +139,7 @@ class MethodTable:
 
         return add
 
+    @runs_natively
     def add_later(self, target: Any, add: Callable[[], object]) -> None:
         """Have ``add()`` register methods of a target when they are first looked for: for large
         tables of which a program needs little. The target counts as one of the table's at once.
@@ -186,6 +191,7 @@ class MethodTable:
         """Called in the place of ``chosen`` where the call is compiled."""
         return self.chosen(method, after, tables)
 
+    @runs_natively
     def restore(
         self, target: Any, function: Callable[..., Any], precedence: int, generated: bool
     ) -> None:
@@ -223,6 +229,7 @@ class MethodTable:
                 generic.accept(method.declared)
             self._changed(method.target)
 
+    @runs_natively
     def remove(self, target: Any, *types: Any) -> None:
         """Remove the methods of ``target``, or the one with exactly these annotations.
 
@@ -249,6 +256,7 @@ class MethodTable:
                 del self._methods[key], self._targets[key]
             self._changed(target)
 
+    @runs_natively
     def clear(self) -> None:
         """Remove all methods. Contexts that hold the table go on with what lies below it, a
         method that is running too: its ``call_next`` finds no more methods here."""
@@ -270,6 +278,7 @@ class MethodTable:
 
     # ---- looking ----
 
+    @runs_natively
     def methods(self, target: Any = None) -> tuple[Method, ...]:
         """The methods of one target, or of all, in the order in which they were added."""
         with LOCK:
@@ -297,6 +306,7 @@ class MethodTable:
         key = key_of_target(target)
         return key in self._targets or key in self._later
 
+    @runs_natively
     def targets(self) -> tuple[Any, ...]:
         """Every target that is imported by now."""
         self.settle()
@@ -317,6 +327,7 @@ class MethodTable:
         """Whether some target was named but its module is not imported yet."""
         return bool(self._pending)
 
+    @runs_natively
     def settle(self) -> None:
         """Find the targets that were named before their module was imported."""
         if not self._pending:

@@ -6,6 +6,7 @@ A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import operator
 import re
@@ -14,6 +15,7 @@ import types
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from overlay.code.versions import LAZY_ANNOTATIONS
 from overlay.errors import OverlayError
 from overlay.location import caller, home_of, name_of
 
@@ -35,10 +37,14 @@ __all__ = [
     "mro_of",
     "nearest_names",
     "positional_names",
+    "read_signature",
     "type_attribute",
 ]
 
 GENERIC = "__overlay_generic__"
+_READING: dict[str, Any] = {}
+if LAZY_ANNOTATIONS:
+    _READING["annotation_format"] = importlib.import_module("annotationlib").Format.STRING
 # Builtin functions, and methods bound to an object; some have a class of their own.
 BUILTINS: tuple[Any, ...] = (types.BuiltinFunctionType, type(re.compile("").match))
 # Functions in C as the class that defines them holds them.
@@ -222,8 +228,14 @@ def checked_name(name: str) -> str:
 
 def signature_of(target: Any) -> inspect.Signature | None:
     """A target's own signature, or None where it has none to read (many C functions)."""
+    return read_signature(getattr(target, "py_func", target))
+
+
+def read_signature(function: Any) -> inspect.Signature | None:
+    """The signature of a callable, or None where it has none to read. Annotations are not
+    evaluated where they are lazy: what they name may not be there."""
     try:
-        return inspect.signature(getattr(target, "py_func", target))
+        return inspect.signature(function, **_READING)
     except (TypeError, ValueError):
         return None
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["hidden", "may_be_hidden"]
+__all__ = ["hidden", "is_hidden", "may_be_hidden"]
 
 _NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
 _SUSPENDS = (
@@ -25,17 +25,29 @@ _SUSPENDS = (
     | inspect.CO_ASYNC_GENERATOR
     | inspect.CO_ITERABLE_COROUTINE
 )
+# What looks at the frame that calls it.
+_LOOKERS = frozenset(
+    {"_getframe", "dir", "eval", "exec", "globals", "locals", "super", "vars", "breakpoint"}
+)
+_codes: dict[int, weakref.ref[CodeType]] = {}  # those without a frame, by identity
 # by the identity of a code object: that, held weakly, and the code without a frame
 _hidden: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}
 
 
 def may_be_hidden(function: Any) -> bool:
-    """Whether it is a function that runs through, and does not look at its own frame as ``super()``
-    does."""
+    """Whether it is a function that runs through, and does not look at its own frame, as
+    ``super()`` and ``locals()`` do."""
     if type(function) is not FunctionType:
         return False
     code = function.__code__
-    return not code.co_flags & _SUSPENDS and "__class__" not in code.co_freevars
+    looks = "__class__" in code.co_freevars or not _LOOKERS.isdisjoint(code.co_names)
+    return not code.co_flags & _SUSPENDS and not looks
+
+
+def is_hidden(code: CodeType) -> bool:
+    """Whether it is the code of a function without a frame."""
+    known = _codes.get(id(code))
+    return known is not None and known() is code
 
 
 def hidden(function: FunctionType) -> FunctionType:
@@ -66,6 +78,8 @@ def _without_frame(code: CodeType) -> CodeType:
     # a generator expression or a lambda in it keeps its frame: it may run anywhere
     found = code.replace(co_code=bytes(units))
     _hidden[key] = weakref.ref(code, functools.partial(_forget, key)), found
+    own = id(found)
+    _codes[own] = weakref.ref(found, lambda _: _codes.pop(own, None))
     return found
 
 

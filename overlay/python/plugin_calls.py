@@ -7,6 +7,7 @@ asked once for callees that last, and for those that are met again until the run
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import copyreg
 import functools
@@ -95,7 +96,8 @@ class PluginCalls:
         self._new = 0  # how many since they were looked at
         self._until_end: dict[int, Any] = {}  # kept until the run ends
         self._once: dict[int, weakref.ref[Any]] = {}  # met once
-        _all.add(self)
+        key = id(self)
+        _all[key] = weakref.ref(self, lambda _: _all.pop(key, None))
 
     def stand_in(self, callee: Any) -> Any:
         """What is called in the place of a callee: itself where no plugin puts anything there."""
@@ -183,16 +185,14 @@ class PluginCalls:
             positions=positions,
             named=named,
         )
-        found = put_around(stack.plugins, callee, innermost) if self.surrounds else innermost
+        found: Any = innermost
+        if self.surrounds:
+            found = put_around(stack.plugins, callee, innermost, _prepared)
         with LOCK:
             kept = self._is_kept(callee)
             does_nothing = not how and run is None and not positions and not named
             if found is innermost and does_nothing:
                 return self._callees.put(callee, None, kept)
-            if may_be_hidden(found):
-                found = hidden(found)
-            elif type(found) is FunctionType:  # a generator or coroutine runs by itself later
-                sites.leave_alone(found.__code__)
             return self._callees.put(callee, found, kept)
 
     def _as_it_is(self, callee: Any) -> Any:
@@ -310,6 +310,15 @@ class PluginCalls:
         if stack is None or not self.asks or type(function) is not FunctionType:
             return function
         return intercept.Run(function, stack, stack.key, enter=_enters(stack, function))
+
+
+def _prepared(found: Any) -> Any:
+    """What is called for what a plugin gives: a function without a frame, where that can be."""
+    if may_be_hidden(found):
+        return hidden(found)
+    if type(found) is FunctionType:  # a generator or coroutine runs by itself later
+        sites.leave_alone(found.__code__)
+    return found
 
 
 def _enters(
@@ -465,14 +474,18 @@ def _is_at_home(function: FunctionType) -> bool:
     return found is function
 
 
-_all: weakref.WeakSet[PluginCalls] = weakref.WeakSet()
+_all: dict[int, weakref.ref[PluginCalls]] = {}
 
 
 def _before_collection(phase: str, _: object) -> None:
     """Garbage is looked for: callees that are kept until the run ends may be some."""
-    if phase == "start" and _all:
-        for calls in list(_all):
-            calls.forget_passing()
+    if phase != "start":
+        return
+    with contextlib.suppress(RecursionError):  # the next collection comes soon
+        for reference in list(_all.values()):
+            calls = reference()
+            if calls is not None:
+                calls.forget_passing()
 
 
 def _reduced(around: Any) -> Any:

@@ -21,6 +21,7 @@ from overlay.code.versions import FRAMES_TELL_DEPTH
 from overlay.errors import OverlayError
 from overlay.in_force import stack_in_force
 from overlay.location import caller, is_ours
+from overlay.python.hidden_frames import is_hidden
 from overlay.table import LOCK
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _end() -> None:
 def _prepare(code: CodeType) -> None:
     """Instrument the instructions of a code object that are wanted."""
     with LOCK:
-        ours = is_ours(code.co_filename) or id(code) in _left_alone
+        ours = is_ours(code.co_filename) or id(code) in _left_alone or is_hidden(code)
         rows = [] if ours else _rows(code)
         intercept.set_sites(code, rows, ours)
         if _tool is None:

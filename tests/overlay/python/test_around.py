@@ -314,6 +314,52 @@ def test_no_frame_stands_between_the_program_and_what_it_calls():
     assert (set(modules), name) == ({__name__}, "program")
 
 
+def test_no_frame_of_any_of_several_plugins_stands_between():
+    def looks():
+        return sys._getframe(1).f_code.co_name, [each.name for each in traceback.extract_stack()]
+
+    def program():
+        return looks()
+
+    name, stack = Context(plugins=(Logs(), Logs("inner"), Logs("third")))(program)
+    assert name == "program"
+    assert "logged" not in stack
+
+
+@pytest.mark.parametrize("operators", [False, True])
+def test_a_block_may_begin_below_a_call_that_a_plugin_surrounds(operators):
+    table = MethodTable("inner")
+    if operators:
+        table.overlay(operator.add)(lambda a, b: ("sum", a, b))
+    plugin = Logs()
+    inner = Context(table) if operators else Context(plugins=(plugin,))
+
+    def below(x):
+        with inner:
+            return x + 1, sine(0.0)
+
+    found = Context(plugins=(Logs(),))(lambda: below(1))
+    assert found == ((("sum", 1, 1) if operators else 2), 0.0)
+    assert plugin.log == [] if operators else ["> sine", "> sin", "< sin", "< sine"]
+
+
+def test_a_function_that_looks_at_its_own_frame_sees_it():
+    class Looks(Plugin):
+        def around(self, callee, run):
+            def looking(x):
+                own = 10
+                return sorted(locals()), eval("own"), run(x)
+
+            return looking if callee is sine else None
+
+    def program():
+        own = "the program's"
+        return sine(0.0), own
+
+    (names, own, result), _ = Context(plugins=(Looks(),))(program)
+    assert ({"own", "x"} <= set(names), own, result) == (True, 10, 0.0)
+
+
 def test_an_exception_passes_unchanged_with_the_programs_lines():
     def program():
         return fails()

@@ -10,6 +10,7 @@ import pytest
 
 from overlay import Context, MethodTable, OverlayError, Plugin, UnsupportedPython
 from overlay.python import interception
+from overlay.target import describe
 
 
 def helper(x):
@@ -127,6 +128,50 @@ def test_a_target_that_cannot_be_intercepted_is_told_at_once_and_at_each_entry(m
             enter()
     table.remove(math.sin)
     assert ctx(lambda: math.cos(0)) == "overlaid"
+
+
+OWN = (
+    *(id, len, isinstance, getattr, hasattr, list.append, dict, set, range, operator.getitem),
+    *(operator.mul, operator.iadd, operator.is_, operator.and_, operator.add, str, type, any, all),
+)
+
+
+@pytest.mark.parametrize("target", OWN, ids=describe)
+def test_tables_and_contexts_are_made_natively_in_a_context(target):
+    table = MethodTable("odd")
+    table.overlay(target)(lambda *args, **kwargs: 7)
+
+    def program():
+        inner = MethodTable("inner")
+
+        @inner.overlay(math.cos)
+        def cos(x: float):
+            return "overlaid"
+
+        found = Context(inner)(math.cos, 1.0)
+        inner.remove(math.cos)
+        return found
+
+    assert Context(table)(program) == "overlaid"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are evaluated at once")
+def test_annotations_that_name_nothing_are_not_evaluated():
+    space = {}
+    exec("def function(x: Missing = 1, *, y: Missing = 2): return x, y", space)
+    function, table = space["function"], MethodTable("t")
+    assert Context(plugins=(Enters(),))(lambda: function(y=3)) == (1, 3)
+
+    @table.overlay(function)
+    def method(x, *, y):
+        return "overlaid"
+
+    assert Context(table)(lambda: function(x=1, y=3)) == "overlaid"
+
+
+class Enters(Plugin):
+    def enter(self, callee, types):
+        return self
 
 
 def test_a_helper_redefined_in_its_module():
