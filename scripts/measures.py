@@ -109,16 +109,18 @@ def of_cycles(structure: Structure) -> list[Measure]:
     cycles = structure.cycles()
     pairs = frozenset(each.pair for each in structure.imports)
 
-    def found(modules: list[list[str]], package: str = "") -> dict[object, str]:
+    def found(cycles: list[list[str]], package: str = "") -> dict[object, str]:
+        """The imports first: a new one of them is what made the others part of a cycle."""
         texts: dict[object, str] = {}
-        for cycle in modules:
+        for cycle in cycles:
+            for each in structure.imports:
+                if {*each.pair} <= {*cycle}:
+                    texts.setdefault(each.pair, str(each))
+        for cycle in cycles:
             for name in cycle:
                 if not package or package_of(name) == package:
                     place = f"{structure.modules[name]}:1"
                     texts[name] = f"{place}: {name} is in a cycle of {len(cycle)} modules"
-            for each in structure.imports:
-                if {*each.pair} <= {*cycle} and package in ("", package_of(each.importer)):
-                    texts.setdefault(each.pair, str(each))
         return texts
 
     def modules_of(package: str) -> int:

@@ -164,8 +164,8 @@ def test_a_measure_that_has_risen_fails_and_says_what_is_new_where_and_what_to_d
     assert parts["cycles-overlay"].splitlines() == [
         "cycles-overlay was 2 and is 3: modules of overlay in import cycles",
         "  new:",
-        "    overlay/c.py:1: overlay.c is in a cycle of 3 modules",
         "    overlay/b.py:6: overlay.b imports overlay.c",
+        "    overlay/c.py:1: overlay.c is in a cycle of 3 modules",
         "  help: cut the import, or have what both need in a module below them",
         "  or: scripts/measures.py --raise cycles-overlay=REASON",
     ]
@@ -181,10 +181,9 @@ def test_where_git_does_not_say_what_was_before_all_that_counts_is_named(tmp_pat
     put(tmp_path, b="class Site: pass\n")
     status, text = run(tmp_path, capsys, "--check")
     assert status == 1
-    assert (
-        "  all that count (git has none to compare with):\n    overlay/a.py:1: class Site, also overlay/b.py:1\n"
-        in text
-    )
+    shown = text.splitlines()
+    at = shown.index("  all that count (git has none to compare with):")
+    assert shown[at + 1] == "    overlay/a.py:1: class Site, also overlay/b.py:1"
 
 
 def test_a_measure_that_has_fallen_passes_and_is_kept_lower(tmp_path, capsys):
