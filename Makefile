@@ -30,7 +30,7 @@ on_each = status=0; for version in $(1); do \
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help venv cuda published demo notebooks test test-short test-all test-others test-oldest
-.PHONY: conformance check format peers report
+.PHONY: conformance check measures format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
 help:  ## this list
@@ -121,12 +121,16 @@ coverage: $(READY) cuda published  ## the tests with what they run, by line and 
 soak: $(READY)  ## contexts made and dropped, calls from 64 threads, redefinitions; SOAK_FLAGS="--scale 0.1"
 	@$(BIN)/python tests/soak/soak.py --json build/proof/soak.json $(SOAK_FLAGS)
 
-check: $(READY)  ## format, lint, types, the imports between the packages, and the workflow of CI
+check: $(READY)  ## format, lint, types, imports between the packages, measures, and the workflow of CI
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python scripts/measures.py --check --ways
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+measures: $(READY)  ## cycles, fans, names used twice and other measures of the structure
+	@$(BIN)/python scripts/measures.py --ways
 
 format: $(READY)  ## rewrite the files as "check" wants them
 	@$(BIN)/ruff format

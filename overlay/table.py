@@ -327,7 +327,6 @@ class MethodTable:
         """Whether some target was named but its module is not imported yet."""
         return bool(self._pending)
 
-    @runs_natively
     def settle(self) -> None:
         """Find the targets that were named before their module was imported."""
         if not self._pending:
