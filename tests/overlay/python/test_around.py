@@ -5,6 +5,7 @@ import functools
 import gc
 import math
 import operator
+import pickle
 import statistics
 import sys
 import traceback
@@ -341,6 +342,22 @@ def test_a_block_may_begin_below_a_call_that_a_plugin_surrounds(operators):
     found = Context(plugins=(Logs(),))(lambda: below(1))
     assert found == ((("sum", 1, 1) if operators else 2), 0.0)
     assert plugin.log == [] if operators else ["> sine", "> sin", "< sin", "< sine"]
+
+
+def test_what_c_code_keeps_is_pickled_as_the_programs_own():
+    made = Context(plugins=(Logs(),))(lambda: (map(sine, [0.0]), filter(abs, [0, 1])))
+    if sys.version_info < (3, 14):  # later no iterator is pickled
+        made = pickle.loads(pickle.dumps(made))
+    assert [[*each] for each in made] == [[0.0], [1]]
+    around = Context(plugins=(Logs(),))(lambda: functools.partial(sine, 0.0))
+    assert pickle.loads(pickle.dumps(around)).func is sine
+
+
+def test_a_bound_method_in_c_is_the_one_that_super_gives():
+    class Base(typing.Generic[typing.TypeVar("T")]):
+        pass
+
+    assert Context(plugins=(Logs(),))(lambda: type("Below", (Base,), {}).__mro__[1]) is Base
 
 
 def test_a_function_that_looks_at_its_own_frame_sees_it():
