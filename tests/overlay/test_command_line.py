@@ -277,7 +277,9 @@ def test_types_may_stand_behind_options(importable, capsys):
     assert json.loads(capsys.readouterr().out)[0]["call"] == "rgb_to_hls(float, int)"
     with pytest.raises(SystemExit):
         main(["explain", *arguments, "--jsn"])
-    assert "unrecognized arguments: float int --jsn" in capsys.readouterr().err
+    said = capsys.readouterr().err  # later versions name the option alone
+    assert "unrecognized arguments: " in said
+    assert "--jsn" in said
 
 
 def test_the_version_is_that_of_the_distribution(capsys):

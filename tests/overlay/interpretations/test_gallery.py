@@ -105,9 +105,9 @@ def test_a_hook_is_configured_by_metadata():
         if describe(callee) in current_context().metadata:
             log.append(args)
 
-    context = Context(plugins=(Hooks(note),), metadata=("math.sqrt",))
+    context = Context(plugins=(Hooks(note),), metadata=("math.exp",))
     context(BELL.pdf, 0.5)
-    assert log == [(1.0 * math.tau,)]
+    assert log == [(-0.125,)]
     context.replace(metadata=())(BELL.pdf, 0.5)
     assert len(log) == 1
 

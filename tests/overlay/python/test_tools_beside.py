@@ -316,7 +316,9 @@ def test_cprofile_counts_as_natively(ways, inside):
     cached.cache_clear()
     found = run(lambda: counts_of(program)) if inside else counts_of(lambda: run(program))
     assert found.pop("the method", 0) == len(made.calls)
-    wanted = [name for name in natively if "Profiler" not in name and "len" not in name]
+    # a hook of others that is called when garbage is collected asks for the time
+    others = "Profiler", "len", "perf_counter"
+    wanted = [name for name in natively if not any(other in name for other in others)]
     assert {"target", "Shape.area", "<built-in method math.hypot>"} < set(wanted)
     assert {name: found[name] for name in wanted} == {name: natively[name] for name in wanted}
 
