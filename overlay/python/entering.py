@@ -55,7 +55,7 @@ class Entering:
         self._stacks: dict[Any, Stack] = {}
 
     def found(
-        self, stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
+        self, stack: Stack, function: Any, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
         """What to call in the place of a function with arguments of these types, in the stack with
         the plugins that go on in it; None for the function itself, in this stack. link: of the
@@ -77,7 +77,7 @@ class Entering:
             limited(self._known)[key] = references, found
 
     def _find(
-        self, stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
+        self, stack: Stack, function: Any, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
         plugins = entered_plugins(stack.plugins, function, types)
         if type(function) is not FunctionType:  # a C function: it means nothing there

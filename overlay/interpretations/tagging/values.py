@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay import nonoverlay
+from overlay.in_force import outside
 
 __all__ = ["BASES", "base_of", "carried", "combined", "found_in", "plain", "with_tags"]
 
@@ -162,10 +162,9 @@ def _native(attribute: Any) -> Any:
         return property(_native(attribute.fget))
     if type(attribute) is not FunctionType:
         return attribute
-    native = nonoverlay(attribute)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return native(*args, **kwargs)
+        return outside(attribute, *args, **kwargs)
 
     return functools.update_wrapper(run, attribute)
 
