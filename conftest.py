@@ -28,7 +28,9 @@ ROOT = Path(__file__).parent
 # calls that typeguard puts in cannot be compiled, and would run in the context, too. (Those call
 # globals() and locals(): no parameter of ours may have these names.)
 NOT_CHECKED = (
-    # they run in a context in which type() is overlaid, and the checks ask for types
+    # they run in contexts in which type() is overlaid, and the checks ask for types
+    "overlay.in_force",
+    "overlay.inside",
     "overlay.interpretations.tagging.provenance",
     "overlay.interpretations.tagging.tagging",
     "overlay.interpretations.tagging.values",
