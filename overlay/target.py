@@ -6,7 +6,7 @@ A target is told apart by identity, never by the user's ``__eq__`` or ``__hash__
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.util
 import inspect
 import operator
 import re
@@ -15,7 +15,6 @@ import types
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from overlay.code.versions import LAZY_ANNOTATIONS
 from overlay.errors import OverlayError
 from overlay.location import caller, home_of, name_of
 
@@ -43,7 +42,7 @@ __all__ = [
 
 GENERIC = "__overlay_generic__"
 _READING: dict[str, Any] = {}
-if LAZY_ANNOTATIONS:
+if importlib.util.find_spec("annotationlib") is not None:  # they are lazy
     _READING["annotation_format"] = importlib.import_module("annotationlib").Format.STRING
 # Builtin functions, and methods bound to an object; some have a class of their own.
 BUILTINS: tuple[Any, ...] = (types.BuiltinFunctionType, type(re.compile("").match))

@@ -16,7 +16,6 @@ __all__ = [
     "FRAMES_TELL_DEPTH",
     "GENERATORS_START_EMPTY",
     "INDEX_ABOVE_ITERATOR",
-    "LAZY_ANNOTATIONS",
     "NOT_TAKES_BOOL",
     "READABLE",
     "TESTED",
@@ -46,8 +45,6 @@ NOT_TAKES_BOOL = _VERSION >= (3, 13)
 GENERATORS_START_EMPTY = _VERSION >= (3, 13)
 # Frames tell where their stack ends, before each instruction.
 FRAMES_TELL_DEPTH = _VERSION >= (3, 14)
-# Annotations are evaluated where they are asked for.
-LAZY_ANNOTATIONS = _VERSION >= (3, 14)
 # The interpreter enters ``__init__`` by itself, and getters of properties.
 ENTERS_INIT = _VERSION >= (3, 13)
 ENTERS_GETTERS = _VERSION == (3, 14)
