@@ -51,7 +51,7 @@ def made() -> dict[str, type]:
 
 
 def common_constant(arg: int) -> Any:
-    """What LOAD_COMMON_CONSTANT pushes."""
+    """The constant that LOAD_COMMON_CONSTANT pushes."""
     return _COMMON[arg]
 
 

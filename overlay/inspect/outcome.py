@@ -16,7 +16,7 @@ __all__ = ["Outcome", "with_first"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call comes to. entries: the code that it enters."""
+    """The outcome of a call, as far as reading tells. entries: the code that it enters."""
 
     target: str
     status: str

@@ -57,7 +57,7 @@ class Entering:
     def found(
         self, stack: Stack, function: Any, link: View | None, types: tuple[Any, ...]
     ) -> Callable[..., Any] | None:
-        """What to call in the place of a function with arguments of these types, in the stack with
+        """The callable that stands for a function with arguments of these types, in the stack with
         the plugins that go on in it; None for the function itself, in this stack. link: of the
         function of a method, the view below it.
         """

@@ -7,18 +7,18 @@ it.
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.code.own_builtins import __builtins__, own_copy  # noqa: F401
 
 __all__ = ["hidden", "is_hidden", "may_be_hidden"]
 
-_NOP, _RESUME = dis.opmap["NOP"], dis.opmap["RESUME"]
+_dis: Any = own_copy("dis")
+_NOP, _RESUME = _dis.opmap["NOP"], _dis.opmap["RESUME"]
 _SUSPENDS = (
     inspect.CO_GENERATOR
     | inspect.CO_COROUTINE
@@ -70,7 +70,7 @@ def _without_frame(code: CodeType) -> CodeType:
     if known is not None and known[0]() is code:
         return known[1]
     units = bytearray(code.co_code)
-    offsets = [i.offset for i in dis.get_instructions(code)]
+    offsets = [i.offset for i in _dis.get_instructions(code)]
     at = next(k for k, offset in enumerate(offsets) if units[offset] == _RESUME)
     # and its caches, which it has from 3.15 on
     for offset in range(offsets[at], offsets[at + 1], 2):

@@ -314,7 +314,7 @@ class InterceptingEngine:
         return key_of_target(target) in self._mine
 
     def enter(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a function at the start of a run."""
+        """The callable that stands for a function at the start of a run."""
         self.settle()
         self.refuse_stages(f)
         calls = self._calls

@@ -1,4 +1,4 @@
-"""What a stack with plugins calls in the place of callees: ``Plugin.around`` and ``Plugin.enter``.
+"""Stand-ins for callees in a stack with plugins: ``Plugin.around`` and ``Plugin.enter``.
 
 Before each call in such a stack the part in C (``overlay/_native/around.h``) asks for what stands
 for the callee: what the plugins have put around it, innermost a call of the callee itself. It is
@@ -84,8 +84,8 @@ _CHECKED = 50  # one of so many that are kept has to be new for all to be looked
 
 
 class PluginCalls:
-    """What one stack calls in the place of callees. The stack holds it: what plugins put around
-    calls may refer to the stack."""
+    """The stand-ins for callees of one stack, which holds them: what plugins put around calls may
+    refer to the stack."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
@@ -100,7 +100,7 @@ class PluginCalls:
         _all[key] = weakref.ref(self, lambda _: _all.pop(key, None))
 
     def stand_in(self, callee: Any) -> Any:
-        """What is called in the place of a callee: itself where no plugin puts anything there."""
+        """The stand-in for a callee: itself where no plugin puts anything there."""
         return self._callees.stand_in(callee)
 
     # ---- how long what stands for callees is kept ----
@@ -125,7 +125,7 @@ class PluginCalls:
         self._once.clear()
 
     def _is_kept(self, callee: Any) -> bool:
-        """Whether what stands for a callee is kept, which is noted."""
+        """Note a callee, and say whether its stand-in is kept."""
         key = id(callee)
         if _lasts(callee):
             self._new += key not in self._lasting
