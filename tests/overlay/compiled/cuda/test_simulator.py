@@ -110,8 +110,41 @@ assert np.allclose(weights, before, rtol=1e-14)
 print("simulated")
 """
 
+SHARED = """
+import time
+import numpy as np
+from numba import cuda, types
+from numba.cuda.simulator import kernelapi
+from overlay import Context
 
-@pytest.mark.parametrize("program", [PROGRAM, TRAINING], ids=["program", "training"])
+class Slow:
+    # Another thread gets here while a shared array is made.
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def empty(self, *args):
+        time.sleep(0.05)
+        return np.empty(*args)
+
+kernelapi.np = Slow()
+
+def neighbours(x, out):
+    shared = cuda.shared.array(4, types.float64)
+    t = cuda.threadIdx.x
+    shared[t] = x[t]
+    cuda.syncthreads()
+    out[t] = shared[t] + shared[(t + 1) % 4]
+
+x, out = np.arange(4.0), np.zeros(4)
+Context().jit(neighbours, target="cuda")[1, 4](x, out)
+assert out.tolist() == [1.0, 3.0, 5.0, 3.0], out
+print("simulated")
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [PROGRAM, TRAINING, SHARED], ids=["program", "training", "shared memory"]
+)
 def test_simulated_kernels_give_what_the_cpu_gives(program):
     run = subprocess.run(
         [sys.executable, "-c", program],
