@@ -11,10 +11,10 @@ WORKERS ?= auto
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
 # Some of each package, for versions that do not get all tests: three minutes on two cores.
-SHORT := tests/test_make.py tests/overlay/test_table.py tests/overlay/test_signature.py \
-	tests/overlay/test_composition.py tests/overlay/test_dispatch.py tests/overlay/compiled/test_call_next.py \
+SHORT := tests/test_make.py tests/overlay/core/test_table.py tests/overlay/core/test_signature.py \
+	tests/overlay/contexts/test_composition.py tests/overlay/core/test_dispatch.py tests/overlay/compiled/test_call_next.py \
 	tests/overlay/compiled/test_contexts.py tests/primitives/test_relation.py tests/primitives/test_domains.py \
-	tests/inversion/test_algebra.py tests/inversion/test_branches.py tests/inversion/test_loops.py
+	tests/inversion/planning/test_algebra.py tests/inversion/program/test_branches.py tests/inversion/program/test_loops.py
 
 # What builds C extensions. Asked for at each command, since the environment may bring it.
 ifneq ($(filter default undefined,$(origin CC)),)

@@ -25,6 +25,6 @@ def pytest_configure(config: pytest.Config) -> None:
         import overlay_dispatch
 
         overlay_dispatch.check("overlay")
-        from overlay.pytest_plugin import OverlayPlugin
+        from overlay.tools.pytest_plugin import OverlayPlugin
 
         config.pluginmanager.register(OverlayPlugin(config, name), "overlay-run")

@@ -12,30 +12,21 @@ from common.options import options
 from common.page import part, section, written
 
 from primitives import relations
-from primitives.table import RELATIONS
+from primitives.base_table import RELATIONS
 
 ROOT = Path(__file__).parents[1]
 FENCED = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 PARTS = {  # of inversion, who does what
     "what a function is backwards": ("primitives",),
-    "which relation or body a call has in a context": ("inversion/resolve.py",),
     "reading the program: calls, branches, loops, recursion": (
-        *("inversion/lifting", "inversion/numba_ir.py", "inversion/passes.py"),
+        "inversion/lifting",
+        "inversion/passes",
+        "inversion/program",
     ),
-    "the order of solving, algebra, roots, trials": (
-        *("inversion/causality.py", "inversion/algebra.py", "inversion/blocks.py"),
-        *("inversion/joins.py", "inversion/tearing.py", "inversion/roots.py"),
-        *("inversion/finite.py", "inversion/candidates.py", "inversion/search"),
-    ),
-    "branches and loops backwards": (
-        *("inversion/branches.py", "inversion/loops.py", "inversion/loop_modes.py"),
-        *("inversion/repeated.py", "inversion/structured.py"),
-    ),
-    "the inverse as source": ("inversion/emitting", "inversion/code.py", "inversion/standalone"),
-    "all solutions, intervals, the nearest one": (
-        *("inversion/solutions.py", "inversion/search", "inversion/nearest.py"),
-        *("inversion/contraction", "inversion/constraints.py", "inversion/tightening.py"),
-    ),
+    "the order of solving, algebra, trials": ("inversion/planning",),
+    "the inverse as source": ("inversion/emitting", "inversion/tools/standalone"),
+    "running it, on numbers and on rows": ("inversion/running",),
+    "all solutions, intervals, the nearest one": ("inversion/solving", "inversion/contraction"),
     "arrays as wholes": ("inversion/arrays",),
     "all of `inversion`": ("inversion",),
     "the first level alone, `inversion.minimal`": ("inversion/minimal.py",),

@@ -17,11 +17,11 @@ from inversion.errors import (
 )
 from inversion.inverse import Inverse
 from inversion.invert import choose, invert
-from inversion.parameters import Parameter, ParameterSpace
-from inversion.solutions import SolutionBranch, Solutions
+from inversion.planning.parameters import Parameter, ParameterSpace
+from inversion.solving.solutions import SolutionBranch, Solutions
 
 if TYPE_CHECKING:
-    from inversion.constraints import Paving, contract, pave, solve
+    from inversion.solving.constraints import Paving, contract, pave, solve
 
 __all__ = [
     "Inverse",
@@ -50,4 +50,4 @@ _LATER = ("Paving", "contract", "pave", "solve")
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("inversion.constraints"), name)
+    return getattr(importlib.import_module("inversion.solving.constraints"), name)

@@ -2,7 +2,7 @@
 
 import sys
 
-from inversion.command_line import main
+from inversion.tools.inverse_command import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

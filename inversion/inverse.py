@@ -10,27 +10,27 @@ from typing import Any
 import numpy as np
 
 from inversion.arrays.limits import refuse_arrays, refuse_sequences
-from inversion.asking import asked, asked_first, is_slow, working_theta
-from inversion.code import Cache, Code
-from inversion.dask_arrays import has_dask, lazily
-from inversion.definition import Definition
+from inversion.derivatives.implicit import has_active, with_tangents
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
-from inversion.explaining import explained
-from inversion.implicit import has_active, with_tangents
-from inversion.nearest import nearest
-from inversion.progress import Progress
-from inversion.readable import Readable
-from inversion.refusals import taken_refusals
-from inversion.rows import OnError, Rows, Wanted
-from inversion.search import infeasible
-from inversion.sending import Request
-from inversion.solutions import Solutions
-from inversion.trees import Node
-from inversion.values import as_text
-from inversion.watch import Watch
+from inversion.planning.refusals import taken_refusals
+from inversion.program.definition import Definition
+from inversion.program.number_types import as_text
+from inversion.program.staleness import Watch
+from inversion.program.trees import Node
+from inversion.running.dask_arrays import has_dask, lazily
+from inversion.running.generated_functions import Cache, Code
+from inversion.running.progress import Progress
+from inversion.running.rows import OnError, Rows, Wanted
+from inversion.running.sending import Request
+from inversion.solving.asking import asked, asked_first, is_slow, working_theta
+from inversion.solving.nearest import nearest
+from inversion.solving.solutions import Solutions
+from inversion.solving.starting import infeasible
+from inversion.tools.explaining import explained
+from inversion.tools.readable import Readable
 from overlay import NotCompilable
-from overlay.in_force import outside
-from overlay.location import caller
+from overlay.contexts.in_force import outside
+from overlay.core.location import caller
 from primitives import Bool, Domain
 from primitives.relation import RETURN
 
@@ -81,7 +81,8 @@ class Inverse(Readable):
         may be left out, all or some: θ is a tuple or a record of ``parameters.dtype``, a dict of
         some coordinates, or the value alone where there is one; or coordinates are given by name,
         as ``inv(4.0, negative_x=True)``. Those that are not given are searched for: the
-        default θ comes first, then what ``inversion.asking`` says, always the same solution.
+        default θ comes first, then what ``inversion.solving.asking`` says, always the same
+        solution.
         Raises NoSolution: ``error.proved`` says whether there is no solution at all, and
         ``error.searched`` how far was looked where none was found; where θ was given, the note
         says whether another one has an answer. Raises WrongArguments (a TypeError) for a wrong
@@ -387,7 +388,7 @@ class Inverse(Readable):
         them floats, or where a function has no known derivative; NoSolution where the Jacobian is
         singular at this value, or has a kink, or where the function has changed since.
         """
-        from inversion.jacobian import log_abs_det
+        from inversion.derivatives.jacobian import log_abs_det
 
         self._check_present(NoSolution)
         known, chosen = self._asked(values, theta, named)

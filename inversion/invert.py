@@ -11,32 +11,32 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.fusion import fuse_elementwise, fuse_moved
-from inversion.arrays.linear_loops import with_systems
-from inversion.branches import absorb
-from inversion.chaining import chained
-from inversion.code import Cache
-from inversion.congruences import reduced
-from inversion.definition import Definition
-from inversion.digits import by_digits
-from inversion.emitting import emit
+from inversion.emitting.entry_code import emit
+from inversion.emitting.raising import may_hide_errors
 from inversion.errors import NotInvertible, WrongArguments
-from inversion.finite import by_trial
-from inversion.integer_systems import with_integer_systems
 from inversion.inverse import Inverse
-from inversion.lifting import Lifted, lift
-from inversion.passes import SIMPLIFY, prune
-from inversion.plan import Plan, plan, renamed
-from inversion.polar import in_polar_coordinates
-from inversion.program import Program
-from inversion.raising import may_hide_errors
-from inversion.sending import Request
-from inversion.tightening import tightened
-from inversion.trees import Axes, Node, Tree, Trees, axis_of, declared, leaves, mapped
+from inversion.lifting.lifter import Lifted, lift
+from inversion.passes.array_fusion import fuse_elementwise, fuse_moved
+from inversion.passes.chaining import chained
+from inversion.passes.digits import by_digits
+from inversion.passes.gathered_sums import with_integer_systems
+from inversion.passes.linear_loops import with_systems
+from inversion.passes.polar_coordinates import in_polar_coordinates
+from inversion.passes.reduced_products import reduced
+from inversion.passes.simplifying import SIMPLIFY, prune
+from inversion.planning.plan import Plan, plan, renamed
+from inversion.planning.tightening import tightened
+from inversion.program.branches import absorb
+from inversion.program.definition import Definition
+from inversion.program.statements import Program
+from inversion.program.trees import Axes, Node, Tree, Trees, axis_of, declared, leaves, mapped
+from inversion.running.generated_functions import Cache
+from inversion.running.sending import Request
+from inversion.solving.finite import by_trial
 from overlay import Context
-from overlay.location import caller, location_of
-from overlay.signature import without_alias
-from overlay.target import describe
+from overlay.core.location import caller, location_of
+from overlay.core.signature import without_alias
+from overlay.core.target import describe
 from primitives import Bool, Domain
 from primitives.arrays.domain import (
     ELEMENTS,

@@ -23,8 +23,8 @@ from inversion import minimal
 from inversion.minimal import Choices, Number, Unknown
 from overlay import Context, MethodTable
 from primitives import Relation
+from primitives.base_table import RELATIONS
 from primitives.relation import RETURN, Mode
-from primitives.table import RELATIONS
 
 __all__ = ["CONTEXT", "run_backwards"]
 

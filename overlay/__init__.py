@@ -5,8 +5,9 @@ Importing this package does not import numba; ``Context.jit`` does, on first use
 
 from typing import Any
 
-from overlay.context import Context, call_next, current_context, nonoverlay, recurse
-from overlay.errors import (
+from overlay.contexts.context import Context, call_next, current_context, nonoverlay, recurse
+from overlay.contexts.current import plugins_in_force, tables_in_force
+from overlay.core.errors import (
     AmbiguousMethod,
     CacheWarning,
     CheckFailed,
@@ -16,12 +17,11 @@ from overlay.errors import (
     OverlayWarning,
     UnsupportedPython,
 )
-from overlay.generics import generic
-from overlay.inside import plugins_in_force, tables_in_force
-from overlay.install import install
-from overlay.known_functions import known_function
-from overlay.plugin import Plugin
-from overlay.table import Method, MethodTable
+from overlay.core.table import Method, MethodTable
+from overlay.generics.declared import generic
+from overlay.plugins.known_functions import known_function
+from overlay.plugins.plugin import Plugin
+from overlay.tools.install import install
 
 __all__ = [
     "AmbiguousMethod",
@@ -51,6 +51,6 @@ __all__ = [
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext overlay``: the magics ``%overlay`` and ``%%overlay``."""
-    from overlay.magics import load
+    from overlay.tools.magics import load
 
     load(shell)

@@ -2,7 +2,7 @@
 
 import sys
 
-from overlay.command_line import main
+from overlay.tools.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

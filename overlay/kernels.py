@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from overlay.attempts import attempted
-from overlay.errors import OverlayError
-from overlay.location import caller
+from overlay.core.errors import OverlayError
+from overlay.core.location import caller
+from overlay.plugins.attempts import attempted
 
 __all__ = ["CompiledFunction", "CompiledKernel", "attempted", "in_kernel", "local_array"]
 

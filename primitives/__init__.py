@@ -5,6 +5,7 @@ import overlay_dispatch
 overlay_dispatch.check("overlay")
 
 from primitives.arrays.domain import Arrays, Shape, array_of
+from primitives.base_table import relation_of, relations
 from primitives.domains import (
     Bool,
     Complex,
@@ -22,7 +23,6 @@ from primitives.domains import (
 from primitives.errors import NoSolution
 from primitives.partials import partials, partials_of
 from primitives.relation import Mode, Relation, parametric, relation
-from primitives.table import relation_of, relations
 
 __all__ = [
     "Arrays",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay import OverlayError
-from overlay.location import caller
+from overlay.core.location import caller
 from primitives.errors import OutsideDomain
 
 __all__ = [

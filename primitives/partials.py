@@ -27,11 +27,13 @@ import numpy as np
 from overlay import MethodTable
 from overlay.interpretations.autodiff import RULES as OF_FUNCTIONS
 from overlay.interpretations.autodiff import PartialsOf, Rule, partials_of
-from primitives import arithmetic, polar, powers, several
-from primitives.comparison import where
+from primitives import several_results as several
+from primitives.base_table import RELATIONS
 from primitives.errors import NoSolution
+from primitives.floats import arithmetic, powers
+from primitives.floats.comparison import where
+from primitives.forms import polar
 from primitives.relation import Relation
-from primitives.table import RELATIONS
 
 __all__ = ["PartialsOf", "partials", "partials_of"]
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import OverlayError
-from overlay.location import caller, location_of
-from overlay.signature import shown_hint
-from overlay.target import canonical, describe
+from overlay.core.location import caller, location_of
+from overlay.core.signature import shown_hint
+from overlay.core.target import canonical, describe
 from primitives.domains import Domain, domain_of
 
 __all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from overlay import OverlayError
+from primitives.arrays.array_laws import check_arrays
 from primitives.arrays.domain import is_array
-from primitives.arrays.testing import check_arrays
 from primitives.domains import Domain, domain_of
 from primitives.errors import BrokenLaw, NoSolution
 from primitives.relation import RETURN, Mode, Relation

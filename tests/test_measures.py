@@ -247,5 +247,7 @@ def test_a_call_runs_through_the_same_files_each_time_that_it_is_measured():
 
 def test_the_sources_that_are_measured_are_those_of_the_packages():
     texts = measures.texts_of(measures.ROOT)
-    assert {"overlay/context.py", "overlay/_native/intercept.c", "pyproject.toml"} <= {*texts}
+    assert {"overlay/contexts/context.py", "overlay/_native/intercept.c", "pyproject.toml"} <= {
+        *texts
+    }
     assert not [path for path in texts if path.startswith("tests/")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from inversion.errors import NotInvertible
-from inversion.program import Program, Statement
-from inversion.structured import Structured
+from inversion.program.statements import Program, Statement
+from inversion.program.structured import Structured
 from primitives.arrays.domain import is_array, shape_of
 from primitives.sequences.lists import is_sequence
 

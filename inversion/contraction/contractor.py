@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inversion.contraction.values import Bound, Values, lower, raised, values
+from inversion.contraction.boxed_values import Bound, Values, lower, raised, values
 from overlay import Context
+from overlay.analysis.abstract_values import Interval
 from overlay.analysis.interval_arithmetic import table
-from overlay.analysis.values import Interval
 from overlay.enclosures import Bounds, Enclosure
 
 __all__ = [

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.elementwise import elementwise
+from inversion.arrays.elementwise_statements import elementwise
 from inversion.errors import NotInvertible
 from inversion.lifting.array_calls import ArrayCall, operands_in
-from inversion.lifting.functions import WORDS
-from inversion.lifting.values import Value, value_of
-from inversion.program import Constant, Operand, Variable
+from inversion.lifting.inlined_functions import WORDS
+from inversion.lifting.lifted_values import Value, value_of
+from inversion.program.statements import Constant, Operand, Variable
 from primitives.arrays.domain import element_of, is_array, shape_of
 
 __all__ = ["each", "is_elementwise"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import recursion
-from inversion.lifting.ends import End, Place, Way, end_at, names_at, stand_in
-from inversion.lifting.values import (
+from inversion.lifting.exits import End, Place, Way, end_at, names_at, stand_in
+from inversion.lifting.lifted_values import (
     Again,
     Broken,
     Object,
@@ -20,11 +20,11 @@ from inversion.lifting.values import (
     plain,
     shown_kind,
 )
-from inversion.numba_ir import Fork
-from inversion.program import Constant, Operand, Variable
+from inversion.lifting.numba_blocks import Fork
+from inversion.program.statements import Constant, Operand, Variable
 
 if TYPE_CHECKING:
-    from inversion.lifting.ways import Walk
+    from inversion.lifting.execution_paths import Walk
 
 
 class Join:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.arrays import array_call
-from inversion.lifting.ends import Found, Returned, Way
-from inversion.lifting.functions import (
+from inversion.lifting.array_methods import array_call
+from inversion.lifting.exits import Found, Returned, Way
+from inversion.lifting.inlined_functions import (
     body_of,
     bound,
     forward_only,
@@ -24,11 +24,9 @@ from inversion.lifting.functions import (
     promotions,
     python_code,
 )
-from inversion.lifting.known import known_call
-from inversion.lifting.recursion import Active, entered, through
-from inversion.lifting.sequences import sequence_call, sequence_of
-from inversion.lifting.slopes import derivative
-from inversion.lifting.values import (
+from inversion.lifting.known_calls import known_call
+from inversion.lifting.lifted_slopes import derivative
+from inversion.lifting.lifted_values import (
     Again,
     Named,
     Object,
@@ -48,17 +46,19 @@ from inversion.lifting.values import (
     shown_kind,
     value_of,
 )
-from inversion.naming import subject_of, word_for
-from inversion.numba_ir import code_of, result_type
-from inversion.passes import folded
-from inversion.program import Constant, Operand, Program, Statement, Variable, renumbered
-from inversion.resolve import Resolver
-from inversion.trees import Tree, is_record, leaves, mapped
+from inversion.lifting.numba_blocks import code_of, result_type
+from inversion.lifting.recursion import Active, entered, through
+from inversion.lifting.resolve import Resolver
+from inversion.lifting.sequence_calls import sequence_call, sequence_of
+from inversion.passes.simplifying import folded
+from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
+from inversion.program.trees import Tree, is_record, leaves, mapped
+from inversion.program.variable_names import subject_of, word_for
 from overlay import Context, Method, call_next, nonoverlay
-from overlay.dispatch import Chain
+from overlay.core.dispatch import Chain
+from overlay.core.location import location_of
+from overlay.core.target import as_positional, describe, signature_of
 from overlay.interpretations.autodiff import autodiff
-from overlay.location import location_of
-from overlay.target import as_positional, describe, signature_of
 from primitives import Relation
 from primitives.relation import RETURN
 

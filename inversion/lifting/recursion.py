@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting.ends import At, End, Found, Nowhere, Place, Returned, Several, Way
-from inversion.lifting.functions import forward_only
+from inversion.lifting.execution_paths import Walk
+from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
+from inversion.lifting.inlined_functions import forward_only
+from inversion.lifting.lifted_values import Again, Object, Site, Tupled, Value, Values, variables_in
+from inversion.lifting.numba_blocks import Code
 from inversion.lifting.repeating import Repeating, Turn
-from inversion.lifting.values import Again, Object, Site, Tupled, Value, Values, variables_in
-from inversion.lifting.ways import Walk
-from inversion.numba_ir import Code
-from inversion.program import Constant, Operand, Variable
-from overlay.location import location_of
-from overlay.target import describe
+from inversion.program.statements import Constant, Operand, Variable
+from overlay.core.location import location_of
+from overlay.core.target import describe
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from inversion.errors import NotInvertible
-from inversion.lifting.ends import (
+from inversion.lifting.exits import (
     End,
     Found,
     Nowhere,
@@ -19,7 +19,7 @@ from inversion.lifting.ends import (
     end_at,
     names_at,
 )
-from inversion.lifting.values import (
+from inversion.lifting.lifted_values import (
     Site,
     Tupled,
     Value,
@@ -28,12 +28,12 @@ from inversion.lifting.values import (
     shown_kind,
     variables_in,
 )
-from inversion.loop_modes import Bounds, Counts
-from inversion.loops import Loop
-from inversion.program import Constant, Operand, Statement, Variable
+from inversion.program.loop_modes import Bounds, Counts
+from inversion.program.loops import Loop
+from inversion.program.statements import Constant, Operand, Statement, Variable
 
 if TYPE_CHECKING:
-    from inversion.lifting.ways import Walk
+    from inversion.lifting.execution_paths import Walk
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,10 @@ static inline void set_versions_used(PyTypeObject *cls, int all) {
 /* 3.12 to 3.15: the frame of the Python code that calls. */
 static inline struct _PyInterpreterFrame *current_frame(void) {
 #if PY_VERSION_HEX < 0x030d0000
+#define Py_IsFinalizing _Py_IsFinalizing
+#endif
+
+#if PY_VERSION_HEX < 0x030d0000
     return PyThreadState_Get()->cframe->current_frame;
 #else
     return PyThreadState_Get()->current_frame;

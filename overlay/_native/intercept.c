@@ -1593,7 +1593,7 @@ static PyMethodDef methods[] = {
 
 static int execute(PyObject *module) {
     if (check_fields() < 0) return -1;
-    if (!inside_name && !(inside_name = PyUnicode_InternFromString("overlay.inside"))) return -1;
+    if (!inside_name && !(inside_name = PyUnicode_InternFromString("overlay.contexts.current"))) return -1;
     if (PyType_Ready(&Noting_Type) < 0 || PyModule_AddObjectRef(module, "Noting", (PyObject *)&Noting_Type) < 0) return -1;
     if (PyType_Ready(&Trap_Type) < 0) return -1;
     if (PyType_Ready(&Interception_Type) < 0 || PyType_Ready(&Carried_Type) < 0) return -1;

@@ -267,6 +267,8 @@ static PyObject *trap(PyObject *module, PyObject *const *args, Py_ssize_t count)
 }
 
 static int prepare(PyObject *code) {
+    /* At the end the modules are taken apart, and with them what this calls. */
+    if (Py_IsFinalizing()) return 0;
     PyObject *result = call_undispatched(prepare_code, &code, 1, NULL);
     Py_XDECREF(result);
     return result ? 0 : -1;

@@ -17,13 +17,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from overlay.analysis.calls import CallError, CallErrors, check_calls
+    from overlay.analysis.abstract_values import Interval, array, floats, integers
+    from overlay.analysis.call_arguments import CallError, CallErrors, check_calls
     from overlay.analysis.interpreter import Interpreter
-    from overlay.analysis.intervals import Intervals
+    from overlay.analysis.interval_domain import Intervals
     from overlay.analysis.lattice import Domain, Lattice
     from overlay.analysis.proofs import Proofs, Site, prove, sites
     from overlay.analysis.runs import Run, Step
-    from overlay.analysis.values import Interval, array, floats, integers
 
 __all__ = [
     "CallError",
@@ -48,21 +48,21 @@ __all__ = [
 # Where each stands: what needs code to be read is imported when it is asked for, since intervals
 # are of use with a Python whose code cannot be.
 _MODULES = {
-    "CallError": "calls",
-    "CallErrors": "calls",
+    "CallError": "call_arguments",
+    "CallErrors": "call_arguments",
     "Domain": "lattice",
     "Interpreter": "interpreter",
-    "Interval": "values",
-    "Intervals": "intervals",
+    "Interval": "abstract_values",
+    "Intervals": "interval_domain",
     "Lattice": "lattice",
     "Proofs": "proofs",
     "Run": "runs",
     "Site": "proofs",
     "Step": "runs",
-    "array": "values",
-    "check_calls": "calls",
-    "floats": "values",
-    "integers": "values",
+    "array": "abstract_values",
+    "check_calls": "call_arguments",
+    "floats": "abstract_values",
+    "integers": "abstract_values",
     "prove": "proofs",
     "sites": "proofs",
 }

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.code.values import Known, attribute_of, global_value
-from overlay.target import attributes_of, mro_of
+from overlay.code.known_values import Known, attribute_of, global_value
+from overlay.core.target import attributes_of, mro_of
 
 __all__ = [
     "Captured",

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay.analysis import constants, marks
+from overlay.analysis.abstract_state import CONSTANT, Fact, State
 from overlay.analysis.body import Apply, Body, Constant, Copy, Make, Name, Return, Statement
 from overlay.analysis.constants import Captured
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
-from overlay.analysis.state import CONSTANT, Fact, State
-from overlay.context import nonoverlay
-from overlay.errors import OverlayError
+from overlay.contexts.context import nonoverlay
+from overlay.core.errors import OverlayError
 
 if TYPE_CHECKING:
     from overlay.analysis.interpreter import Interpreter

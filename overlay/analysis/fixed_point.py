@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 
+from overlay.analysis.abstract_state import State, assume, is_below, joined
 from overlay.analysis.body import Body, Branch, Return, Statement
 from overlay.analysis.lattice import Domain
-from overlay.analysis.state import State, assume, is_below, joined
 
 __all__ = ["FixedPoint"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from overlay.analysis.body import Block, Return
-from overlay.errors import OverlayError
+from overlay.core.errors import OverlayError
 
 __all__ = ["caught"]
 

@@ -6,23 +6,23 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from overlay.analysis.abstract_state import State
 from overlay.analysis.body import Body, Make
 from overlay.analysis.constants import Captured
 from overlay.analysis.execution import Execution
 from overlay.analysis.fixed_point import FixedPoint
 from overlay.analysis.lattice import Domain
-from overlay.analysis.reading import body_of
+from overlay.analysis.read_bodies import body_of
 from overlay.analysis.resolution import Setting, setting_of
 from overlay.analysis.runs import Run
-from overlay.analysis.state import State
-from overlay.context import nonoverlay
-from overlay.dispatch import by_values, reachable, resolve
-from overlay.errors import NotCompilable, OverlayError
-from overlay.location import is_ours, location_of, name_of
-from overlay.plum_methods import is_function
+from overlay.contexts.context import nonoverlay
+from overlay.core.dispatch import by_values, reachable, resolve
+from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.location import is_ours, location_of, name_of
+from overlay.generics.plum_methods import is_function
 
 if TYPE_CHECKING:
-    from overlay.context import Context
+    from overlay.contexts.context import Context
 
 __all__ = ["Interpreter"]
 

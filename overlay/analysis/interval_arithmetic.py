@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overlay import enclosures
-from overlay.analysis.values import (
+from overlay.analysis.abstract_values import (
     BOTTOM,
     FLOAT,
     INF,
@@ -20,8 +20,8 @@ from overlay.analysis.values import (
     Kind,
     made,
 )
+from overlay.core.table import MethodTable
 from overlay.enclosures import Bounds
-from overlay.table import MethodTable
 
 __all__ = ["limited", "table"]
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay.analysis.interval_arithmetic import limited, table
-from overlay.analysis.marks import advance, first, new, pack, pick, succeeds, unpack
-from overlay.analysis.values import (
+from overlay.analysis.abstract_values import (
     BOTTOM,
     FLOAT,
     TOP,
@@ -23,7 +21,9 @@ from overlay.analysis.values import (
     Object,
     made,
 )
-from overlay.target import type_attribute
+from overlay.analysis.interval_arithmetic import limited, table
+from overlay.analysis.marks import advance, first, new, pack, pick, succeeds, unpack
+from overlay.core.target import type_attribute
 
 __all__ = ["table"]
 
@@ -75,7 +75,7 @@ def iterate_tuple(x: Items) -> Any:
 
 
 def _join(items: Iterable[Any]) -> Any:
-    from overlay.analysis.intervals import Intervals
+    from overlay.analysis.interval_domain import Intervals
 
     return functools.reduce(Intervals().join, items, BOTTOM)
 

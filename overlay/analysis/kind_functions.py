@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from overlay.analysis.abstract_values import BOTTOM, TOP, Items, Known
 from overlay.analysis.constants import stored_attributes
 from overlay.analysis.marks import holds_items, matched, new, pack, succeeds
-from overlay.analysis.values import BOTTOM, TOP, Items, Known
-from overlay.signature import shown_hint
-from overlay.table import MethodTable
-from overlay.target import type_attribute
+from overlay.core.signature import shown_hint
+from overlay.core.table import MethodTable
+from overlay.core.target import type_attribute
 
 __all__ = ["NONE", "SAMPLES", "SCALARS", "Bound", "ClassOf", "Kinds", "one", "result_of", "table"]
 

@@ -11,6 +11,7 @@ from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from overlay.analysis.abstract_values import BOTTOM, TOP, Items, Known
 from overlay.analysis.constants import Captured
 from overlay.analysis.kind_functions import (
     NONE,
@@ -25,11 +26,10 @@ from overlay.analysis.kind_functions import (
 )
 from overlay.analysis.lattice import Domain
 from overlay.analysis.marks import Pattern, holds_items, matched
-from overlay.analysis.reading import signature_of_code
-from overlay.analysis.values import BOTTOM, TOP, Items, Known
-from overlay.errors import MethodNotFound
-from overlay.location import location_of, name_of
-from overlay.signature import shown_hint
+from overlay.analysis.read_bodies import signature_of_code
+from overlay.core.errors import MethodNotFound
+from overlay.core.location import location_of, name_of
+from overlay.core.signature import shown_hint
 
 __all__ = ["Kinds", "Types", "kinds_of"]
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from overlay.table import MethodTable
+from overlay.core.table import MethodTable
 
 __all__ = ["Domain", "Lattice"]
 

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay.analysis.values import BOTTOM, FLOAT, NUMBER, Interval, made
+from overlay.analysis.abstract_values import BOTTOM, FLOAT, NUMBER, Interval, made
 
 __all__ = ["settled", "whole"]
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.elements import element_written, is_limited, writes_unseen
+from overlay.analysis.abstract_values import BOTTOM, Array, Interval, Items, Known, made, number
+from overlay.analysis.element_access import element_written, is_limited, writes_unseen
 from overlay.analysis.interpreter import Interpreter
-from overlay.analysis.intervals import Intervals
+from overlay.analysis.interval_domain import Intervals
 from overlay.analysis.runs import Step
-from overlay.analysis.values import BOTTOM, Array, Interval, Items, Known, made, number
-from overlay.errors import OverlayError
-from overlay.location import caller, name_of
+from overlay.core.errors import OverlayError
+from overlay.core.location import caller, name_of
 
 if TYPE_CHECKING:
-    from overlay.context import Context
+    from overlay.contexts.context import Context
 
 __all__ = ["Proofs", "Site", "prove", "sites"]
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from overlay.analysis.lattice import Domain
 from overlay.analysis.static_dispatch import choose
-from overlay.code.values import UNKNOWN, Known, OfType, Value
-from overlay.context import Context, call_next, current_context, nonoverlay, recurse
-from overlay.dispatch import by_types, reachable, resolve
-from overlay.location import is_ours
-from overlay.plum_methods import is_function, resolved
-from overlay.table import Method, MethodTable
-from overlay.target import as_positional, generic_state, signature_of, type_attribute
+from overlay.code.known_values import UNKNOWN, Known, OfType, Value
+from overlay.contexts.context import Context, call_next, current_context, nonoverlay, recurse
+from overlay.core.dispatch import by_types, reachable, resolve
+from overlay.core.location import is_ours
+from overlay.core.table import Method, MethodTable
+from overlay.core.target import as_positional, generic_state, signature_of, type_attribute
+from overlay.generics.plum_methods import is_function, resolved
 
 __all__ = ["Callee", "Setting", "callees", "setting_of"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay.analysis.body import Apply
-from overlay.errors import OverlayError
+from overlay.core.errors import OverlayError
 
 __all__ = ["Run", "Step"]
 

@@ -14,7 +14,7 @@ from overlay.analysis.body import Apply, Constant, Copy, Statement
 from overlay.analysis.constants import captured_by, nested, stored_in
 from overlay.code.decoding import Instruction, call_slots
 from overlay.code.effects import follow
-from overlay.location import shown
+from overlay.core.location import shown
 
 __all__ = ["NULL", "SLOT", "Statements"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any
 
-from overlay.code.values import Known, Value, type_of
-from overlay.dispatch import Call, reachable, resolve
-from overlay.errors import AmbiguousMethod
-from overlay.signature import NO_VARARGS, plum_signature, shown_hint
-from overlay.table import Method, MethodTable
-from overlay.target import INPLACE, type_attribute
+from overlay.code.known_values import Known, Value, type_of
+from overlay.core.dispatch import Call, reachable, resolve
+from overlay.core.errors import AmbiguousMethod
+from overlay.core.signature import NO_VARARGS, plum_signature, shown_hint
+from overlay.core.table import Method, MethodTable
+from overlay.core.target import INPLACE, type_attribute
 
 __all__ = ["Choice", "choose"]
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from overlay.target import attributes_of, is_below, mro_of
+from overlay.core.target import attributes_of, is_below, mro_of
 
 __all__ = [
     "LARGEST_ARRAY",

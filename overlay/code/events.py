@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dis import Positions
 from typing import Any
 
-from overlay.code.values import Value
+from overlay.code.known_values import Value
 
 __all__ = ["Call", "Event", "Implicit", "Operation"]
 

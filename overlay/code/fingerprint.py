@@ -14,8 +14,8 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from overlay.code.digest import Digest, Handler, Untold
-from overlay.location import name_of, shown
-from overlay.target import attributes_of, mro_of
+from overlay.core.location import name_of, shown
+from overlay.core.target import attributes_of, mro_of
 
 __all__ = [
     "DEEP",

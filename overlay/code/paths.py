@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from overlay.code.decoding import Instruction, decoded
 from overlay.code.effects import FINAL, jumped
+from overlay.code.known_values import UNKNOWN, Value, join
 from overlay.code.listing import Listing, Region
-from overlay.code.values import UNKNOWN, Value, join
 
 __all__ = ["Paths", "State"]
 

@@ -23,9 +23,7 @@ from overlay.code.decoding import (
 )
 from overlay.code.effects import follow
 from overlay.code.events import Call, Event, Implicit, Operation
-from overlay.code.listing import Listing
-from overlay.code.paths import Paths, State
-from overlay.code.values import (
+from overlay.code.known_values import (
     EXIT,
     NULL,
     UNKNOWN,
@@ -39,7 +37,9 @@ from overlay.code.values import (
     join,
     type_of,
 )
-from overlay.target import type_attribute
+from overlay.code.listing import Listing
+from overlay.code.paths import Paths, State
+from overlay.core.target import type_attribute
 
 __all__ = ["Reading"]
 

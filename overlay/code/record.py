@@ -23,7 +23,7 @@ from overlay.code.fingerprint import (
     content_of,
     names_in,
 )
-from overlay.target import generic_state
+from overlay.core.target import generic_state
 
 __all__ = ["Reading", "attribute_held", "is_same"]
 

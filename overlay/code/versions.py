@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 
-from overlay.errors import UnsupportedPython
+from overlay.core.errors import UnsupportedPython
 
 __all__ = [
     "DICT_ALWAYS_PASSED",

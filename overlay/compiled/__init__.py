@@ -1,7 +1,7 @@
 """The compiled engine: functions compiled by numba, every call of which sees the tables first.
 
 What a program means is decided here, by the resolver that the Python engine uses; how it is told
-to numba stands in the modules ``numba_*``, and nowhere else.
+to numba stands in ``overlay.compiled.numba``, and nowhere else.
 
 Importing this raises NotCompilable where numba's internals are not those that it knows.
 """
@@ -10,20 +10,20 @@ import math
 import warnings
 from typing import Final
 
-import numba
+from numba import __version__
 
-from overlay.errors import NotCompilable, OverlayWarning
+from overlay.core.errors import NotCompilable, OverlayWarning
 
 __all__ = ["TESTED", "CompiledContext", "is_dispatcher", "is_kernel"]
 
 TESTED: Final = (0, 61), (0, 68)  # numba's minor versions, first and last
-_VERSION: Final = tuple(int(number) for number in numba.__version__.split(".")[:2])
+_VERSION: Final = tuple(int(number) for number in __version__.split(".")[:2])
 
 
 def _try_out() -> None:
     """Compile a program under a table, through the whole engine."""
-    from overlay.context import Context
-    from overlay.table import MethodTable
+    from overlay.contexts.context import Context
+    from overlay.core.table import MethodTable
 
     table = MethodTable("try-out")
     table.overlay(math.sin)(_ten)
@@ -42,7 +42,7 @@ def _program(x: float) -> float:
 def _unknown(error: Exception) -> NotCompilable:
     first, last = (".".join(map(str, version)) for version in TESTED)
     return NotCompilable(
-        f"cannot compile with numba {numba.__version__}, whose internals are not known here",
+        f"cannot compile with numba {__version__}, whose internals are not known here",
         notes=[
             ("tested", f"numba {first} to {last}"),
             ("numba", f"{type(error).__name__}: {error}"),
@@ -53,13 +53,13 @@ def _unknown(error: Exception) -> NotCompilable:
 
 try:
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.numba_kernels import is_kernel
-    from overlay.compiled.numba_types import is_dispatcher
+    from overlay.compiled.numba.numba_types import is_dispatcher
+    from overlay.compiled.numba.ufuncs import is_kernel
 
     if not TESTED[0] <= _VERSION <= TESTED[1]:
         _try_out()
         warnings.warn(
-            f"numba {numba.__version__} is not among the versions that overlay was tested with; "
+            f"numba {__version__} is not among the versions that overlay was tested with; "
             "a program that was compiled to try it out gave the right result",
             OverlayWarning,
             stacklevel=2,

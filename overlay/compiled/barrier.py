@@ -14,21 +14,21 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from overlay.compiled.numba_lookup import Table
-from overlay.compiled.numba_variants import checked, compiled_variant
-from overlay.compiled.numba_words import rebuilt, sequence_of_kinds
-from overlay.context import recurse
-from overlay.kept import Kept
-from overlay.location import is_ours, name_of
-from overlay.metadata import metadata_key
-from overlay.plugin import composed, identity, stages_of
-from overlay.stack import entered
-from overlay.table import LOCK
+from overlay.compiled.numba.lookup import Table
+from overlay.compiled.numba.memory_words import rebuilt, sequence_of_kinds
+from overlay.compiled.numba.variants import checked, compiled_variant
+from overlay.contexts.context import recurse
+from overlay.contexts.stack import entered
+from overlay.core.bounded_store import Kept
+from overlay.core.location import is_ours, name_of
+from overlay.core.metadata import metadata_key
+from overlay.core.table import LOCK
+from overlay.plugins.plugin import composed, identity, stages_of
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.numba_types import Type
-    from overlay.context import Context
+    from overlay.compiled.numba.numba_types import Type
+    from overlay.contexts.context import Context
 
 __all__ = ["Barrier", "BarrierInfo", "Parameter", "Passed", "Variant"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from overlay import plum_methods
-from overlay.table import Method, MethodTable
-from overlay.target import INPLACE, key_of_target
+from overlay.core.table import Method, MethodTable
+from overlay.core.target import INPLACE, key_of_target
+from overlay.generics import plum_methods
 
 if TYPE_CHECKING:
     from overlay.code.record import Reading

@@ -8,25 +8,25 @@ import weakref
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Final
 
-from overlay.cache_folder import Folder
 from overlay.compiled.barrier import Barrier, BarrierInfo
-from overlay.compiled.calls import Body, is_callable_in
+from overlay.compiled.cache.kept_code import Keeping
 from overlay.compiled.gpu import Kernel, kernel_of
-from overlay.compiled.keeping import Keeping
-from overlay.compiled.numba_callers import retire_callers
-from overlay.compiled.numba_entries import EntryDispatcher, entry_of
-from overlay.compiled.numba_made import UnknownMetadata
-from overlay.compiled.numba_state import Box
-from overlay.compiled.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
+from overlay.compiled.name_words import ALWAYS, LAYOUT_KNOWN, Word
+from overlay.compiled.numba.callers import retire_callers
+from overlay.compiled.numba.context_state import Box
+from overlay.compiled.numba.made_contexts import UnknownMetadata
+from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
+from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
+from overlay.compiled.resolved_calls import Body, is_callable_in
 from overlay.compiled.targets import Target
 from overlay.compiled.watching import Watch
-from overlay.compiled.words import ALWAYS, LAYOUT_KNOWN, Word
 from overlay.compiled.world import World
-from overlay.context import Context
-from overlay.errors import NotCompilable, OverlayError
-from overlay.location import caller, location_of, name_of
-from overlay.plugin import Plugin, entered_plugins, identity, interpreted
-from overlay.table import LOCK, Method, MethodTable
+from overlay.contexts.context import Context
+from overlay.core.cache_folder import Folder
+from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.location import caller, location_of, name_of
+from overlay.core.table import LOCK, Method, MethodTable
+from overlay.plugins.plugin import Plugin, entered_plugins, identity, interpreted
 
 __all__ = ["CompiledContext"]
 

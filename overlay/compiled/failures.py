@@ -13,13 +13,13 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay.errors import AmbiguousMethod, NotCompilable, OverlayError
-from overlay.location import location_of, name_of, shown
-from overlay.table import Method
-from overlay.target import describe
+from overlay.core.errors import AmbiguousMethod, NotCompilable, OverlayError
+from overlay.core.location import location_of, name_of, shown
+from overlay.core.table import Method
+from overlay.core.target import describe
 
 if TYPE_CHECKING:
-    from overlay.markers import MarkedCall
+    from overlay.plugins.markers import MarkedCall
 
 __all__ = [
     "Failure",

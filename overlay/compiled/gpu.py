@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay.compiled.calls import BY_POSITION
-from overlay.compiled.numba_cuda_found import cuda_target, is_simulated
-from overlay.compiled.numba_hints import types_of_signature
-from overlay.errors import NotCompilable, OverlayError
+from overlay.compiled.cuda.found import cuda_target, is_simulated
+from overlay.compiled.numba.hints import types_of_signature
+from overlay.compiled.resolved_calls import BY_POSITION
+from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.location import caller, location_of, name_of
+from overlay.core.table import LOCK
 from overlay.kernels import CompiledFunction, CompiledKernel
-from overlay.location import caller, location_of, name_of
-from overlay.table import LOCK
 
 if TYPE_CHECKING:
+    from overlay.compiled.cuda.compiling import Function
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.numba_cuda import Function
     from overlay.compiled.world import World
 
 __all__ = ["OPTIONS", "Kernel", "SimulatedKernel", "kernel_of"]
@@ -73,8 +73,8 @@ class Kernel:
         return "\n".join(self.compile(types, capability).llvm)
 
     def _compiled(self, world: World, args: tuple[Any, ...], given: Capability) -> CompiledKernel:
-        from overlay.compiled.numba_cuda import compiled
-        from overlay.compiled.numba_cuda_errors import explained
+        from overlay.compiled.cuda.compiling import compiled
+        from overlay.compiled.cuda.cuda_errors import explained
 
         with explained(self.function):
             code = compiled(self._entry_in(world), args, given, self.options)
@@ -111,9 +111,9 @@ class Kernel:
         )
 
     def _launch(self, launch: Callable[[Any], None]) -> None:
-        from overlay.compiled.numba_cuda import Launched
-        from overlay.compiled.numba_cuda_errors import explained
-        from overlay.compiled.numba_cuda_typing import capability_at_hand
+        from overlay.compiled.cuda.compiling import Launched
+        from overlay.compiled.cuda.cuda_errors import explained
+        from overlay.compiled.cuda.cuda_typing import capability_at_hand
 
         if capability_at_hand() is None:
             raise OverlayError(
@@ -159,7 +159,7 @@ class SimulatedKernel(Kernel):
         )
 
     def _launch(self, launch: Callable[[Any], None]) -> None:
-        from overlay.compiled.numba_cuda_simulated import simulated
+        from overlay.compiled.cuda.simulated import simulated
 
         launch(simulated(self.engine.context, self.function))
 
@@ -190,7 +190,7 @@ def _shown(made: Function) -> CompiledFunction:
 
 
 def _capability(given: Sequence[int] | None) -> Capability:
-    from overlay.compiled.numba_cuda_typing import capabilities, capability_at_hand, nvvm_is_there
+    from overlay.compiled.cuda.cuda_typing import capabilities, capability_at_hand, nvvm_is_there
 
     if not nvvm_is_there():
         raise NotCompilable(

@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.compiled.basis import Basis, Code, Generated, Holder, View, place_of, world_at
-from overlay.table import LOCK
+from overlay.core.table import LOCK
 
 if TYPE_CHECKING:
     from overlay.code.record import Reading

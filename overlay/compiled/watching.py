@@ -7,9 +7,9 @@ from types import FunctionType
 from typing import Any
 
 from overlay.code.record import Reading
-from overlay.compiled import words
-from overlay.compiled.words import Word
-from overlay.target import generic_state
+from overlay.compiled import name_words as words
+from overlay.compiled.name_words import Word
+from overlay.core.target import generic_state
 
 __all__ = ["Watch"]
 

@@ -11,10 +11,44 @@ import weakref
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from overlay import plum_methods
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, Generated, Holder, View
-from overlay.compiled.calls import (
+from overlay.compiled.checked_methods import failing, failure_of_arguments, failure_of_result
+from overlay.compiled.dispatch_types import (
+    Unspellable,
+    alternatives,
+    hint_of,
+    is_literal,
+    is_method_of_container,
+    underlying_type,
+)
+from overlay.compiled.gpu import Kernel
+from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
+from overlay.compiled.numba.copies import copied
+from overlay.compiled.numba.declared_signatures import callback_of, declared_by
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.first_class import with_functions
+from overlay.compiled.numba.hints import spelt
+from overlay.compiled.numba.implementations import implementation
+from overlay.compiled.numba.inferring import AskingCallStack
+from overlay.compiled.numba.numba_types import (
+    OWN_OPTIONS,
+    Native,
+    StandIn,
+    Type,
+    body_registered_as_jitable,
+    is_dispatcher,
+    knows,
+    options_of,
+    refused,
+)
+from overlay.compiled.numba.numba_typing import WorldTyping
+from overlay.compiled.numba.parameter_kinds import given_by_position
+from overlay.compiled.numba.pipeline import compiler_for
+from overlay.compiled.numba.python_entries import EntryDispatcher
+from overlay.compiled.numba.shown_ir import callable_of
+from overlay.compiled.numba.ufuncs import is_kernel, kernel_in
+from overlay.compiled.resolved_calls import (
     Body,
     Callee,
     Outcome,
@@ -28,44 +62,9 @@ from overlay.compiled.calls import (
     refuse_parameters,
     type_of,
 )
-from overlay.compiled.checks import failing, failure_of_arguments, failure_of_result
-from overlay.compiled.gpu import Kernel
-from overlay.compiled.numba_contexts import KnownContext, MakesBase, ReadsContext, Recurses
-from overlay.compiled.numba_declared import callback_of, declared_by
-from overlay.compiled.numba_dispatchers import InnerDispatcher
-from overlay.compiled.numba_entering import implementation
-from overlay.compiled.numba_entries import EntryDispatcher
-from overlay.compiled.numba_first_class import with_functions
-from overlay.compiled.numba_hints import spelt
-from overlay.compiled.numba_inferring import AskingCallStack
-from overlay.compiled.numba_ir import callable_of
-from overlay.compiled.numba_kernels import is_kernel, kernel_in
-from overlay.compiled.numba_parameters import given_by_position
-from overlay.compiled.numba_passes import compiler_for
-from overlay.compiled.numba_twins import copied
-from overlay.compiled.numba_types import (
-    OWN_OPTIONS,
-    Native,
-    StandIn,
-    Type,
-    body_registered_as_jitable,
-    is_dispatcher,
-    knows,
-    options_of,
-    refused,
-)
-from overlay.compiled.numba_typing import WorldTyping
 from overlay.compiled.sharing import forget, frame
-from overlay.compiled.types import (
-    Unspellable,
-    alternatives,
-    hint_of,
-    is_literal,
-    is_method_of_container,
-    underlying_type,
-)
 from overlay.compiled.watching import Watch
-from overlay.context import (
+from overlay.contexts.context import (
     Context,
     call_next,
     current_context,
@@ -73,14 +72,15 @@ from overlay.context import (
     recurse,
     wrapped_in,
 )
-from overlay.dispatch import reachable, reads, resolve
-from overlay.errors import NotCompilable
+from overlay.core.dispatch import reachable, reads, resolve
+from overlay.core.errors import NotCompilable
+from overlay.core.jitted import own_options
+from overlay.core.table import Method
+from overlay.core.target import bound_to_object, describe, key_of_target
+from overlay.generics import plum_methods
 from overlay.ir import UNKNOWN
-from overlay.jitted import own_options
-from overlay.known_functions import form_in_compiled_code, type_of_function
-from overlay.plugin import entered_plugins
-from overlay.table import Method
-from overlay.target import bound_to_object, describe, key_of_target
+from overlay.plugins.known_functions import form_in_compiled_code, type_of_function
+from overlay.plugins.plugin import entered_plugins
 
 if TYPE_CHECKING:
     from overlay.compiled.engine import CompiledContext

@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code import results
 from overlay.code.callbacks import CALLBACKS
-from overlay.code.values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
-from overlay.context import Context, current_context, nonoverlay, wrapped_in
-from overlay.inspect.entries import Args, Entry, Link
-from overlay.inspect.outcome import Outcome, with_first
-from overlay.jitted import is_dispatcher
-from overlay.location import is_ours
-from overlay.plum_methods import is_plum_function
-from overlay.target import (
+from overlay.code.known_values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
+from overlay.contexts.context import Context, current_context, nonoverlay, wrapped_in
+from overlay.core.jitted import is_dispatcher
+from overlay.core.location import is_ours
+from overlay.core.target import (
     BUILTINS,
     DESCRIPTORS,
     LRU_CACHE,
@@ -25,6 +22,9 @@ from overlay.target import (
     generic_state,
     type_attribute,
 )
+from overlay.generics.plum_methods import is_plum_function
+from overlay.inspect.entries import Args, Entry, Link
+from overlay.inspect.outcome import Outcome, with_first
 
 if TYPE_CHECKING:
     from overlay.inspect.call_graph import CallGraph

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.analysis.static_dispatch import Choice, choose
 from overlay.code import results
 from overlay.code.events import Call, Event, Implicit, Operation
-from overlay.code.reading import Reading
-from overlay.code.values import (
+from overlay.code.known_values import (
     UNKNOWN,
     Attribute,
     Bound,
@@ -32,12 +31,10 @@ from overlay.code.values import (
     join,
     type_of,
 )
+from overlay.code.reading import Reading
 from overlay.code.versions import require_readable
-from overlay.context import Context, call_next
-from overlay.inspect.base_calls import BaseCalls
-from overlay.inspect.entries import Args, Entries, Entry, Key, Link
-from overlay.inspect.outcome import Outcome, with_first
-from overlay.target import (
+from overlay.contexts.context import Context, call_next
+from overlay.core.target import (
     BUILTINS,
     DESCRIPTORS,
     INPLACE,
@@ -47,9 +44,12 @@ from overlay.target import (
     signature_of,
     type_attribute,
 )
+from overlay.inspect.base_calls import BaseCalls
+from overlay.inspect.entries import Args, Entries, Entry, Key, Link
+from overlay.inspect.outcome import Outcome, with_first
 
 if TYPE_CHECKING:
-    from overlay.table import Method
+    from overlay.core.table import Method
 
 __all__ = ["CallGraph", "builds_class"]
 

@@ -9,14 +9,14 @@ from types import CodeType, MethodType
 from typing import Any
 
 from overlay.code.events import Call, Event
+from overlay.code.known_values import UNKNOWN, Known, Made, OfType, Value, declared_types
 from overlay.code.listing import COMPREHENSIONS
-from overlay.code.values import UNKNOWN, Known, Made, OfType, Value, declared_types
-from overlay.context import Context
+from overlay.contexts.context import Context
+from overlay.core.target import describe, signature_of
 from overlay.inspect.call_graph import CallGraph, builds_class
 from overlay.inspect.entries import Entry, Key, Link
 from overlay.inspect.explain import Function, Place, Site
 from overlay.inspect.outcome import Outcome
-from overlay.target import describe, signature_of
 
 __all__ = ["CallTree"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from overlay.code.values import (
+from overlay.code.known_values import (
     UNKNOWN,
     Bound,
     Known,
@@ -18,10 +18,10 @@ from overlay.code.values import (
     declared_types,
     type_of,
 )
-from overlay.target import type_attribute
+from overlay.core.target import type_attribute
 
 if TYPE_CHECKING:
-    from overlay.table import Method
+    from overlay.core.table import Method
 
 __all__ = ["Args", "Entries", "Entry", "Key", "Link"]
 

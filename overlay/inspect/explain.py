@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from overlay.location import shown
-from overlay.signature import shown_hint
-from overlay.table import Method
+from overlay.core.location import shown
+from overlay.core.signature import shown_hint
+from overlay.core.table import Method
 
 if TYPE_CHECKING:
-    from overlay.context import Context
+    from overlay.contexts.context import Context
 
 __all__ = ["Explanation", "Function", "Site", "explain"]
 
@@ -153,7 +153,7 @@ class Explanation:
         return self.tree()
 
     def _repr_html_(self) -> str:
-        from overlay.html import of_explanation
+        from overlay.inspect.html import of_explanation
 
         return of_explanation(self)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from overlay.code.values import UNKNOWN, Value
+from overlay.code.known_values import UNKNOWN, Value
 from overlay.inspect.entries import Args, Entry
 
 if TYPE_CHECKING:
-    from overlay.table import Method
+    from overlay.core.table import Method
 
 __all__ = ["Outcome", "with_first"]
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
-from overlay.location import caller
-from overlay.metadata import metadata_key
-from overlay.target import describe
+from overlay.core.location import caller
+from overlay.core.metadata import metadata_key
+from overlay.core.target import describe
 
 __all__ = ["Memo", "memoised"]
 

@@ -15,8 +15,8 @@ from typing import Any
 from unittest.mock import MagicMock, create_autospec
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
-from overlay.location import caller
-from overlay.target import describe, lookup
+from overlay.core.location import caller
+from overlay.core.target import describe, lookup
 
 __all__ = ["Mocks"]
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from overlay import Context, OverlayError, Plugin
-from overlay.location import caller, location_of
-from overlay.target import describe
+from overlay.core.location import caller, location_of
+from overlay.core.target import describe
 
 __all__ = ["Profiler", "Row", "profile"]
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
-from overlay.location import caller
-from overlay.target import describe, lookup
+from overlay.core.location import caller
+from overlay.core.target import describe, lookup
 
 __all__ = [
     "CODE",

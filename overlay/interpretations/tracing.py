@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import Context, Plugin
-from overlay.location import location_of
-from overlay.target import describe
+from overlay.core.location import location_of
+from overlay.core.target import describe
 
 __all__ = ["Call", "Tracer", "trace"]
 

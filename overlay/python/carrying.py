@@ -16,10 +16,10 @@ from typing import Any
 
 from overlay import _native
 from overlay.code.versions import ENTERS_INIT
-from overlay.in_force import put_in_force, stack_in_force
-from overlay.inside import call_next
-from overlay.stack import entered
-from overlay.table import MethodTable
+from overlay.contexts.current import call_next
+from overlay.contexts.in_force import put_in_force, stack_in_force
+from overlay.contexts.stack import entered
+from overlay.core.table import MethodTable
 
 __all__ = ["OTHERWISE", "TABLE", "carried"]
 

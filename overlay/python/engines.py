@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overlay import _native
-from overlay.cache_folder import Folder
 from overlay.code.versions import TESTED, is_readable, require_interceptable
-from overlay.errors import UnsupportedPython
-from overlay.in_force import outside
+from overlay.contexts.in_force import outside
+from overlay.core.cache_folder import Folder
+from overlay.core.errors import UnsupportedPython
 
 if TYPE_CHECKING:
+    from overlay.contexts.stack import Stack
     from overlay.python.interception import InterceptingEngine
-    from overlay.stack import Stack
 
 __all__ = ["can_intercept", "engine_for", "self_test_fault"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from overlay import _native
 from overlay.code.versions import ENTERS_GETTERS, ENTERS_INIT
-from overlay.table import LOCK
-from overlay.target import attributes_of, mro_of
+from overlay.core.table import LOCK
+from overlay.core.target import attributes_of, mro_of
 
 __all__ = ["called_functions", "subclasses"]
 

@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.plugin import (
+from overlay.contexts.stack import Stack
+from overlay.core.signature import array_type, key_of
+from overlay.core.table import LOCK
+from overlay.core.target import as_positional, signature_of
+from overlay.generics.views import limited
+from overlay.plugins.plugin import (
     Plugin,
     ask_analysed,
     entered_plugins,
@@ -26,15 +31,10 @@ from overlay.plugin import (
     refuse_stages,
 )
 from overlay.python.hidden_frames import hidden, may_be_hidden
-from overlay.signature import array_type, key_of
-from overlay.stack import Stack
-from overlay.table import LOCK
-from overlay.target import as_positional, signature_of
-from overlay.views import limited
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run
-    from overlay.views import View
+    from overlay.generics.views import View
 
 __all__ = ["Entering", "types_of"]
 
@@ -104,7 +104,7 @@ class Entering:
         stack: Stack, function: FunctionType, link: View | None, types: tuple[Any, ...]
     ) -> Run | None:
         """A function analysed in the interpretation in force, if that is a domain."""
-        from overlay.analysis.entering import analysis_of
+        from overlay.analysis.entered_bodies import analysis_of
         from overlay.analysis.interpreter import Interpreter
         from overlay.analysis.lattice import Domain
 

@@ -19,19 +19,14 @@ from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from overlay import _native
-from overlay.errors import OverlayError, UnsupportedPython
-from overlay.in_force import natively
-from overlay.jitted import is_dispatcher
-from overlay.location import caller, shown
-from overlay.plugin import asks_at_calls, refuse_stages, surrounds
-from overlay.python import carrying, sites
-from overlay.python.entered_functions import called_functions
-from overlay.python.own_objects import OwnObjects
-from overlay.python.plugin_calls import PluginCalls
-from overlay.report import Hits, calling_place
-from overlay.stack import Stack, entered
-from overlay.table import LOCK, Method, MethodTable
-from overlay.target import (
+from overlay.contexts.in_force import natively
+from overlay.contexts.report import Hits, calling_place
+from overlay.contexts.stack import Stack, entered
+from overlay.core.errors import OverlayError, UnsupportedPython
+from overlay.core.jitted import is_dispatcher
+from overlay.core.location import caller, shown
+from overlay.core.table import LOCK, Method, MethodTable
+from overlay.core.target import (
     IN_PLACE_OF,
     INPLACE,
     describe,
@@ -39,7 +34,12 @@ from overlay.target import (
     key_of_target,
     signature_of,
 )
-from overlay.views import View, belonging, named_by, resolved
+from overlay.generics.views import View, belonging, named_by, resolved
+from overlay.plugins.plugin import asks_at_calls, refuse_stages, surrounds
+from overlay.python import carrying, sites
+from overlay.python.entered_functions import called_functions
+from overlay.python.own_objects import OwnObjects
+from overlay.python.plugin_calls import PluginCalls
 
 if TYPE_CHECKING:
     from overlay._native.intercept import Interception

@@ -10,20 +10,20 @@ from types import WrapperDescriptorType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.jitted import (
+from overlay.core.jitted import (
     can_compile,
     compiled_classes,
     is_dispatcher,
     is_kernel,
     without_compiling,
 )
+from overlay.core.table import LOCK
+from overlay.core.target import type_attribute
+from overlay.generics.views import MADE_FOR_PLACE
 from overlay.python.entered_functions import subclasses
-from overlay.table import LOCK
-from overlay.target import type_attribute
-from overlay.views import MADE_FOR_PLACE
 
 if TYPE_CHECKING:
-    from overlay.stack import Stack
+    from overlay.contexts.stack import Stack
 
 __all__ = ["OwnObjects"]
 

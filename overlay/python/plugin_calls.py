@@ -32,16 +32,11 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.context import Context, call_next, nonoverlay
-from overlay.interpreted_values import plain_values
-from overlay.location import is_ours
-from overlay.plugin import asks_at_calls, put_around, surrounds
-from overlay.plum_methods import chosen, converted, is_plum_function
-from overlay.python import sites
-from overlay.python.entering import types_of
-from overlay.python.hidden_frames import hidden, may_be_hidden
-from overlay.table import LOCK
-from overlay.target import (
+from overlay.contexts.context import Context, call_next, nonoverlay
+from overlay.contexts.wrapping import Wrapped
+from overlay.core.location import is_ours
+from overlay.core.table import LOCK
+from overlay.core.target import (
     BUILTINS,
     LRU_CACHE,
     attributes_of,
@@ -50,11 +45,16 @@ from overlay.target import (
     mro_of,
     type_attribute,
 )
-from overlay.views import View
-from overlay.wrapping import Wrapped
+from overlay.generics.plum_methods import chosen, converted, is_plum_function
+from overlay.generics.views import View
+from overlay.plugins.interpreted_values import plain_values
+from overlay.plugins.plugin import asks_at_calls, put_around, surrounds
+from overlay.python import sites
+from overlay.python.entering import types_of
+from overlay.python.hidden_frames import hidden, may_be_hidden
 
 if TYPE_CHECKING:
-    from overlay.stack import Stack
+    from overlay.contexts.stack import Stack
 
 __all__ = ["PluginCalls"]
 
@@ -371,7 +371,7 @@ def _of_plum(calls: PluginCalls, function: Any) -> FunctionType:
 
 
 def _calls_in_force() -> PluginCalls | None:
-    from overlay.stack import current_stack
+    from overlay.contexts.stack import current_stack
 
     stack = current_stack()
     return None if stack is None else stack.calls

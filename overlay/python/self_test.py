@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from overlay.context import Context
-from overlay.in_force import key_in_force, stack_in_force
-from overlay.plugin import Plugin
+from overlay.contexts.context import Context
+from overlay.contexts.in_force import key_in_force, stack_in_force
+from overlay.core.table import MethodTable
+from overlay.plugins.plugin import Plugin
 from overlay.python import engines, interception  # sets up what resolves
 from overlay.python.entered_functions import called_functions
-from overlay.table import MethodTable
 
 __all__ = [
     "CALLS",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from primitives.kernels import compiled_form
+from primitives.solver_kernels import compiled_form
 
 __all__ = [
     "Rows",

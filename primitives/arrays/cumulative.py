@@ -14,8 +14,8 @@ from primitives.arrays.domain import Arrays, array_of, element_of, shape_of
 from primitives.arrays.reductions import rows_of, written
 from primitives.domains import Domain, Integer, domain_of
 from primitives.errors import NoSolution
-from primitives.kernels import compiled_form
 from primitives.relation import Relation, parametric, relation
+from primitives.solver_kernels import compiled_form
 
 __all__ = ["Permutations", "cumprod", "cumsum", "difference", "is_permutation", "sort"]
 

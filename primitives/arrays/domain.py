@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay import OverlayError
-from overlay.location import caller
-from overlay.signature import _ArrayMeta, array_type
+from overlay.core.location import caller
+from overlay.core.signature import _ArrayMeta, array_type
 from primitives.domains import Domain, domain_of
 from primitives.errors import OutsideDomain, WrongArguments
 

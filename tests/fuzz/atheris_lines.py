@@ -20,8 +20,13 @@ import command_lines
 import fuzz
 
 READ_WORDS = [
-    *("overlay.command_line", "overlay.named", "overlay.terminal", "overlay.program"),
-    "inversion.command_line",
+    *(
+        "overlay.tools.command_line",
+        "overlay.tools.named",
+        "overlay.tools.terminal",
+        "overlay.tools.whole_programs",
+    ),
+    "inversion.tools.inverse_command",
 ]
 SEPARATOR = "\n"
 

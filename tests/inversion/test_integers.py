@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from inversion import NoSolution, choose, invert
-from primitives.bits import bit_count, rotate_left, xorshift_left, xorshift_right
-from primitives.ordering import clip
+from primitives.integers.bits import bit_count, rotate_left, xorshift_left, xorshift_right
+from primitives.integers.ordering import clip
 
 W, S = np.uint64, np.int64
 THOUSAND = W(1000)  # to numba, a number that is written out is signed

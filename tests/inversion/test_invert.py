@@ -14,7 +14,7 @@ from typeguard import suppress_type_checks
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from overlay import OverlayError
 from primitives import Integers, Interval, Positive, Real
-from primitives.arithmetic import squared
+from primitives.floats.arithmetic import squared
 
 F, I, W = float, int, np.uint64  # noqa: E741
 

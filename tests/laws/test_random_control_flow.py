@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from straight_line import value_of
 
 from inversion import NoSolution, NotInvertible, invert
-from inversion.repeated import Repeated
+from inversion.planning.repeated import Repeated
 
 COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
 

@@ -8,12 +8,12 @@ import pytest
 
 from inversion import invert
 from overlay import Context, MethodTable
+from overlay.core.target import describe
 from overlay.interpretations.autodiff import derivative, gradient
 from overlay.interpretations.autodiff.rules import RULES
 from overlay.interpretations.intervals import Interval, enclose
-from overlay.interpretations.intervals.rules import RULES as ENCLOSURES
-from overlay.target import describe
-from primitives.table import RELATIONS
+from overlay.interpretations.intervals.interval_rules import RULES as ENCLOSURES
+from primitives.base_table import RELATIONS
 
 X, Y = 0.5, 0.25
 

@@ -23,9 +23,9 @@ from primitives import (
     relation,
     relations,
 )
-from primitives.arithmetic import factor, squared
-from primitives.kernels import compiled
+from primitives.floats.arithmetic import factor, squared
 from primitives.sequences.lists import Lists, is_sequence
+from primitives.solver_kernels import compiled
 from primitives.testing import (
     BrokenLaw,
     check_complete,

@@ -2,7 +2,7 @@
 
     python tests/mutation/mutate.py --count 60 --json build/proof/mutation.json
     python tests/mutation/mutate.py --core dispatch --seed 2 --count 20
-    python tests/mutation/mutate.py --core dispatch --at overlay/dispatch.py:141
+    python tests/mutation/mutate.py --core dispatch --at overlay/core/dispatch.py:141
     python tests/mutation/mutate.py --again build/proof/mutation.json --keep
 
 A fault that a test finds is killed; the others survive, and are printed to be looked at.
@@ -43,7 +43,7 @@ def tests_in(folder, *names):
 # Modules, and the tests that concern them, the fastest first.
 CORES = {
     "dispatch": (
-        ("overlay/dispatch.py", "overlay/shadowing.py", "overlay/views.py"),
+        ("overlay/core/dispatch.py", "overlay/inspect/shadowing.py", "overlay/generics/views.py"),
         [
             *tests_in("overlay", "shadowing", "dispatch"),
             *tests_in("overlay/python", "interception", "plum", "operators"),
@@ -60,7 +60,7 @@ CORES = {
         ],
     ),
     "planner": (
-        ("inversion/causality.py", "inversion/plan.py"),
+        ("inversion/planning/causality.py", "inversion/planning/plan.py"),
         [
             *tests_in("inversion", "plan", "resolve", "bad_input", "repeated", "polar"),
             *tests_in("inversion", "algebra", "several_results", "sequences", "invert"),

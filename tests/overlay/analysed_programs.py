@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from overlay.analysis import Interval
-from overlay.analysis.values import TOP, Object
+from overlay.analysis.abstract_values import TOP, Object
 
 NAMES = ("a", "b", "c")
 PRELUDE = """\

@@ -29,7 +29,7 @@ from primitives.domains import (
     common,
     domain_of,
 )
-from primitives.kernels import compiled
+from primitives.solver_kernels import compiled
 
 DOMAINS = [
     Real, Positive, NonNegative, NonZero, Interval(-1, 1), Interval(0, 1, open_low=True),

@@ -7,8 +7,8 @@ import operator
 import pytest
 
 from inversion import NoSolution, choose
-from primitives.arithmetic import minus, plus, times
-from primitives.kernels import compiled
+from primitives.floats.arithmetic import minus, plus, times
+from primitives.solver_kernels import compiled
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 EDGES = sorted(

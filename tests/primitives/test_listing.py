@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from primitives import relations
-from primitives.listing import markdown
+from primitives.relations_document import markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "relations.md"
 
 
 def test_the_page_is_that_of_the_table():
     assert PAGE.read_text(encoding="utf-8") == markdown(), (
-        "run: python -m primitives.listing > docs/relations.md"
+        "run: python -m primitives.relations_document > docs/relations.md"
     )
 
 

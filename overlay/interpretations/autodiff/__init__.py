@@ -1,6 +1,20 @@
 """Automatic differentiation: derivatives of programs as they are, interpreted and compiled."""
 
-from overlay.interpretations.autodiff.api import (
+from overlay.interpretations.autodiff.errors import NotDifferentiable
+from overlay.interpretations.autodiff.forward import (
+    add_gradient,
+    autodiff,
+    differentiation,
+    inactive,
+)
+from overlay.interpretations.autodiff.partial_derivatives import (
+    AdjointOf,
+    PartialsOf,
+    adjoint_of,
+    partials_of,
+)
+from overlay.interpretations.autodiff.rules import RULES, Rule, rule
+from overlay.interpretations.autodiff.transformations import (
     adjoint,
     derivative,
     gradient,
@@ -9,20 +23,6 @@ from overlay.interpretations.autodiff.api import (
     jvp,
     vjp,
 )
-from overlay.interpretations.autodiff.errors import NotDifferentiable
-from overlay.interpretations.autodiff.forward import (
-    add_gradient,
-    autodiff,
-    differentiation,
-    inactive,
-)
-from overlay.interpretations.autodiff.partials import (
-    AdjointOf,
-    PartialsOf,
-    adjoint_of,
-    partials_of,
-)
-from overlay.interpretations.autodiff.rules import RULES, Rule, rule
 
 __all__ = [
     "RULES",

@@ -11,7 +11,7 @@ import numpy as np
 from overlay import MethodTable, nonoverlay
 from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_pairs
 from overlay.interpretations.autodiff.levels import LevelTable, written
-from overlay.interpretations.autodiff.reverse.entry import adjoint_adding, pair_of_types
+from overlay.interpretations.autodiff.reverse.gradients import adjoint_adding, pair_of_types
 from overlay.interpretations.autodiff.reverse.running import never
 
 __all__ = ["generates_adding"]
@@ -56,7 +56,7 @@ def _source(names: list[str], types: tuple[Any, ...]) -> str:
 
 def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
     """The same where code is interpreted."""
-    from overlay.interpretations.autodiff.api import gradient_at
+    from overlay.interpretations.autodiff.transformations import gradient_at
 
     places = [i for i, arg in enumerate(args) if _is_pair(arg)]
     if not places:

@@ -14,7 +14,7 @@ import numpy as np
 
 from overlay import Context
 from overlay.interpretations.autodiff.errors import refuse_call, refuse_use
-from overlay.rules_alone import as_c_calls
+from overlay.plugins.rules_alone import as_c_calls
 
 __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
 

@@ -6,8 +6,8 @@ import os
 from typing import Any, NoReturn
 
 from overlay import OverlayError
-from overlay.location import caller, name_of
-from overlay.target import describe
+from overlay.core.location import caller, name_of
+from overlay.core.target import describe
 
 __all__ = [
     "NotDifferentiable",

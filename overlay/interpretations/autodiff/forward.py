@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
+from overlay.interpretations.autodiff.active_arrays import declare_arrays
+from overlay.interpretations.autodiff.active_numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.adding import generates_adding
-from overlay.interpretations.autodiff.arrays import declare_arrays
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_count, refuse_result
 from overlay.interpretations.autodiff.escapes import begun, given_up, watched
 from overlay.interpretations.autodiff.levels import Level, LevelTable, declare, refuse, written
-from overlay.interpretations.autodiff.numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
-from overlay.interpretations.autodiff.reverse.entry import adjoint_instead, adjoint_of_types
+from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, adjoint_of_types
 from overlay.interpretations.autodiff.reverse.running import never
 from overlay.interpretations.autodiff.samples import declare_samples
 
@@ -229,7 +229,7 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:
-    from overlay.interpretations.autodiff.api import gradient
+    from overlay.interpretations.autodiff.transformations import gradient
 
     return gradient(f, rules=rules)(*args)
 

@@ -17,7 +17,7 @@ from overlay.interpretations.autodiff.duals import (
     number_class,
 )
 from overlay.interpretations.autodiff.errors import refuse_inside
-from overlay.rules_alone import alone, meets_others
+from overlay.plugins.rules_alone import alone, meets_others
 
 __all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
 

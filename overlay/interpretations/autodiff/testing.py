@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, OverlayError
-from overlay.interpretations.autodiff.partials import PartialsOf
+from overlay.core.target import describe
+from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
 from overlay.interpretations.autodiff.rules import Rule
 from overlay.interpretations.autodiff.rules.rule import Interval, rule
-from overlay.target import describe
 
 __all__ = ["WrongRule", "check_rule", "check_rules"]
 

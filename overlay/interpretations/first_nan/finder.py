@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, Plugin, call_next, nonoverlay
-from overlay.interpretations.first_nan.compiled import ChecksFloats
+from overlay.core.location import caller, is_ours
+from overlay.core.target import describe
 from overlay.interpretations.first_nan.errors import FirstNaN, MadeNaN
-from overlay.interpretations.first_nan.values import flags_of, is_made
-from overlay.location import caller, is_ours
-from overlay.target import describe
+from overlay.interpretations.first_nan.in_compiled_code import ChecksFloats
+from overlay.interpretations.first_nan.nan_values import flags_of, is_made
 
 __all__ = ["NaNFinder", "first_nan"]
 

@@ -3,7 +3,7 @@
 from overlay.interpretations.intervals.enclosing import enclose, intervals
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
 from overlay.interpretations.intervals.interval import EMPTY, ENTIRE, Interval
-from overlay.interpretations.intervals.rules import RULES, Rule, rule
+from overlay.interpretations.intervals.interval_rules import RULES, Rule, rule
 
 __all__ = [
     "EMPTY",

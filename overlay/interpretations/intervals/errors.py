@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from overlay import OverlayError
-from overlay.location import caller
+from overlay.core.location import caller
 
 __all__ = ["NotAnInterval", "Undecided", "watched"]
 

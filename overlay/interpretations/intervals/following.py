@@ -7,11 +7,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from overlay import MethodTable, OverlayError, nonoverlay
+from overlay.core.location import name_of
 from overlay.enclosures import Bounds
 from overlay.interpretations.intervals.errors import Undecided, watched
 from overlay.interpretations.intervals.interval import Interval, shown
 from overlay.interpretations.intervals.methods import choose, outside, some_integer
-from overlay.location import name_of
 
 __all__ = ["both_ways", "fill_following", "fill_leaving", "fill_refusing"]
 

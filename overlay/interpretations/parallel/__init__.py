@@ -1,6 +1,6 @@
 """Parallelism: independent calls of unmodified code, made at the same time."""
 
-from overlay.interpretations.parallel.api import Parallel, parallel
-from overlay.interpretations.parallel.loops import LoopReport
+from overlay.interpretations.parallel.loop_candidates import LoopReport
+from overlay.interpretations.parallel.parallel_loops import Parallel, parallel
 
 __all__ = ["LoopReport", "Parallel", "parallel"]

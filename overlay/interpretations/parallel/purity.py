@@ -18,8 +18,8 @@ from enum import IntEnum
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.interpretations.parallel.data import is_immutable
-from overlay.interpretations.parallel.known import (
+from overlay.core.location import name_of, shown
+from overlay.interpretations.parallel.known_effects import (
     FRESH,
     IMMUTABLE_RESULT,
     MUTATORS,
@@ -28,7 +28,7 @@ from overlay.interpretations.parallel.known import (
     computes,
     place_of_out,
 )
-from overlay.location import name_of, shown
+from overlay.interpretations.parallel.loop_data import is_immutable
 
 __all__ = ["Kind", "NotProved", "Proof", "Read", "plain_function", "prove", "tree_of"]
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from overlay.core.location import shown
 from overlay.interpretations.parallel.purity import (
     NotProved,
     plain_function,
     tree_of,
     value_of,
 )
-from overlay.location import shown
 
 __all__ = ["Site", "callees_in", "rewritten"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.parallel.data import is_sent_as_it_is
-from overlay.interpretations.parallel.known import computes
+from overlay.interpretations.parallel.known_effects import computes
+from overlay.interpretations.parallel.loop_data import is_sent_as_it_is
 from overlay.interpretations.parallel.purity import Proof
 
 __all__ = ["CannotShip", "packed", "unpacked"]

@@ -10,7 +10,7 @@ rounding, which estimates how many digits of a result are significant.
 3
 """
 
-from overlay.interpretations.precision.report import PrecisionReport, precision_report
+from overlay.interpretations.precision.precision_report import PrecisionReport, precision_report
 from overlay.interpretations.precision.single import lowered, single_precision
 from overlay.interpretations.precision.stochastic import Significance, significance, stochastic
 

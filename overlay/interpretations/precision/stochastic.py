@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
 from overlay import Context, MethodTable, OverlayError, call_next, current_context, nonoverlay
+from overlay.core.location import caller, name_of
 from overlay.interpretations.precision.operations import (
     ARRAY_BINARY,
     ARRAY_UNARY,
     BINARY,
     UNARY,
 )
-from overlay.location import caller, name_of
 
 __all__ = ["Significance", "significance", "stochastic"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overlay import Context, MethodTable, call_next, nonoverlay
-from overlay.location import caller
+from overlay.core.location import caller
 
 __all__ = ["Printed", "PrintedCall", "collect", "silenced"]
 

@@ -16,10 +16,10 @@ from overlay import (
     current_context,
     recurse,
 )
+from overlay.core.location import caller
+from overlay.core.target import canonical, describe
 from overlay.interpretations.printing.slicing import sliced, sliced_source
 from overlay.ir import IR, Call
-from overlay.location import caller
-from overlay.target import canonical, describe
 
 __all__ = ["Slicer"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.interpretations.printing.purity import Names
+from overlay.interpretations.printing.printed_effects import Names
 
 __all__ = ["sliced", "sliced_source"]
 

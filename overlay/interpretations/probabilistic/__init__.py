@@ -1,7 +1,6 @@
 """Probabilistic programs: choices and observations in plain Python, under interpretations that
 simulate, score, condition and infer."""
 
-from overlay.interpretations.probabilistic.chain import Chain
 from overlay.interpretations.probabilistic.distributions import (
     Bernoulli,
     Beta,
@@ -29,7 +28,10 @@ from overlay.interpretations.probabilistic.errors import (
     ProbabilisticError,
     UnknownSite,
 )
-from overlay.interpretations.probabilistic.interpretations import (
+from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample
+from overlay.interpretations.probabilistic.markov_chain import Chain
+from overlay.interpretations.probabilistic.metropolis import MetropolisHastings, metropolis_hastings
+from overlay.interpretations.probabilistic.model_runs import (
     condition,
     conditioning,
     replay,
@@ -40,11 +42,9 @@ from overlay.interpretations.probabilistic.interpretations import (
     simulating,
     tracing,
 )
-from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample
-from overlay.interpretations.probabilistic.metropolis import MetropolisHastings, metropolis_hastings
 from overlay.interpretations.probabilistic.proposals import Prior, Proposal, RandomWalk
-from overlay.interpretations.probabilistic.rows import DISTRIBUTIONS
-from overlay.interpretations.probabilistic.values import draw, log_density
+from overlay.interpretations.probabilistic.random_values import draw, log_density
+from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
 
 __all__ = [
     "DISTRIBUTIONS",

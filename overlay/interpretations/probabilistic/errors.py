@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from overlay import OverlayError
-from overlay.location import is_ours, shown
+from overlay.core.location import is_ours, shown
 
 __all__ = [
     "DuplicateSite",

@@ -9,7 +9,7 @@ import numpy as np
 
 from overlay import generic
 from overlay.interpretations.probabilistic.errors import UnknownSite, refuse_duplicate
-from overlay.interpretations.probabilistic.values import draw, scored
+from overlay.interpretations.probabilistic.random_values import draw, scored
 
 __all__ = ["Site", "Trace", "observe", "sample"]
 

@@ -9,18 +9,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from overlay import Context, MethodTable
-from overlay.interpretations.probabilistic.chain import Chain
 from overlay.interpretations.probabilistic.errors import (
     ImpossibleObservation,
     ProbabilisticError,
     place,
     refuse_unknown,
 )
-from overlay.interpretations.probabilistic.interpretations import Random
 from overlay.interpretations.probabilistic.language import Site, Trace, observe, sample, total
+from overlay.interpretations.probabilistic.markov_chain import Chain
+from overlay.interpretations.probabilistic.model_runs import Random
 from overlay.interpretations.probabilistic.proposals import Proposals, chooser
+from overlay.interpretations.probabilistic.random_values import drawn, scored
 from overlay.interpretations.probabilistic.structures import Structure, Structures
-from overlay.interpretations.probabilistic.values import drawn, scored
 
 __all__ = ["MetropolisHastings", "metropolis_hastings"]
 

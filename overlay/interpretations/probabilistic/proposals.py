@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from overlay.interpretations.probabilistic.errors import ProbabilisticError, place, refuse_unknown
-from overlay.interpretations.probabilistic.values import draw
+from overlay.interpretations.probabilistic.random_values import draw
 
 __all__ = ["Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
 

@@ -9,9 +9,9 @@ from overlay.interpretations.probabilistic.dependent import resolved
 from overlay.interpretations.probabilistic.errors import NotTraceable
 from overlay.interpretations.probabilistic.language import Trace
 from overlay.interpretations.probabilistic.pruning import program_of
-from overlay.interpretations.probabilistic.recording import recorded
 from overlay.interpretations.probabilistic.slices import Graph, Slicing
 from overlay.interpretations.probabilistic.tape import NO_SLOT, Fixed, Tape, identical
+from overlay.interpretations.probabilistic.trace_recording import recorded
 
 if TYPE_CHECKING:
     from overlay.interpretations.probabilistic.metropolis import MetropolisHastings

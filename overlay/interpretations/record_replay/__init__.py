@@ -10,7 +10,7 @@
 True
 """
 
-from overlay.interpretations.record_replay.data import NotRecordable, from_data, to_data
+from overlay.interpretations.record_replay.recorded_data import NotRecordable, from_data, to_data
 from overlay.interpretations.record_replay.recording import Adapter, record
 from overlay.interpretations.record_replay.replaying import ReplayMismatch, replay
 

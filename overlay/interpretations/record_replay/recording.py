@@ -11,9 +11,9 @@ from types import BuiltinMethodType
 from typing import Any, NamedTuple
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
-from overlay.interpretations.record_replay.data import NotRecordable, to_data
-from overlay.location import caller
-from overlay.target import canonical, describe, lookup
+from overlay.core.location import caller
+from overlay.core.target import canonical, describe, lookup
+from overlay.interpretations.record_replay.recorded_data import NotRecordable, to_data
 
 __all__ = ["Adapter", "adapter_of", "described_arguments", "record"]
 

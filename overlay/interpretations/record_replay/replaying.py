@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from overlay import Context, MethodTable, OverlayError, nonoverlay
-from overlay.interpretations.record_replay.data import from_data
+from overlay.core.location import caller
+from overlay.core.target import lookup
+from overlay.interpretations.record_replay.recorded_data import from_data
 from overlay.interpretations.record_replay.recording import (
     Adapter,
     adapter_of,
     described_arguments,
 )
-from overlay.location import caller
-from overlay.target import lookup
 
 __all__ = ["ReplayMismatch", "replay"]
 

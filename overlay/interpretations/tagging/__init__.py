@@ -2,7 +2,7 @@
 
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.provenance import Condition, Origin, Provenance, provenance
-from overlay.interpretations.tagging.tagging import Tagging, union
+from overlay.interpretations.tagging.tags import Tagging, union
 
 __all__ = [
     "Condition",

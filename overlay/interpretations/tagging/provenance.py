@@ -10,10 +10,10 @@ from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from overlay.interpretations.tagging.tagging import Tagging
-from overlay.interpretations.tagging.values import base_of, found_in
-from overlay.location import caller, name_of
-from overlay.target import describe
+from overlay.core.location import caller, name_of
+from overlay.core.target import describe
+from overlay.interpretations.tagging.tagged_values import base_of, found_in
+from overlay.interpretations.tagging.tags import Tagging
 
 __all__ = ["Condition", "Origin", "Provenance", "provenance"]
 

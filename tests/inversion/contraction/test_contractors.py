@@ -6,12 +6,12 @@ import zlib
 import numpy as np
 import pytest
 
-from inversion.contraction.table import CONTRACTORS
-from inversion.contraction.values import every, point, values
-from inversion.contraction.values import inside as set_of
+from inversion.contraction.boxed_values import every, point, values
+from inversion.contraction.boxed_values import inside as set_of
+from inversion.contraction.contractors import CONTRACTORS
+from primitives.base_table import RELATIONS
 from primitives.domains import domain_of
 from primitives.errors import NoSolution
-from primitives.table import RELATIONS
 from primitives.testing import _points, domain_at
 
 REFUSALS = (NoSolution, ValueError, ArithmeticError)

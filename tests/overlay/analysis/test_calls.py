@@ -9,7 +9,7 @@ import pytest
 
 from overlay import Context, MethodTable, generic
 from overlay.analysis import check_calls
-from overlay.errors import MethodNotFound
+from overlay.core.errors import MethodNotFound
 
 
 @generic

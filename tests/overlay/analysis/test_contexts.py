@@ -13,8 +13,8 @@ import pytest
 
 from overlay import Context, MethodTable, call_next, current_context, generic, nonoverlay, recurse
 from overlay.analysis import Interval, array, check_calls, floats, integers, prove
-from overlay.analysis.values import TOP
-from overlay.errors import MethodNotFound, NotCompilable
+from overlay.analysis.abstract_values import TOP
+from overlay.core.errors import MethodNotFound, NotCompilable
 
 
 def size(x: Any) -> Any:

@@ -9,9 +9,9 @@ import pytest
 
 from overlay import Context
 from overlay.analysis import Interpreter, Intervals, check_calls, integers, prove
+from overlay.analysis.abstract_values import TOP
 from overlay.analysis.fixed_point import FixedPoint
-from overlay.analysis.reading import body_of
-from overlay.analysis.values import TOP
+from overlay.analysis.read_bodies import body_of
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from overlay.analysis import Interpreter, Interval, Intervals, floats, integers
-from overlay.analysis.values import BOTTOM, FLOAT, INT, NUMBER, TOP, number
-from overlay.errors import NotCompilable
+from overlay.analysis.abstract_values import BOTTOM, FLOAT, INT, NUMBER, TOP, number
+from overlay.core.errors import NotCompilable
 
 
 def result_of(function: Any, *args: Any) -> Any:

@@ -13,7 +13,7 @@ from numba import njit
 
 from overlay import Context, MethodTable, Plugin, call_next
 from overlay.analysis import Domain, Intervals, Run, floats, integers, prove, sites
-from overlay.errors import OverlayError
+from overlay.core.errors import OverlayError
 
 INTERVALS = Intervals()
 

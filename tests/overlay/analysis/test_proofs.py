@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay.analysis import array, floats, integers, prove
-from overlay.errors import OverlayError
+from overlay.core.errors import OverlayError
 
 
 def kinds(function: Any, *args: Any) -> list[tuple[str, bool]]:

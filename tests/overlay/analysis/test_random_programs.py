@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from overlay.analysis import Proofs, array, floats, integers, prove
-from overlay.analysis.values import BOTTOM, TOP
+from overlay.analysis.abstract_values import BOTTOM, TOP
 
 # RANDOM_PROGRAMS says how many programs are tried
 EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "20"))

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlay.analysis import blocks, instructions
+from overlay.analysis import basic_blocks as blocks
+from overlay.analysis import instructions
 from overlay.code import decoding, py314, reading
 from overlay.code.decoding import (
     Instruction,

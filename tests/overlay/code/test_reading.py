@@ -11,8 +11,8 @@ import types
 import pytest
 
 from overlay.code.events import Call
+from overlay.code.known_values import UNKNOWN, Known, type_of
 from overlay.code.reading import Reading
-from overlay.code.values import UNKNOWN, Known, type_of
 
 
 def helper(x):

@@ -13,10 +13,10 @@ import pytest
 import read_programs
 
 from overlay.analysis.body import Apply, Constant, Copy, Make
-from overlay.analysis.reading import body_of
+from overlay.analysis.read_bodies import body_of
 from overlay.code import reading
 from overlay.code.events import Call, Implicit, Operation
-from overlay.code.values import UNKNOWN, Attribute, Bound, Known, Made
+from overlay.code.known_values import UNKNOWN, Attribute, Bound, Known, Made
 
 KEPT = Path(__file__).with_name("found_in_programs.txt")
 PROGRAMS = [

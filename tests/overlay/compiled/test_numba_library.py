@@ -12,7 +12,7 @@ import pytest
 from numba import njit
 
 from overlay import Context, MethodTable
-from overlay.compiled.numba_types import knows, numba_typing
+from overlay.compiled.numba.numba_types import knows, numba_typing
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # numba's advice on performance
 

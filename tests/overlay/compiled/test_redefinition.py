@@ -15,7 +15,7 @@ from numba import njit
 
 from overlay import Context, MethodTable, NotCompilable, Plugin, nonoverlay
 from overlay.compiled import is_dispatcher
-from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba.dispatchers import InnerDispatcher
 
 
 def helper(x):

@@ -17,7 +17,7 @@ from numba.core import event  # noqa: TID251 - numba itself says what it compile
 from numba.experimental import jitclass
 
 from overlay import Context, MethodTable, call_next, current_context, generic, nonoverlay, recurse
-from overlay.compiled.numba_dispatchers import InnerDispatcher
+from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.world import World
 
 

@@ -11,8 +11,8 @@ from numba import njit, types
 from numpy.typing import NDArray
 
 from overlay import AmbiguousMethod, Context, MethodNotFound, MethodTable, NotCompilable
-from overlay.compiled.types import hint_of
-from overlay.signature import array_type
+from overlay.compiled.dispatch_types import hint_of
+from overlay.core.signature import array_type
 
 Pair = namedtuple("Pair", "a b")
 

@@ -22,9 +22,9 @@ from overlay import (
     current_context,
     nonoverlay,
 )
+from overlay.core.target import describe
 from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.precision import lowered, significance, single_precision
-from overlay.target import describe
 
 BELL = statistics.NormalDist(0.0, 1.0)
 

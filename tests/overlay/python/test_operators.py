@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from overlay import Context, MethodTable, call_next, views
-from overlay.dispatch import resolve
+from overlay import Context, MethodTable, call_next
+from overlay.core.dispatch import resolve
+from overlay.generics import views
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 BINARY += ["lshift", "rshift", "and_", "or_", "xor"]

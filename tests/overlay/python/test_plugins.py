@@ -19,9 +19,9 @@ from overlay import (
     nonoverlay,
     recurse,
 )
-from overlay.context import current_stack
-from overlay.plugin import STAGES
-from overlay.signature import array_type
+from overlay.contexts.context import current_stack
+from overlay.core.signature import array_type
+from overlay.plugins.plugin import STAGES
 
 
 class Sees(Plugin):

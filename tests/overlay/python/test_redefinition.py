@@ -9,8 +9,8 @@ import types
 import pytest
 
 from overlay import Context, MethodTable, OverlayError, Plugin, UnsupportedPython
+from overlay.core.target import describe
 from overlay.python import interception
-from overlay.target import describe
 
 
 def helper(x):

@@ -13,7 +13,7 @@ import warnings
 import pytest
 
 from overlay import Context, MethodTable
-from overlay.location import is_ours
+from overlay.core.location import is_ours
 
 # what resolves a first call of a target is seen, whichever context has it
 pytestmark = pytest.mark.usefixtures("no_target_of_a_living_context")

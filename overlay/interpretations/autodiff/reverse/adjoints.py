@@ -15,12 +15,18 @@ import numpy as np
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.code.record import Reading, attribute_held, is_same
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
-from overlay.interpretations.autodiff.partials import AdjointOf, PartialsOf, adjoint_of, partials_of
-from overlay.interpretations.autodiff.reverse.emitting import adjoint_source
-from overlay.interpretations.autodiff.reverse.lifting import Lifter
+from overlay.interpretations.autodiff.partial_derivatives import (
+    AdjointOf,
+    PartialsOf,
+    adjoint_of,
+    partials_of,
+)
+from overlay.interpretations.autodiff.reverse.compiled_pullback import adjoint_source
+from overlay.interpretations.autodiff.reverse.lifted_bodies import Lifter
 from overlay.interpretations.autodiff.reverse.needs import mixes
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, type_of
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     FLOAT,
     INT,
@@ -29,9 +35,8 @@ from overlay.interpretations.autodiff.reverse.program import (
     Value,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, type_of
+from overlay.interpretations.autodiff.reverse.source_text import RETURNS, Form
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
-from overlay.interpretations.autodiff.reverse.writing import RETURNS, Form
 
 __all__ = ["Adjoint", "adjoint_for", "kind_of_argument"]
 

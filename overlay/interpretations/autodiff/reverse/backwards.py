@@ -7,7 +7,7 @@ from typing import Any
 
 from overlay.interpretations.autodiff.reverse.forwards import Forwards, is_one
 from overlay.interpretations.autodiff.reverse.needs import adds_up, every, targets
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     Call,
     Carried,
     Fork,

@@ -10,7 +10,8 @@ from typing import Any
 
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.overlaying import Overlaying
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     UNSET,
     Fork,
@@ -20,7 +21,6 @@ from overlay.interpretations.autodiff.reverse.program import (
     Region,
     Value,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.structure import Choice, Unreadable
 
 __all__ = ["Branching", "State"]

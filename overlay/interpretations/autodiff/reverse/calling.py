@@ -10,9 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.reverse.naming import Naming
+from overlay.core.target import describe
+from overlay.interpretations.autodiff.reverse.adjoint_names import Naming
 from overlay.interpretations.autodiff.reverse.operands import identity
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.pullbacks import (
+    BY_OTHERS,
+    INPLACE,
+    Pullback,
+    kind_of,
+    pullback_of,
+)
+from overlay.interpretations.autodiff.reverse.rearranging import register
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     Bound,
     Call,
     Known,
@@ -23,17 +32,8 @@ from overlay.interpretations.autodiff.reverse.program import (
     Write,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import (
-    BY_OTHERS,
-    INPLACE,
-    Pullback,
-    kind_of,
-    pullback_of,
-)
-from overlay.interpretations.autodiff.reverse.rearranging import register
 from overlay.interpretations.autodiff.reverse.structural import STRUCTURAL
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
-from overlay.target import describe
 
 __all__ = ["Calling"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     Call,
     Carried,
     Fork,
@@ -17,7 +17,7 @@ from overlay.interpretations.autodiff.reverse.program import (
     Write,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.writing import Writer
+from overlay.interpretations.autodiff.reverse.source_text import Writer
 from overlay.kernels import local_array
 
 __all__ = ["Forwards", "is_one"]

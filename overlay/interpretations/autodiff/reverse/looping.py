@@ -8,7 +8,8 @@ from typing import Any
 from overlay.analysis import body as read
 from overlay.analysis import marks
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     UNSET,
     Carried,
@@ -19,7 +20,6 @@ from overlay.interpretations.autodiff.reverse.program import (
     Steps,
     Value,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.structure import (
     Choice,
     Exits,

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     Call,
     Carried,
     Fork,
@@ -25,7 +26,6 @@ from overlay.interpretations.autodiff.reverse.program import (
     Write,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
 
 __all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "mixes", "targets"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     FLOAT,
     Kind,
     Known,

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from overlay import Context, MethodTable, OverlayError, call_next, nonoverlay
-from overlay.dispatch import Call, by_types, reachable, reads, resolve
+from overlay.contexts.wrapping import wrapped_in
+from overlay.core.dispatch import Call, by_types, reachable, reads, resolve
+from overlay.core.method import Method
+from overlay.core.target import canonical, describe
 from overlay.interpretations.autodiff.reverse.calling import Calling
-from overlay.interpretations.autodiff.reverse.program import Bound, Known, Local
 from overlay.interpretations.autodiff.reverse.pullbacks import type_of
+from overlay.interpretations.autodiff.reverse.reverse_program import Bound, Known, Local
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
-from overlay.method import Method
-from overlay.plugin import stages_of
-from overlay.target import canonical, describe
-from overlay.wrapping import wrapped_in
+from overlay.plugins.plugin import stages_of
 
 __all__ = ["Overlaying"]
 

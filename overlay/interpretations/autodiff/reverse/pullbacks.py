@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.numbers import COMPARISONS
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.core.signature import array_type
+from overlay.interpretations.autodiff.active_numbers import COMPARISONS
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     FLOAT,
     INT,
@@ -46,7 +47,6 @@ from overlay.interpretations.autodiff.reverse.running import (
 from overlay.interpretations.autodiff.rules import RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
 from overlay.kernels import local_array
-from overlay.signature import array_type
 
 __all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of", "type_of"]
 

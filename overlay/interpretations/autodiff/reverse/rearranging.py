@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from overlay.interpretations.autodiff.reverse.program import FLOAT, INT, Kind, Known
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, call_text, kind_of, of
+from overlay.interpretations.autodiff.reverse.reverse_program import FLOAT, INT, Kind, Known
 
 __all__ = ["register"]
 

@@ -11,7 +11,9 @@ import numpy as np
 
 from overlay.analysis import marks
 from overlay.code.record import attribute_held
-from overlay.interpretations.autodiff.reverse.program import (
+from overlay.core.target import describe
+from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
+from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     Advanced,
     Bound,
@@ -22,12 +24,10 @@ from overlay.interpretations.autodiff.reverse.program import (
     Steps,
     Value,
 )
-from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
-from overlay.target import describe
 
 if TYPE_CHECKING:
-    from overlay.interpretations.autodiff.reverse.lifting import Lifter
+    from overlay.interpretations.autodiff.reverse.lifted_bodies import Lifter
 
 __all__ = ["STRUCTURAL"]
 

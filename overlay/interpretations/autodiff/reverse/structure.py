@@ -81,7 +81,7 @@ def tree_of(function: Any) -> Tree:
     """What a Python function does, as a tree. Raises Unreadable."""
     plain = getattr(function, "py_func", function)
     _refuse_effects(plain.__code__)
-    from overlay.analysis.reading import body_of  # rules are used where no code can be read
+    from overlay.analysis.read_bodies import body_of  # rules are used where no code can be read
 
     body = body_of(plain)
     if body.kind != "function":

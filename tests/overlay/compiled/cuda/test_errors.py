@@ -53,7 +53,7 @@ def writes(x):
 
 
 def test_no_compiler_of_nvidias(gpu, monkeypatch):
-    from overlay.compiled import numba_cuda_typing
+    from overlay.compiled.cuda import cuda_typing as numba_cuda_typing
 
     monkeypatch.setattr(numba_cuda_typing, "nvvm_is_there", lambda: False)
     with pytest.raises(
@@ -69,7 +69,7 @@ def test_unknown_compute_capabilities(gpu, capability):
 
 
 def test_no_gpu_at_hand(gpu, monkeypatch):
-    from overlay.compiled import numba_cuda_typing
+    from overlay.compiled.cuda import cuda_typing as numba_cuda_typing
 
     monkeypatch.setattr(numba_cuda_typing, "capability_at_hand", lambda: None)
     with pytest.raises(NotCompilable, match=r"which GPU(.|\n)*capability=\("):

@@ -11,7 +11,8 @@ pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
 from numba import cuda
 from numba.cuda import codegen, dispatcher
 
-from overlay.compiled import numba_cuda, numba_cuda_typing
+from overlay.compiled.cuda import compiling as numba_cuda
+from overlay.compiled.cuda import cuda_typing as numba_cuda_typing
 
 SEVEN, NINE = "0d401C000000000000", "0d4022000000000000"  # the numbers in PTX
 

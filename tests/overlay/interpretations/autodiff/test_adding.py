@@ -17,7 +17,7 @@ from overlay.interpretations.autodiff import (
     differentiation,
     gradient,
 )
-from overlay.interpretations.autodiff.reverse import entry
+from overlay.interpretations.autodiff.reverse import gradients as entry
 from overlay.kernels import local_array
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from overlay import Context, MethodTable
+from overlay.core.target import describe
 from overlay.interpretations.autodiff import (
     RULES,
     NotDifferentiable,
@@ -19,7 +20,6 @@ from overlay.interpretations.autodiff import (
     rule,
 )
 from overlay.interpretations.autodiff.testing import WrongRule, check_rule, check_rules
-from overlay.target import describe
 
 SPELLED = [(each, function) for each in RULES for function in each.spellings]
 NAMES = [

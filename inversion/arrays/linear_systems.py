@@ -1,0 +1,117 @@
+"""Loops of shared arrays that are linear: one statement, solved as a system of equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inversion.arrays.moved_elements import offsets, size_of
+from inversion.program.linearity import is_linear
+from inversion.program.statements import Statement, Variable, listed
+from inversion.program.structured import Whole, generated, needed
+from inversion.program.variable_names import Label, subject_of
+from primitives import Domain, Real
+from primitives.arrays.domain import Arrays, element_of, is_array, shape_of
+from primitives.relation import Mode
+
+__all__ = ["Solution", "System", "system"]
+
+MOST_UNKNOWNS = 2048
+
+
+@dataclass(frozen=True)
+class Solution(Mode):
+    """A system solved. found: the inputs that are. near: for each the coordinate where the
+    nearest solution is looked for. given: the results that are known."""
+
+    found: tuple[Variable, ...] = ()
+    near: Mapping[str, str] = field(default_factory=dict[str, str])
+    given: tuple[Variable, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class System(Whole):
+    """Statements that are linear in some of what they read, ``linear``, when the rest is known."""
+
+    name: str
+    read: tuple[Variable, ...]
+    linear: frozenset[Variable]
+    results: tuple[Variable, ...]
+    statements: tuple[Statement, ...]
+    where: str
+    _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
+
+    @property
+    def inside(self) -> tuple[Statement, ...]:
+        """The equations."""
+        return self.statements
+
+    @property
+    def weak(self) -> bool:
+        """Whether there are fewer equations than unknowns."""
+        return sum(map(size_of, self.results)) < sum(map(size_of, self.linear))
+
+    def rows(self) -> list[str]:
+        """The equations."""
+        return [f"  {row}" for row in listed(self.statements)]
+
+    def _planned(self, unknown: frozenset[str]) -> Mode | None:
+        known, order = self.divided(unknown)
+        if unknown == frozenset(self.outputs):
+            return Solution(order, generated, known, {})
+        found = tuple(v for v in self.read if v.name in unknown)
+        given = tuple(v for v in self.results if v.name in known)
+        if not given or not found or not self.linear.issuperset(found):
+            return None
+        near = {v.name: "near" if len(found) == 1 else f"near_{v.name}" for v in found}
+        coordinates: dict[str, Domain] = {
+            near[v.name]: Arrays(Real, shape_of(v.kind)) if is_array(v.kind) else Real
+            for v in found
+        }
+        square = sum(map(size_of, given)) >= sum(map(size_of, found))
+        return Solution(
+            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
+            spare=square, either=True, found=found, near=near, given=given,
+            labels={
+                near[v.name]: Label(f"near_{subject_of(v)}", self.where, subject_of(v))
+                for v in found
+            },
+        )  # fmt: skip
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        given = dict(zip(statement.results, self.results, strict=True))
+        operands = dict(zip(self.read, statement.arguments, strict=True))
+        results = tuple(given[v] for v in wanted)
+        kept = needed(self.statements, set(results))
+        used = {v for s in kept for v in s.variables}
+        read = tuple(v for v in self.read if v in used)
+        rule = System(self.name, read, self.linear.intersection(read), results, kept, self.where)
+        return Statement(rule, tuple(wanted), tuple(operands[v] for v in read), statement.where)
+
+    def places(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, int, int]]:
+        """Each variable with where its elements begin and end, one after the other."""
+        for name, start in offsets(variables).items():
+            variable = next(v for v in variables if v.name == name)
+            yield variable, start, start + size_of(variable)
+
+
+def system(core: Sequence[Statement], unknown: Sequence[Variable]) -> Statement | None:
+    """One statement for these, which are solved for these variables together; None where they are
+    not linear in them, or more than ``MOST_UNKNOWNS``, or where one number alone is unknown."""
+    made = {v for s in core for v in s.results}
+    sources = [v for v in unknown if v not in made and any(v in s.variables for s in core)]
+    read_here = {v for s in core for v in s.variables}
+    varying = read_here.intersection(unknown)
+    floats = all(element_of(v.kind) is float for v in (*sources, *made))
+    alone = len(sources) < 2 and not any(is_array(v.kind) for v in varying)
+    if not sources or not floats or made <= varying or alone:
+        return None
+    if sum(map(size_of, sources)) > MOST_UNKNOWNS or not all(is_linear(s, varying) for s in core):
+        return None
+    mentioned = dict.fromkeys(v for s in core for v in s.variables if v not in made)
+    read = sources + [v for v in mentioned if v not in varying]
+    results = tuple(v for s in core for v in s.results)
+    name = f"system_{core[0].where.rpartition(':')[2]}"
+    rule = System(name, tuple(read), frozenset(sources), results, tuple(core), core[0].where)
+    return Statement(rule, results, tuple(read), core[-1].where)

@@ -1,0 +1,219 @@
+"""Contractors of shifts and of bits combined: masks cut numbers into blocks, shifts scale them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+from inversion.contraction.boxed_values import Bound, Values, values
+from inversion.contraction.contractor import Contractor
+
+__all__ = ["AND", "INVERT", "LEFT", "OR", "RIGHT", "XOR", "in_blocks"]
+
+INF = math.inf
+MOST_PLACES = 4096
+"""Shifts by more places say nothing here."""
+
+Piece = tuple[Bound, Bound]
+ALL: Piece = (-INF, INF)
+
+Backwards = Callable[[Values, Values, Values], Values]
+
+
+def _pairs(images: Callable[[Piece, Piece], Piece]) -> Callable[[Values, Values], Values]:
+    """The image of two sets, from that of two intervals."""
+
+    def image(a: Values, b: Values) -> Values:
+        pairs = itertools.product(a.pieces, b.pieces)
+        return values(itertools.starmap(images, pairs), whole=True)
+
+    return image
+
+
+def _place_count(k: Values) -> int | None:
+    """The places of a shift, where they are known and not too many."""
+    if len(k.pieces) != 1 or k.low != k.high or not 0 <= k.low <= MOST_PLACES:
+        return None
+    return int(k.low)
+
+
+# ---- shifts -------------------------------------------------------------------------------
+
+
+def _scaled(bound: Bound, places: Bound) -> Bound:
+    return bound if abs(bound) == INF else int(bound) << int(places)
+
+
+def _floored(bound: Bound, places: Bound) -> Bound:
+    return bound if abs(bound) == INF else int(bound) >> int(places)
+
+
+def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[Values, Values], Values]:
+    """The image under a shift, which is monotone in the places wherever the number lies."""
+
+    def images(a: Piece, k: Piece) -> Piece:
+        low, high = max(k[0], 0), k[1]
+        if not low <= high <= MOST_PLACES:
+            return ALL
+        ends = [one(bound, places) for bound in a for places in (low, high)]
+        return min(ends), max(ends)
+
+    return _pairs(images)
+
+
+def _before_left(ret: Values, a: Values, k: Values) -> Values:
+    places = _place_count(k)
+    if places is None:
+        return a
+    pieces = ((-_floored(-low, places), _floored(high, places)) for low, high in ret.pieces)
+    return values(((low, high) for low, high in pieces if low <= high), whole=True)
+
+
+def _before_right(ret: Values, a: Values, k: Values) -> Values:
+    places = _place_count(k)
+    if places is None:
+        return a
+    return values(
+        (
+            (_scaled(low, places), _scaled(high, places) + (1 << places) - 1)
+            for low, high in ret.pieces
+        ),
+        whole=True,
+    )
+
+
+LEFT = Contractor(_shifted(_scaled), (_before_left, None))
+RIGHT = Contractor(_shifted(_floored), (_before_right, None))
+
+# ---- bits of two numbers ------------------------------------------------------------------
+
+
+def _all_ones(*bounds: Bound) -> Bound:
+    """The largest number with no more bits than any of these, which are not negative."""
+    return INF if INF in bounds else (1 << max(int(bound).bit_length() for bound in bounds)) - 1
+
+
+def _low_ones(b: Piece) -> int | None:
+    """A mask that is known and has its lowest bits set, and no others."""
+    mask = b[0]
+    if mask != b[1] or mask < 0 or abs(mask) == INF or int(mask) & (int(mask) + 1):
+        return None
+    return int(mask)
+
+
+def _and(a: Piece, b: Piece) -> Piece:
+    for one, other in ((a, b), (b, a)):
+        mask = _low_ones(other)
+        if mask is not None and one[0] > -INF and one[1] < INF:
+            low, high = int(one[0]), int(one[1])
+            if low & ~mask == high & ~mask:  # all of it in one block
+                return low & mask, high & mask
+    highs = [high for low, high in (a, b) if low >= 0]
+    if highs:
+        return 0, min(highs)
+    if -INF in (a[0], b[0]):
+        return -INF, max(a[1], b[1])
+    return -_all_ones(-a[0], -b[0]) - 1, max(a[1], b[1])
+
+
+def _or(a: Piece, b: Piece) -> Piece:
+    if min(a[0], b[0]) < 0:
+        return ALL
+    if _apart(a, b):
+        return a[0] + b[0], a[1] + b[1]
+    return max(a[0], b[0]), min(a[1] + b[1], _all_ones(a[1], b[1]))
+
+
+def _xor(a: Piece, b: Piece) -> Piece:
+    if min(a[0], b[0]) < 0:
+        return ALL
+    if _apart(a, b):
+        return a[0] + b[0], a[1] + b[1]
+    return max(a[0] - b[1], b[0] - a[1], 0), min(a[1] + b[1], _all_ones(a[1], b[1]))
+
+
+def _apart(a: Piece, b: Piece) -> bool:
+    """Whether one is a number that has no bit in common with any of the other, which are not
+    negative: combined they are their sum."""
+    return any(
+        one[0] == one[1] and other[1] < INF and not int(one[0]) & int(_all_ones(other[1]))
+        for one, other in ((a, b), (b, a))
+    )
+
+
+def _before_and(ret: Values, a: Values, b: Values) -> Values:
+    """Members whose masked bits are in ``ret``."""
+    if len(b.pieces) == 1 and (mask := _low_ones(b.pieces[0])) is not None:
+        return in_blocks(ret, a, mask + 1)
+    if a.low >= 0 and b.low >= 0:
+        return a.meet(values([(ret.low, INF)], whole=True))
+    return a
+
+
+def in_blocks(ret: Values, a: Values, size: int) -> Values:
+    """Integers in a that leave a remainder in ``ret`` where they are divided by ``size``: from the
+    first to the last in each piece."""
+    allowed = ret.meet(values([(0, size - 1)], whole=True))
+    mirrored = values(
+        ((size - 1 - high, size - 1 - low) for low, high in allowed.pieces), whole=True
+    )
+    found: list[Piece] = []
+    for low, high in a.pieces if allowed else ():
+        first = low if low == -INF else _from(int(low), allowed, size)
+        # from the other end, the numbers and their remainders run the other way
+        last = high if high == INF else size - 1 - _from(size - 1 - int(high), mirrored, size)
+        if first <= last:
+            found.append((first, last))
+    return values(found, whole=True)
+
+
+def _from(number: int, allowed: Values, size: int) -> int:
+    """The first number, from this one on, whose remainder is allowed."""
+    rest = number % size
+    for low, high in allowed.pieces:
+        if rest <= high:
+            return number - rest + max(rest, int(low))
+    return number - rest + size + int(allowed.low)
+
+
+def _before_or(ret: Values, a: Values, b: Values) -> Values:
+    if a.low < 0 or b.low < 0:
+        return a
+    if b.low == b.high and all(_apart((b.low, b.high), piece) for piece in a.pieces):
+        return values(((low - b.low, high - b.low) for low, high in ret.pieces), whole=True)
+    high = ret.high
+    if ret.low == ret.high < INF:  # it has bits of the result alone
+        high = _most_of(int(ret.high), min(a.high, ret.high))
+    return a.meet(values([(ret.low - b.high, high)], whole=True))
+
+
+def _most_of(bits: int, bound: Bound) -> int:
+    """The largest number that is not above a bound and has no bits but these."""
+    found = 0
+    for place in reversed(range(bits.bit_length())):
+        one = bits & (1 << place)
+        if one and found | one <= bound:
+            found |= one
+    return found
+
+
+def _swapped(before: Backwards) -> Backwards:
+    def swapped(ret: Values, a: Values, b: Values) -> Values:
+        return before(ret, b, a)
+
+    return swapped
+
+
+def _before_xor(ret: Values, a: Values, b: Values) -> Values:
+    return a if ret.low < 0 else _pairs(_xor)(ret, b)
+
+
+def _inverted(a: Values, *_: Values) -> Values:
+    return values(((-1 - high, -1 - low) for low, high in a.pieces), whole=True)
+
+
+AND = Contractor(_pairs(_and), (_before_and, _swapped(_before_and)))
+OR = Contractor(_pairs(_or), (_before_or, _swapped(_before_or)))
+XOR = Contractor(_pairs(_xor), (_before_xor, _swapped(_before_xor)))
+INVERT = Contractor(_inverted, (_inverted,))

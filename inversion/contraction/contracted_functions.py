@@ -1,0 +1,249 @@
+"""Contractors of functions of floats: exponentials, angles, rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from inversion.contraction.boxed_values import Bound, Values, lower, raised, values
+from inversion.contraction.contractor import (
+    Contractor,
+    enclosed,
+    enclosed_pairs,
+    even,
+    image,
+    monotone,
+    widened,
+)
+from overlay import enclosures
+from overlay.enclosures import Bounds, Enclosure
+
+__all__ = [
+    "ABS",
+    "ACOS",
+    "ACOSH",
+    "ASIN",
+    "ASINH",
+    "ATAN",
+    "ATANH",
+    "CBRT",
+    "CEIL",
+    "COS",
+    "COSH",
+    "DEGREES",
+    "ERF",
+    "ERFC",
+    "EXP",
+    "EXP2",
+    "EXPM1",
+    "FLOAT",
+    "FLOOR",
+    "HYPOT",
+    "LOG",
+    "LOG1P",
+    "LOG2",
+    "LOG10",
+    "RADIANS",
+    "RECIPROCAL",
+    "ROUND",
+    "SIN",
+    "SINH",
+    "SQRT",
+    "TAN",
+    "TANH",
+    "TRUNC",
+    "integers_becoming",
+]  # fmt: skip
+
+INF, PI = math.inf, math.pi
+LARGEST_ANGLE = 1e8  # beyond, branches are not told apart
+MOST_BRANCHES = 20
+SLACK = 8
+POSITIVE = (0.0, INF)
+Real = Callable[[float], float]
+
+# ---- exponentials -------------------------------------------------------------------------
+
+
+def _pow10(a: Bounds) -> Bounds:
+    return enclosures.power((10.0, 10.0), a)
+
+
+def _cube(a: Bounds) -> Bounds:
+    return enclosures.integer_power(a, 3)
+
+
+EXP = monotone(enclosures.exp, enclosures.log, results=POSITIVE)
+EXP2 = monotone(enclosures.exp2, enclosures.log2, results=POSITIVE)
+EXPM1 = monotone(enclosures.expm1, enclosures.log1p, results=(-1.0, INF))
+LOG = monotone(enclosures.log, enclosures.exp, ends=POSITIVE)
+LOG2 = monotone(enclosures.log2, enclosures.exp2, ends=POSITIVE)
+LOG10 = monotone(enclosures.log10, _pow10, ends=POSITIVE)
+LOG1P = monotone(enclosures.log1p, enclosures.expm1, ends=(-1.0, INF))
+SQRT = monotone(enclosures.root, enclosures.square, ends=POSITIVE, results=POSITIVE)
+CBRT = monotone(enclosures.cbrt, _cube)
+SINH = monotone(enclosures.sinh, enclosures.asinh)
+ASINH = monotone(enclosures.asinh, enclosures.sinh)
+COSH = even(monotone(enclosures.cosh, enclosures.acosh, ends=POSITIVE, results=(1.0, INF)))
+ACOSH = monotone(enclosures.acosh, enclosures.cosh, ends=(1.0, INF), results=POSITIVE)
+TANH = monotone(enclosures.tanh, enclosures.atanh, results=(-1.0, 1.0))
+ATANH = monotone(enclosures.atanh, enclosures.tanh, ends=(-1.0, 1.0))
+DEGREES = monotone(enclosures.degrees, enclosures.radians)
+RADIANS = monotone(enclosures.radians, enclosures.degrees)
+
+
+def _by_bisection(function: Real, low: float, high: float, wanted: float) -> float:
+    """Where a growing function gives ``wanted``, to the last digits."""
+    middle = (low + high) / 2
+    while low < middle < high:
+        low, high = (middle, high) if function(middle) < wanted else (low, middle)
+        middle = (low + high) / 2
+    return middle
+
+
+# of results so near to an end, by rounding, anything beyond may be the argument
+_erf_back = enclosures.growing(
+    lambda r: _by_bisection(math.erf, -6.0, 6.0, r), (math.nextafter(-1.0, 0), 1 - 2.0**-53)
+)
+_erfc_back = enclosures.growing(
+    lambda r: _by_bisection(lambda x: -math.erfc(x), -6.0, 28.0, r),
+    (math.nextafter(-2.0, 0), -1e-300),
+)
+ERF = monotone(enclosures.erf, _erf_back, results=(-1.0, 1.0))
+ERFC = monotone(enclosures.erfc, lambda r: _erfc_back(enclosures.negative(r)), results=(0.0, 2.0))
+
+# ---- sizes --------------------------------------------------------------------------------
+
+ABS = Contractor(
+    image(abs),
+    (lambda ret, a: values(
+        (p for low, high in ret.pieces for p in ((max(low, 0), high), (-high, -max(low, 0)))
+         if high >= 0), whole=ret.whole),),
+)  # fmt: skip
+
+
+def _reciprocal(a: Values) -> Values:
+    # numpy gives an infinity for 0
+    ends = [(x, x) for x in (INF, -INF)] if a.contains(0.0) else []
+    return values([*enclosed(enclosures.reciprocal, a), *ends])
+
+
+RECIPROCAL = Contractor(_reciprocal, (lambda ret, a: _reciprocal(widened(ret)),))
+
+
+def _hypot(a: Values, b: Values) -> Values:
+    return values(enclosed_pairs(enclosures.hypot, a, b))
+
+
+def _legs(ret: Values) -> Values:
+    return values([(-raised(float(ret.high)), raised(float(ret.high)))])
+
+
+HYPOT = Contractor(_hypot, (lambda ret, a, b: _legs(ret), lambda ret, a, b: _legs(ret)), False)
+
+# ---- angles -------------------------------------------------------------------------------
+
+
+def _turning(enclosure: Enclosure) -> Callable[[Values], Values]:
+    """The image under sine or cosine."""
+
+    def ret(a: Values) -> Values:
+        found = values(enclosed(enclosure, a), nan=INF in (a.high, -a.low))
+        return found.meet(values([(-1.0, 1.0)], nan=True))
+
+    return ret
+
+
+def _counted(a: Values, shift: float) -> range | None:
+    """The numbers of the branches of length pi that a set meets, and one more on both sides."""
+    if max(abs(a.low), abs(a.high)) > LARGEST_ANGLE:
+        return None
+    first, last = (math.floor(x / PI + shift) for x in (a.low, a.high))
+    return range(first - 1, last + 2)
+
+
+def _angles(ret: Values, a: Values, shift: float, cosine: bool) -> Values:
+    """All angles on the branches that a set meets."""
+    branches = _counted(a, shift)
+    if branches is None or len(branches) > MOST_BRANCHES:
+        return a
+    found: list[tuple[Bound, Bound]] = []
+    for low, high in ret.pieces:
+        if low > 1 or high < -1:
+            continue
+        first, last = _angle(lower(low), cosine), _angle(raised(high), cosine)
+        first, last = sorted((first, last))
+        for k in branches:
+            base = 2 * PI * ((k + 1) // 2) if cosine else k * PI
+            one, two = (first, last) if k % 2 == 0 else (-last, -first)
+            slack = SLACK * math.ulp(abs(base) + 4)
+            found.append((base + one - slack, base + two + slack))
+    return values(found)
+
+
+def _angle(value: float, cosine: bool) -> float:
+    inside = min(max(value, -1.0), 1.0)
+    return math.acos(inside) if cosine else math.asin(inside)
+
+
+SIN = Contractor(_turning(enclosures.sin), (lambda ret, a: _angles(ret, a, 0.5, False),))
+COS = Contractor(_turning(enclosures.cos), (lambda ret, a: _angles(ret, a, 0.0, True),))
+
+
+def _tangents(ret: Values, a: Values) -> Values:
+    branches = _counted(a, 0.5)
+    if branches is None or len(branches) > MOST_BRANCHES:
+        return a
+    found: list[tuple[Bound, Bound]] = []
+    for low, high in ret.pieces:
+        first, last = math.atan(lower(low)), math.atan(raised(high))
+        for k in branches:
+            slack = SLACK * math.ulp(abs(k * PI) + 4)
+            found.append((first + k * PI - slack, last + k * PI + slack))
+    return values(found)
+
+
+TAN = Contractor(None, (_tangents,))
+_between_poles = enclosures.growing(math.tan, (-1.5707963267948, 1.5707963267948))
+QUARTERS = (-PI / 2, PI / 2)
+ASIN = monotone(enclosures.asin, enclosures.sin, ends=(-1.0, 1.0), results=QUARTERS)
+ACOS = monotone(enclosures.acos, enclosures.cos, ends=(-1.0, 1.0), results=(0.0, PI))
+ATAN = monotone(enclosures.atan, _between_poles, results=QUARTERS)
+
+# ---- rounding -----------------------------------------------------------------------------
+
+
+def _rounding(function: Real, below: float, above: float) -> Contractor:
+    """The contractor of a function that takes to whole numbers; below, above: what it may have
+    taken away."""
+
+    def whole(x: Bound) -> Bound:
+        return x if abs(x) >= 2**53 else function(x)
+
+    def ret(a: Values) -> Values:
+        return values(((whole(low), whole(high)) for low, high in a.pieces), nan=False)
+
+    def back(ret: Values, a: Values) -> Values:
+        found = ret.floats()
+        return values((low - below, high + above) for low, high in found.pieces)
+
+    return Contractor(ret, (back,))
+
+
+FLOOR = _rounding(math.floor, 0.0, 1.0)
+CEIL = _rounding(math.ceil, 1.0, 0.0)
+TRUNC = _rounding(math.trunc, 1.0, 1.0)
+ROUND = _rounding(round, 0.5, 0.5)
+
+
+def integers_becoming(ret: Values) -> Values:
+    """The integers that become these floats."""
+    found = (
+        (low if low == -INF else lower(low) if abs(low) >= 2**53 else low,
+         high if high == INF else raised(high) if abs(high) >= 2**53 else high)
+        for low, high in ret.pieces
+    )  # fmt: skip
+    return values(found, whole=True)
+
+
+FLOAT = Contractor(image(float), (lambda ret, a: integers_becoming(ret),))

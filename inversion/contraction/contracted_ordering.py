@@ -1,0 +1,201 @@
+"""Contractors of comparisons, choices and truth values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+from inversion.contraction.boxed_values import Bound, Values, values
+from inversion.contraction.contractor import Contractor, image
+
+__all__ = [
+    "CLIP", "EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "MAX", "MIN", "NOT",
+    "SAME", "TRUTH", "UNEQUAL", "WHERE", "of_truths",
+]  # fmt: skip
+
+INF = math.inf
+FALSE, TRUE = (values([(x, x)], whole=True) for x in (0, 1))
+EITHER = values([(0, 1)], whole=True)
+
+Image = Callable[..., Values]
+
+
+def _truth(certain: bool, possible: bool) -> Values:
+    return TRUE if certain else EITHER if possible else FALSE
+
+
+# ---- comparisons --------------------------------------------------------------------------
+
+
+def _next(bound: Bound, side: int, whole: bool) -> Bound:
+    """The number beside a bound."""
+    if whole or bound in (INF, -INF):
+        return bound + side
+    return math.nextafter(bound, side * INF)
+
+
+def _at_most(a: Values, bound: Bound, strict: bool) -> Values:
+    last = _next(bound, -1, a.whole) if strict else bound
+    return a.meet(values([(-INF, last)], whole=a.whole))
+
+
+def _at_least(a: Values, bound: Bound, strict: bool) -> Values:
+    first = _next(bound, 1, a.whole) if strict else bound
+    return a.meet(values([(first, INF)], whole=a.whole))
+
+
+def _order(strict: bool, swapped: bool) -> Contractor:
+    """The contractor of < or <=; ``swapped``: of > or >=."""
+
+    def ret(a: Values, b: Values) -> Values:
+        one, other = (b, a) if swapped else (a, b)
+        if strict:
+            return _truth(one.high < other.low, one.low < other.high)
+        return _truth(one.high <= other.low, one.low <= other.high)
+
+    def smaller(a: Values, other: Values, holds: bool) -> Values:
+        return _at_most(a, other.high, strict) if holds else _at_least(a, other.low, not strict)
+
+    def larger(a: Values, other: Values, holds: bool) -> Values:
+        return _at_least(a, other.low, strict) if holds else _at_most(a, other.high, not strict)
+
+    def first(ret: Values, a: Values, b: Values) -> Values:
+        if ret.low != ret.high:
+            return a
+        return (larger if swapped else smaller)(a, b, bool(ret.low))
+
+    def second(ret: Values, a: Values, b: Values) -> Values:
+        if ret.low != ret.high:
+            return b
+        return (smaller if swapped else larger)(b, a, bool(ret.low))
+
+    return Contractor(ret, (first, second), quiet=False)
+
+
+LESS, LESS_EQUAL = _order(True, False), _order(False, False)
+GREATER, GREATER_EQUAL = _order(True, True), _order(False, True)
+
+
+def _apart(a: Values, b: Values) -> Values:
+    """The members of a that differ from the only one of b."""
+    if b.low != b.high:
+        return a
+    found: list[tuple[Bound, Bound]] = []
+    for low, high in a.pieces:
+        if low <= b.low <= high:
+            found += [(low, _next(b.low, -1, a.whole)), (_next(b.low, 1, a.whole), high)]
+        else:
+            found.append((low, high))
+    return values(found, whole=a.whole)
+
+
+def _equality(negated: bool) -> Contractor:
+    def ret(a: Values, b: Values) -> Values:
+        same = a.low == a.high == b.low == b.high
+        possible = bool(a.meet(b))
+        return _truth(not possible, not same) if negated else _truth(same, possible)
+
+    def one(ret: Values, a: Values, b: Values) -> Values:
+        if ret.low != ret.high:
+            return a
+        return a.meet(b) if bool(ret.low) != negated else _apart(a, b)
+
+    return Contractor(ret, (one, lambda ret, a, b: one(ret, b, a)), quiet=False)
+
+
+EQUAL, UNEQUAL = _equality(False), _equality(True)
+
+# ---- the smaller, the larger, the one between ---------------------------------------------
+
+
+def _smaller(ret: Values, a: Values, b: Values) -> Values:
+    """a, which is the result or lies above it."""
+    found = _at_least(a, ret.low, strict=False)
+    return found.meet(ret) if b.low > ret.high else found
+
+
+def _larger(ret: Values, a: Values, b: Values) -> Values:
+    found = _at_most(a, ret.high, strict=False)
+    return found.meet(ret) if b.high < ret.low else found
+
+
+MIN = Contractor(
+    image(min),
+    (lambda ret, a, b: _smaller(ret, a, b), lambda ret, a, b: _smaller(ret, b, a)), quiet=False,
+)  # fmt: skip
+MAX = Contractor(
+    image(max),
+    (lambda ret, a, b: _larger(ret, a, b), lambda ret, a, b: _larger(ret, b, a)), quiet=False,
+)  # fmt: skip
+
+
+def _clipped(a: Values, low: Values, high: Values) -> Values:
+    return image(min)(image(max)(a, low), high)
+
+
+def _unclipped(ret: Values, a: Values, low: Values, high: Values) -> Values:
+    larger = image(max)(a, low)
+    return _larger(_smaller(ret, larger, high), a, low)
+
+
+CLIP = Contractor(_clipped, (_unclipped, None, None), quiet=False)
+WHERE = Contractor(
+    lambda c, a, b: a if c.low == 1 else b if c.high == 0 else a.join(b),
+    (
+        lambda ret, c, a, b: _which(ret, a, b),
+        lambda ret, c, a, b: a.meet(ret) if c.low == 1 else a,
+        lambda ret, c, a, b: b.meet(ret) if c.high == 0 else b,
+    ),
+    quiet=False,
+)
+
+
+def _which(ret: Values, a: Values, b: Values) -> Values:
+    first, second = bool(ret.meet(a)), bool(ret.meet(b))
+    return values([(x, x) for x, possible in ((0, second), (1, first)) if possible], whole=True)
+
+
+# ---- truth values -------------------------------------------------------------------------
+
+
+def of_truths(function: Callable[..., bool], count: int) -> Contractor:
+    """The contractor of a function of truth values, by trying all of them."""
+    cases = list(itertools.product((0, 1), repeat=count))
+
+    def collected(place: int) -> Image:
+        def back(ret: Values, *args: Values) -> Values:
+            fitting = (c for c in cases if _fits(c, args) and ret.contains(int(function(*c))))
+            return values(((c[place], c[place]) for c in fitting), whole=True)
+
+        return back
+
+    def ret(*args: Values) -> Values:
+        found = {int(function(*c)) for c in cases if _fits(c, args)}
+        return values(((x, x) for x in found), whole=True)
+
+    return Contractor(ret, tuple(collected(place) for place in range(count)))
+
+
+def _fits(case: tuple[int, ...], args: tuple[Values, ...]) -> bool:
+    return all(arg.contains(x) for x, arg in zip(case, args, strict=True))
+
+
+ZERO = values([(0, 0)], whole=True)
+TRUTH = Contractor(
+    lambda a: UNEQUAL.ret(a, ZERO) if UNEQUAL.ret else EITHER,
+    (lambda ret, a: _of_truth(ret, a, negated=False),), quiet=False,
+)  # fmt: skip
+NOT = Contractor(
+    lambda a: EQUAL.ret(a, ZERO) if EQUAL.ret else EITHER,
+    (lambda ret, a: _of_truth(ret, a, negated=True),), quiet=False,
+)  # fmt: skip
+
+
+def _of_truth(ret: Values, a: Values, negated: bool) -> Values:
+    if ret.low != ret.high:
+        return a
+    return _apart(a, ZERO) if bool(ret.low) != negated else a.meet(ZERO)
+
+
+SAME = Contractor(lambda a: a, (lambda ret, a: ret,))

@@ -1,0 +1,309 @@
+"""Sets through programs: forwards from the inputs, backwards from the results, until they rest.
+
+For each statement a set of its result is met with the image of its arguments, and each argument
+with an inverse image of the result (hull consistency: F. Benhamou and others, Revising hull and
+box consistency, ICLP 1999). What this takes away leads to no solution; where nothing is left,
+that is proven.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from inversion.contraction.boxed_values import Values, every, inside, point
+from inversion.contraction.contracted_functions import integers_becoming
+from inversion.contraction.contracted_loops import through_loop
+from inversion.contraction.contractors import CONTRACTORS
+from inversion.program.branches import Branch
+from inversion.program.loops import Loop
+from inversion.program.statements import Operand, Program, Statement, Variable
+from inversion.running.deadline import check_deadline
+from primitives import Domain, Relation
+from primitives.floats import arithmetic
+from primitives.floats.trigonometric import angle, cosine, hypotenuse, sine
+from primitives.forms.polar import polar, unpolar
+from primitives.several_results import PAIRS
+
+__all__ = ["Box", "Nothing", "contracted", "first_box", "narrowed"]
+
+Box = Mapping[Variable, Values]
+"""A set for each variable of real numbers."""
+
+ROUNDS = 6
+_everything = Values(((-math.inf, math.inf),), nan=True)
+
+SQUARES: Mapping[Relation, Relation] = {
+    arithmetic.mul: arithmetic.square,
+    arithmetic.mul_int: arithmetic.square_int,
+}
+
+
+PARTS = {together: parts for parts, together in PAIRS.items()}
+"""The relations of each result, for those of two results that are found one by one."""
+
+INNER_ROUNDS = 2  # of what stands inside a branch
+PART = 20  # what a branch or loop counts for, besides what stands in it
+EFFORT = 6_000
+"""How many statements are gone through at most, those inside branches and turns counted each
+time: then what is known so far holds."""
+
+
+class _Work:
+    """What is left of an effort."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
+class Nothing(Exception):
+    """No numbers are left. where: ``file:line``. why: what was asked of what."""
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(why)
+        self.where = where
+        self.why = why
+
+
+def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable, Values]:
+    """All that the variables of a program may be. domains: declared for its inputs."""
+    box: dict[Variable, Values] = {}
+    for variable in program.variables:
+        found = every(variable.kind)
+        if found is not None:
+            box[variable] = found
+    for variable in program.inputs:
+        if variable in box:
+            box[variable] = box[variable].numbers()
+            declared = inside(domains[variable.name]) if variable.name in domains else None
+            if declared is not None:
+                box[variable] = box[variable].meet(declared)
+    return box
+
+
+def narrowed(program: Program, box: Box, given: Mapping[str, Values]) -> dict[Variable, Values]:
+    """A box where axes of the program, by name, are in these sets. Raises Nothing."""
+    found = dict(box)
+    for axis, allowed in given.items():
+        operand = program.operand(axis)
+        now = _of(found, operand)
+        if now is not None:
+            _set(
+                found,
+                operand,
+                now.meet(allowed),
+                program.where,
+                lambda axis=axis: f"{axis} is {given[axis]}",
+            )
+    return found
+
+
+def contracted(
+    program: Program, box: Box, effort: int = EFFORT, rounds: int = ROUNDS
+) -> dict[Variable, Values]:
+    """The box without what no run of the program passes through. effort: how many statements are
+    gone through, at most. rounds: how often forwards and back. Raises Nothing where nothing is
+    left."""
+    return _contracted(program, box, rounds, _Work(effort))
+
+
+def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Variable, Values]:
+    found = dict(box)
+    for value, is_true in program.holds:
+        truth = point(is_true)
+        assert truth is not None
+        now = _of(found, value)
+        if now is not None:
+            _set(found, value, now.meet(truth), program.where, lambda: "a condition fails")
+    statements = program.statements
+    for _ in range(rounds):
+        before = dict(found)
+        for statement in statements:
+            _through(found, statement, work)
+        for statement in reversed(statements):
+            if isinstance(statement.relation, Relation):  # the others have gone back as well
+                _through(found, statement, work)
+        if found == before:
+            break
+    return found
+
+
+def _parts(statement: Statement) -> Iterator[Statement]:
+    """Statements of one result each that say the same as one of several."""
+    if statement.relation is polar:
+        (r, a), of = statement.arguments, str(statement.results[0])
+        for result, rule in zip(statement.results, (cosine, sine), strict=True):
+            part = Variable(f"__{rule.name}_of_{of}", float)
+            yield Statement(rule, (part,), (a,), statement.where)
+            yield Statement(arithmetic.mul, (result,), (r, part), statement.where)
+        return
+    if statement.relation is unpolar:
+        (length, turn), (x, y) = statement.results, statement.arguments
+        yield Statement(hypotenuse, (length,), (x, y), statement.where)
+        yield Statement(angle, (turn,), (y, x), statement.where)
+        return
+    rule: Any = statement.relation
+    for one, result in zip(PARTS.get(rule, ()), statement.results, strict=False):
+        yield replace(statement, relation=one, results=(result,))
+
+
+def _of(box: Box, operand: Operand) -> Values | None:
+    return box.get(operand) if isinstance(operand, Variable) else point(operand.value)
+
+
+def _set(
+    box: dict[Variable, Values], operand: Operand, found: Values, where: str, why: Callable[[], str]
+) -> None:
+    if not found:
+        raise Nothing(where, why())
+    if isinstance(operand, Variable):
+        box[operand] = found
+
+
+def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> None:
+    """A statement's variables, contracted."""
+    check_deadline()
+    rule: Any = statement.relation
+    work.left -= 1 if isinstance(rule, Relation) else PART
+    if work.left <= 0:
+        return
+    if isinstance(rule, Branch):
+        _through_branch(box, statement, rule, work)
+    if isinstance(rule, Loop):
+        _through_loop(box, statement, rule, work)
+    if not isinstance(rule, Relation):
+        return
+    if len(statement.results) > 1:
+        for part in _parts(statement):
+            if part.result not in statement.results:  # what is computed on the way
+                box.setdefault(part.result, _everything)
+            _through(box, part, work)
+        return
+    operands = (statement.result, *statement.arguments)
+    if rule in SQUARES and operands[1] == operands[2]:  # as one variable, the sets are smaller
+        rule, operands = SQUARES[rule], operands[:2]
+    before = [_of(box, operand) for operand in operands]
+    contractor = CONTRACTORS.get(rule)
+    ret, *args = before
+    if ret is None:
+        return
+    known = [arg for arg in args if arg is not None]
+    if contractor is None or len(known) < len(args):
+        codomain = None if rule.codomain is None else inside(rule.codomain)
+        after = [ret if codomain is None else ret.meet(codomain.with_nan(True)), *args]
+    else:
+        ret, numbers = contractor.contracted(ret, known)
+        after = [ret, *numbers]
+    for operand, old, new in zip(operands, before, after, strict=True):
+        if old is not None and new is not None:
+            now = _of(box, operand)
+            met = new if now is None else now.meet(new)
+            if not met:
+                why = f"{operand} is {now or old}, and `{statement}` has no such value there"
+                raise Nothing(statement.where, why)
+            if isinstance(operand, Variable):
+                box[operand] = met
+
+
+# ---- branches -----------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=1024)
+def arms_of(rule: Branch) -> tuple[Program, Program]:
+    """What runs where each arm of a branch is taken; made once."""
+    return rule.program(0), rule.program(1)
+
+
+def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, Values]:
+    """The box of an arm, from what is known outside. Raises Nothing."""
+    found = first_box(program, {})
+    for inner, outer in zip(program.inputs, statement.arguments, strict=True):
+        known = _of(box, outer)
+        if known is not None and inner in found:
+            found[inner] = found[inner].with_nan(True).meet(known)
+    given = {
+        axis: becoming(known, program.operand(axis), result)
+        for axis, result in zip(program.results, statement.results, strict=True)
+        if (known := box.get(result)) is not None
+    }
+    return narrowed(program, found, given)
+
+
+def becoming(known: Values, given: Operand, result: Variable) -> Values:
+    """What an arm gives, where the result is in a set: integers may become floats there."""
+    return known if given.kind is float or result.kind is not float else integers_becoming(known)
+
+
+def _through_branch(
+    box: dict[Variable, Values], statement: Statement, rule: Branch, work: _Work
+) -> None:
+    """A branch: what any of its arms leaves."""
+    left: list[tuple[Program, dict[Variable, Values]]] = []
+    reasons: list[str] = []
+    for taken, program in enumerate(arms_of(rule)):
+        try:
+            inner = inner_box(box, statement, program)
+            left.append((program, _contracted(program, inner, INNER_ROUNDS, work)))
+        except Nothing as nothing:
+            reasons.append(f"{('then', 'else')[taken]}: {nothing.why} [{nothing.where}]")
+    if not left:
+        raise Nothing(statement.where, "; ".join(reasons))
+    inputs = left[0][0].inputs
+    for inner, outer in zip(inputs, statement.arguments, strict=True):
+        _joined(box, outer, [arm.get(inner) for _, arm in left], statement)
+    for axis, result in zip(rule.outputs, statement.results, strict=True):
+        gives = [_of(arm, p.operand(axis)) for p, arm in left]
+        if result.kind is float:
+            gives = [None if given is None else given.floats() for given in gives]
+        _joined(box, result, gives, statement)
+
+
+def _joined(
+    box: dict[Variable, Values],
+    operand: Operand,
+    found: list[Values | None],
+    statement: Statement,
+) -> None:
+    """An operand is what it is in one of the arms."""
+    now = _of(box, operand)
+    known = [one for one in found if one is not None]
+    if now is None or len(known) < len(found):
+        return
+    all_of_them = known[0]
+    for other in known[1:]:
+        all_of_them = all_of_them.join(other)
+    met = now.meet(all_of_them)
+    _set(box, operand, met, statement.where, lambda: f"{operand} is {now}")
+
+
+# ---- loops --------------------------------------------------------------------------------
+
+
+def _through_loop(
+    box: dict[Variable, Values], statement: Statement, rule: Loop, work: _Work
+) -> None:
+    """A loop, where it is known what it counts through."""
+    operands = dict(statement.bindings())
+    known = {axis: _of(box, operand) for axis, operand in operands.items()}
+    outside = {axis: found for axis, found in known.items() if found is not None}
+    through = functools.partial(_by_name, work)
+    for axis, found in through_loop(rule, outside, through).items():
+        now = _of(box, operands[axis])
+        if now is not None:
+            reason = functools.partial("{} is {}".format, operands[axis], now)
+            _set(box, operands[axis], now.meet(found), statement.where, reason)
+
+
+def _by_name(work: _Work, program: Program, sets: Mapping[str, Values]) -> Mapping[str, Values]:
+    """The axes of a program, contracted from sets of some of them. Raises Nothing."""
+    box = first_box(program, {})
+    for variable in program.inputs:
+        if variable in box and variable.name in sets:
+            box[variable] = box[variable].with_nan(True).meet(sets[variable.name])
+    results = {axis: found for axis, found in sets.items() if axis in program.results}
+    box = _contracted(program, narrowed(program, box, results), 1, work)
+    found = {axis: _of(box, program.operand(axis)) for axis in program.axes}
+    return {axis: one for axis, one in found.items() if one is not None}

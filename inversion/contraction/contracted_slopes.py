@@ -1,0 +1,101 @@
+"""Sets of partial derivatives: the rules of automatic differentiation, gone through with sets."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from inversion.contraction.boxed_values import Values, point
+from inversion.contraction.contracted_programs import contracted, first_box
+from inversion.contraction.contractors import CONTRACTORS
+from inversion.errors import NotInvertible
+from inversion.passes.simplifying import SIMPLIFY
+from inversion.program.statements import Program, Variable
+from overlay.interpretations.autodiff import RULES, Rule
+from primitives import Relation
+from primitives.floats import arithmetic, powers
+
+__all__ = ["partial_sets"]
+
+POWERS = (powers.power, powers.power_int)
+_OTHER_NAMES: Mapping[Relation, object] = {
+    arithmetic.square: np.square,
+    arithmetic.float_of_float: operator.pos,
+}
+
+
+@functools.cache
+def _rules() -> Mapping[int, Rule]:
+    """The rules of smooth functions, by what they are rules of."""
+    found: dict[int, Rule] = {}
+    for rule in RULES:
+        for function in rule.spellings if rule.kink is None else ():
+            found.setdefault(id(function), rule)
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def _program(relation: Relation) -> tuple[Program, bool] | None:
+    """The program that computes a relation's partial derivatives, and whether it takes the result;
+    None where there is none."""
+    from inversion.lifting.lifter import lift  # reads programs with what stands on this module
+
+    target = _OTHER_NAMES.get(relation, relation.target)
+    rule = _rules().get(id(target))
+    if rule is None or relation not in CONTRACTORS or relation.returns is not float:
+        return None
+    names = inspect.signature(rule.partials).parameters
+    kinds = (*relation.types, float)
+    try:
+        lifted = lift(
+            rule.partials, list(zip(names, kinds, strict=False)), None, root_finding=False
+        )
+    except NotInvertible:
+        return None
+    program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, lifted.program)
+    return program, rule.takes_result
+
+
+def _of_power(base: Values, exponent: float) -> list[Values] | None:
+    """The partial derivatives of a power by its base, where the exponent is known; that by the
+    exponent is not told."""
+    power, times = CONTRACTORS[powers.power_int].ret, CONTRACTORS[arithmetic.mul].ret
+    low, high = point(float(exponent)), point(float(exponent) - 1)
+    assert power
+    assert times
+    assert low
+    assert high
+    whole = high if exponent != int(exponent) else point(int(exponent) - 1)
+    assert whole is not None
+    return [times(low, power(base, whole)), Values((), nan=True)]
+
+
+def partial_sets(relation: Relation, args: Sequence[Values], ret: Values) -> list[Values] | None:
+    """For each argument of a smooth function a set that has all partial derivatives by it, where
+    the arguments are in these sets, and the result in another; None where they are not known.
+
+    A set that is bounded proves that the function has no pole and no step there.
+    """
+    if relation in POWERS and args[1].low == args[1].high:
+        return _of_power(args[0], args[1].low)
+    made = _program(relation)
+    if made is None:
+        return None
+    program, takes_result = made
+    given = [*args, ret] if takes_result else args
+    box = first_box(program, {})
+    for variable, known in zip(program.inputs, given, strict=True):
+        if variable in box:
+            box[variable] = known
+    found = contracted(program, box, rounds=1)
+    partials: list[Values] = []
+    for operand in program.results.values():
+        one = found.get(operand) if isinstance(operand, Variable) else point(operand.value)
+        if one is None:
+            return None
+        partials.append(one.floats())
+    return partials

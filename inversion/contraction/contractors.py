@@ -1,0 +1,152 @@
+"""Which contractor each relation of the base table has."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+
+import numpy as np
+
+from inversion.contraction import contracted_arithmetic as whole_or_float
+from inversion.contraction import contracted_bits as bits
+from inversion.contraction import contracted_functions as functions
+from inversion.contraction import contracted_ordering as ordering
+from inversion.contraction.contracted_ordering import of_truths
+from inversion.contraction.contractor import Contractor
+from primitives.base_table import RELATIONS
+from primitives.floats import (
+    arithmetic,
+    exponential,
+    extremes,
+    hyperbolic,
+    powers,
+    remainders,
+    rounding,
+    signs,
+    special,
+    trigonometric,
+)
+from primitives.integers import integer_division as integer
+from primitives.integers import integer_powers, shifts
+from primitives.integers.ordering import clip
+from primitives.relation import Relation
+from primitives.sequences.lists import is_sequence
+
+__all__ = ["CONTRACTORS"]
+
+
+# of floats, and of the mathematical integers
+_ARITHMETIC: Mapping[Relation, Contractor] = {
+    arithmetic.add: whole_or_float.ADD,
+    arithmetic.add_int: whole_or_float.ADD,
+    arithmetic.sub: whole_or_float.SUBTRACT,
+    arithmetic.sub_int: whole_or_float.SUBTRACT,
+    arithmetic.neg: whole_or_float.NEGATE,
+    arithmetic.neg_int: whole_or_float.NEGATE,
+    arithmetic.mul: whole_or_float.MULTIPLY,
+    arithmetic.mul_int: whole_or_float.MULTIPLY,
+    arithmetic.div: whole_or_float.DIVIDE,
+    arithmetic.square: whole_or_float.SQUARE,
+    arithmetic.square_int: whole_or_float.SQUARE,
+    arithmetic.float_of_int: functions.FLOAT,
+    arithmetic.float_of_float: ordering.SAME,
+    integer.floordiv_int: whole_or_float.FLOOR_DIVIDE_WHOLE,
+    integer.mod_int: whole_or_float.REMAINDER_WHOLE,
+    integer.abs_int: functions.ABS,
+    integer.int_of_int: ordering.SAME,
+    integer.int_of_bool: ordering.SAME,
+    integer_powers.power_int: whole_or_float.POWER_WHOLE,
+    shifts.lshift_int: bits.LEFT,
+    shifts.rshift_int: bits.RIGHT,
+    remainders.floordiv: whole_or_float.FLOOR_DIVIDE,
+    remainders.mod: whole_or_float.REMAINDER,
+    powers.power: whole_or_float.POWER,
+    powers.power_int: whole_or_float.POWER,
+    powers.reciprocal: functions.RECIPROCAL,
+    signs.magnitude: functions.ABS,
+    extremes.clip: ordering.CLIP,
+}
+_FUNCTIONS: Mapping[Relation, Contractor] = {
+    powers.cbrt: functions.CBRT,
+    exponential.exp: functions.EXP,
+    exponential.exp2: functions.EXP2,
+    exponential.expm1: functions.EXPM1,
+    exponential.log: functions.LOG,
+    exponential.log2: functions.LOG2,
+    exponential.log10: functions.LOG10,
+    exponential.log1p: functions.LOG1P,
+    exponential.sqrt: functions.SQRT,
+    trigonometric.sine: functions.SIN,
+    trigonometric.cosine: functions.COS,
+    trigonometric.tangent: functions.TAN,
+    trigonometric.asine: functions.ASIN,
+    trigonometric.acosine: functions.ACOS,
+    trigonometric.atangent: functions.ATAN,
+    trigonometric.hypotenuse: functions.HYPOT,
+    trigonometric.degrees: functions.DEGREES,
+    trigonometric.radians: functions.RADIANS,
+    hyperbolic.sinh: functions.SINH,
+    hyperbolic.cosh: functions.COSH,
+    hyperbolic.tanh: functions.TANH,
+    hyperbolic.asinh: functions.ASINH,
+    hyperbolic.acosh: functions.ACOSH,
+    hyperbolic.atanh: functions.ATANH,
+    special.erf: functions.ERF,
+    special.erfc: functions.ERFC,
+    rounding.floor: functions.FLOOR,
+    rounding.floor_float: functions.FLOOR,
+    rounding.ceil: functions.CEIL,
+    rounding.ceil_float: functions.CEIL,
+    rounding.trunc: functions.TRUNC,
+    rounding.trunc_float: functions.TRUNC,
+    rounding.half_even: functions.ROUND,
+    rounding.rint: functions.ROUND,
+}
+# for the numbers of all types, words among them: nothing wraps here
+_ORDER: Mapping[object, Contractor] = {
+    operator.lt: ordering.LESS,
+    operator.le: ordering.LESS_EQUAL,
+    operator.gt: ordering.GREATER,
+    operator.ge: ordering.GREATER_EQUAL,
+    operator.eq: ordering.EQUAL,
+    operator.ne: ordering.UNEQUAL,
+    min: ordering.MIN,
+    max: ordering.MAX,
+    clip: ordering.CLIP,
+    np.where: ordering.WHERE,
+    bool: ordering.TRUTH,
+    operator.not_: ordering.NOT,
+}
+# of the mathematical integers, and of words, of which no bit is lost either
+_BITS: Mapping[object, Contractor] = {
+    operator.and_: bits.AND,
+    operator.or_: bits.OR,
+    operator.xor: bits.XOR,
+}
+_OF_TRUTHS: Mapping[object, Contractor] = {
+    operator.and_: of_truths(operator.and_, 2),
+    operator.or_: of_truths(operator.or_, 2),
+    operator.xor: of_truths(operator.xor, 2),
+    np.logical_and: of_truths(operator.and_, 2),
+    np.logical_or: of_truths(operator.or_, 2),
+    np.logical_xor: of_truths(operator.xor, 2),
+}
+
+
+def _contractor(relation: Relation) -> Contractor | None:
+    known = _ARITHMETIC.get(relation) or _FUNCTIONS.get(relation)
+    if known is not None:
+        return known
+    if all(kind is bool for kind in relation.types) and relation.target in _OF_TRUTHS:
+        return _OF_TRUTHS[relation.target]
+    if complex in relation.types or any(map(is_sequence, relation.types)):
+        return None
+    if relation.target is operator.invert and relation.types == (int,):
+        return bits.INVERT
+    return _ORDER.get(relation.target) or _BITS.get(relation.target)
+
+
+CONTRACTORS: Mapping[Relation, Contractor] = {
+    relation: found for relation in RELATIONS if (found := _contractor(relation)) is not None
+}
+"""The relations of the base table that have one; of others the codomain is all that is known."""

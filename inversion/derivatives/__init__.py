@@ -1,0 +1,1 @@
+"""Derivatives of programs and of their inverses."""

@@ -1,0 +1,174 @@
+"""Derivatives of statements about arrays: sparse matrices, a row for each element.
+
+An element's derivatives by the unknown inputs are a row. What is done to each element multiplies
+rows, what moves elements moves rows; of functions of whole arrays the derivatives come from steps
+in an imaginary direction (J. N. Lyness and C. B. Moler, Numerical differentiation of analytic
+functions, SIAM J. Numer. Anal. 4, 1967), which cancel no digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
+from scipy.sparse.linalg import splu  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from inversion.arrays.elementwise_statements import Elementwise
+from inversion.arrays.moved_elements import Moved
+from inversion.program.statements import Variable
+from primitives import NoSolution, Relation
+from primitives.arrays.array_table import ARRAY_RELATIONS
+from primitives.arrays.domain import is_array, shape_of
+
+__all__ = [
+    "Slope",
+    "Value",
+    "has_steps",
+    "log_determinant",
+    "of_elements",
+    "of_moved",
+    "of_whole",
+    "rows_of",
+    "unit_rows",
+]
+
+Slope = Any
+"""The derivatives of a value: a sparse matrix of one row for each element; of a number, one row.
+None where all are 0."""
+Value = tuple[Any, Slope | None]
+
+STEP = 1e-100
+DENSE = 300
+"""Up to so many rows a determinant is that of a dense matrix."""
+
+
+def has_steps(rule: Relation) -> bool:
+    """Whether a relation is of a function that takes complex steps: those of the table."""
+    return rule.target in ARRAY_RELATIONS
+
+
+def unit_rows(start: int, count: int, size: int) -> Slope:
+    """The rows of elements that are themselves the unknown numbers from ``start`` on."""
+    at = np.arange(count)
+    return sparse.csr_array((np.ones(count), (at, at + start)), shape=(count, size))
+
+
+def rows_of(values: Sequence[Value], kinds: Sequence[type], size: int) -> Slope:
+    """The derivatives of several values, one below the other."""
+    blocks = [
+        sparse.csr_array((math.prod(shape_of(kind)), size)) if slope is None else slope
+        for (_, slope), kind in zip(values, kinds, strict=True)
+    ]
+    return sparse.vstack(blocks, format="csr")
+
+
+def of_moved(rule: Moved, given: Sequence[Value], size: int) -> list[Value]:
+    """Elements put at other places, with their rows."""
+    kinds = [v.kind for v in rule.read]
+    values = np.concatenate([np.ravel(value) for value, _ in given])
+    moves = any(slope is not None for _, slope in given)
+    rows = rows_of(given, kinds, size) if moves else None
+    found: list[Value] = []
+    for result in rule.results:
+        places = rule.places[result.name]
+        picked = values[places]
+        value = picked.reshape(shape_of(result.kind)) if is_array(result.kind) else picked[0]
+        found.append((value, None if rows is None else rows[places]))
+    return found
+
+
+def of_elements(
+    rule: Elementwise,
+    given: Sequence[Value],
+    runs: Callable[[int], Callable[[dict[Variable, Value]], list[Value]]],
+) -> list[Value]:
+    """The same scalar program for each element. runs: for a number of derivatives, what gives its
+    results, where inputs carry so many."""
+    places = [k for k, (_, slope) in enumerate(given) if slope is not None]
+    count = math.prod(rule.shape)
+    columns = [
+        np.ravel(value).tolist() if v.name in rule.arrays else [value] * count
+        for v, (value, _) in zip(rule.read, given, strict=True)
+    ]
+    units: list[Slope | None] = [None] * len(given)
+    for number, place in enumerate(places):
+        units[place] = np.eye(len(places))[number] if len(places) > 1 else 1.0
+    values: list[list[Any]] = [[] for _ in rule.results]
+    slopes = np.zeros((len(rule.results), len(places), count))
+    run = runs(len(places))
+    for element, row in enumerate(zip(*columns, strict=True)):
+        answers = run(dict(zip(rule.read, zip(row, units, strict=True), strict=True)))
+        for number, (value, slope) in enumerate(answers):
+            values[number].append(value)
+            if slope is not None:
+                slopes[number, :, element] = slope
+    moving = [_spread(given[place][1], rule.read[place], rule, count) for place in places]
+    return [
+        (
+            np.array(values[number]).reshape(rule.shape),
+            sum(sparse.diags_array(s) @ m for s, m in zip(slopes[number], moving, strict=True))
+            if places
+            else None,
+        )
+        for number in range(len(rule.results))
+    ]
+
+
+def _spread(slope: Slope, variable: Variable, rule: Elementwise, count: int) -> Slope:
+    """The rows of an array; of a number that all elements share, one for each."""
+    return slope if variable.name in rule.arrays else slope[np.zeros(count, np.int64)]
+
+
+def of_whole(
+    rule: Relation,
+    given: Sequence[Value],
+    size: int,
+    partials: Callable[..., Sequence[Any]] | None = None,
+) -> Value:
+    """A function of whole arrays. partials: gives for its arguments, for each the matrix of
+    derivatives of the result's elements by its own; left out, they are found by steps.
+    Raises NoSolution where it has a kink."""
+    values = [value for value, _ in given]
+    known = None if partials is None else partials(*values)
+    result = rule(*values)
+    total: Any = sparse.csr_array((np.size(result), size))
+    for place, (value, slope) in enumerate(given):
+        if slope is not None:
+            jacobian = _by_steps(rule, values, place) if known is None else known[place]
+            shape = np.size(result), np.size(value)
+            total = total + sparse.csr_array(np.reshape(jacobian, shape)) @ slope
+    return result, total
+
+
+def _by_steps(rule: Relation, values: Sequence[Any], place: int) -> NDArray[np.float64]:
+    """The derivatives of all elements of the result by those of one argument."""
+    columns: list[NDArray[np.float64]] = []
+    moved = np.array(values[place], dtype=np.complex128)
+    flat = moved.reshape(-1)
+    for element in range(flat.size):
+        ends: list[NDArray[np.float64]] = []
+        for step in (STEP, -STEP):
+            flat.imag[element] = step
+            arguments = [*values[:place], moved if moved.ndim else flat[0], *values[place + 1 :]]
+            ends.append(np.ravel(np.imag(rule(*arguments))) / step)
+        flat.imag[element] = 0.0
+        if (ends[0] != ends[1]).any():
+            raise NoSolution(f"{rule.name} has a kink there, and no derivative")
+        columns.append(ends[0])
+    return np.stack(columns, axis=1)
+
+
+def log_determinant(jacobian: Slope) -> float:
+    """The logarithm of the absolute value; minus infinity where it is singular."""
+    if jacobian.shape[0] <= DENSE:
+        dense = jacobian if isinstance(jacobian, np.ndarray) else jacobian.toarray()
+        return float(np.linalg.slogdet(dense)[1])
+    try:
+        factors = splu(sparse.csc_array(jacobian))
+    except RuntimeError:  # it is exactly singular
+        return -math.inf
+    return float(np.log(np.abs(factors.U.diagonal())).sum())

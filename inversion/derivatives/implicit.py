@@ -1,0 +1,92 @@
+"""Derivatives of inverses: an inverse that is called with active numbers gives active ones.
+
+How an inverse finds an answer does not matter to its derivative, which is that of the equation
+that the answer solves: a step of Newton's method, taken in active numbers from the answer, leaves
+the answer where it is and gives it its tangents.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inversion.errors import NoSolution, NotInvertible
+from overlay import nonoverlay
+from overlay.interpretations.autodiff import autodiff
+from overlay.interpretations.autodiff.duals import Active
+from overlay.plugins.rules_alone import rules_alone
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+    from inversion.program.statements import Program
+    from inversion.program.trees import Axes
+
+__all__ = ["OTHER", "check_active", "has_active", "with_tangents"]
+
+
+OTHER = "the function is another one where the derivative is taken"
+
+
+def has_active(values: Sequence[Any]) -> bool:
+    """Whether one of these carries tangents."""
+    return any(isinstance(value, Active) for value in values)
+
+
+def with_tangents(
+    inverse: Inverse, function: Callable[..., Any], values: Sequence[Any], theta: Any = None
+) -> tuple[Any, ...]:
+    """What an inverse answers, with tangents, for known values some of which are active.
+
+    function: that is inverted, in its context. theta: coordinates that are given; what is searched
+    for does not change with the values. Raises NotInvertible unless one float is found from
+    one float, and where the known values are active in derivatives of different depths.
+    """
+    given = dict(zip(inverse.known, values, strict=True))
+    active = [value for value in given.values() if isinstance(value, Active)]
+    check_active(inverse.axes, inverse.origin, map(type, active))
+    plain = [value.value if isinstance(value, Active) else value for value in given.values()]
+    (answer,) = inverse(*plain, theta=theta or None)
+    (wanted,) = inverse.unknown
+    known = dict(zip(inverse.known, plain, strict=True))
+    inputs = inverse.axes.inputs
+    inside: Any = nonoverlay(rules_alone())  # in which calls take active numbers
+    again = inside(function, *(given.get(axis, answer) for axis in inputs))
+    if not inverse.is_result(_plain(again), _plain(given[RETURN])):
+        raise NoSolution(f"{inverse!r} has no derivative here: {OTHER}", where=inverse.origin.where)
+    by_wanted = _of_one(function, inputs.index(wanted), [known.get(axis) for axis in inputs])
+    missing = inside(operator.sub, given[RETURN], again)
+    change = inside(operator.truediv, missing, inside(autodiff, by_wanted, answer))
+    return (inside(operator.add, answer, change),)
+
+
+def _plain(value: Any) -> Any:
+    """A number without its tangents."""
+    while isinstance(value, Active):
+        value = value.value
+    return value
+
+
+def _of_one(function: Callable[..., Any], at: int, args: Sequence[Any]) -> Callable[..., Any]:
+    """A function of its argument at this position, the others fixed: code that contexts enter."""
+    given = ", ".join("x" if i == at else f"args[{i}]" for i in range(len(args)))
+    return eval(f"lambda x: function({given})", {"function": function, "args": args})
+
+
+def check_active(axes: Axes, origin: Program, active: Iterable[type]) -> None:
+    """Raise NotInvertible unless one float is found from one result that is a float, and the
+    active classes of known values are one."""
+    trees = [axes.trees[axis] for axis in (RETURN, *axes.unknown)]
+    kinds = [origin.operand(tree).kind for tree in trees if isinstance(tree, str)]
+    if RETURN not in axes.known or kinds != [float, float] or len(trees) > 2:
+        why = "it is taken where one float is found from one result that is a float"
+    elif len(set(active)) != 1:
+        why = "its known values are active in different derivatives"
+    else:
+        return
+    raise NotInvertible(
+        f"the inverse of {origin.name} has no derivative here: {why}",
+        where=origin.where,
+        help="make other inputs known; of several numbers there is log_abs_det",
+    )

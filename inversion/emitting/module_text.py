@@ -1,0 +1,433 @@
+"""Generated functions: their rows, the names in them, and the steps of a plan as statements."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from inversion.arrays.array_checks import all_close, all_equal, all_finite, lists_close
+from inversion.errors import NoSolution, OutsideDomain
+from inversion.planning.plan import Plan, Root, Step
+from inversion.planning.refusals import refused
+from inversion.program.statements import (
+    Constant,
+    Operand,
+    Program,
+    Rule,
+    Statement,
+    Variable,
+    renumbered,
+)
+from inversion.running.number_checks import is_close, is_finite
+from inversion.solving.roots import find_root
+from primitives import Bool, Domain, Interval, Real
+from primitives.arrays.cumulative import is_permutation
+from primitives.arrays.domain import Arrays, element_of, is_array
+from primitives.floats.arithmetic import clipped
+from primitives.relation import RETURN
+from primitives.sequences.lists import is_list
+
+GIVEN: Mapping[str, Any] = {
+    "NoSolution": NoSolution,
+    "OutsideDomain": OutsideDomain,
+    "all_close": all_close,
+    "all_equal": all_equal,
+    "all_finite": all_finite,
+    "clipped": clipped,
+    "find_root": find_root,
+    "inf": math.inf,
+    "is_close": is_close,
+    "is_finite": is_finite,
+    "is_permutation": is_permutation,
+    "lists_close": lists_close,
+    "np": np,
+    "refused": refused,
+}
+
+# how far apart two numbers may be that the same computation gives by two ways: see ``margin``
+ROUGHLY = 1e-6, 0.0, 1e-9
+
+
+class Loop(NamedTuple):
+    """A loop over elements: by what one is solved, how many arrays it fills, and whether that is
+    ``quick``: it gives floats, and may answer NaN where it would raise."""
+
+    one: str
+    outs: int
+    quick: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """Generated code. text: a module with ``inverse`` and ``recover``. names: what its global
+    names stand for, ``forward`` apart, which is the function that is inverted. parts: the other
+    functions in it. lines: for each line that solves something, the statement. kernels: the loops
+    over elements."""
+
+    text: str
+    names: Mapping[str, Any]
+    parts: tuple[str, ...]
+    lines: Mapping[int, Statement]
+    kernels: Mapping[str, Loop] = field(default_factory=dict[str, Loop])
+
+
+@dataclass(frozen=True)
+class Row:
+    text: str
+    statement: Statement | None = None
+
+
+class PartWriter(NamedTuple):
+    """Writes the functions of one kind of part. run: what it does, into a body; solve, recover:
+    whole functions for a mode, of a name."""
+
+    run: Callable[[Body, Any], None]
+    solve: Callable[[Module, Any, Any, str], list[Row]]
+    recover: Callable[[Module, Any, Any, str], list[Row]]
+
+
+class _Either:
+    """What is in one of two sets."""
+
+    def __init__(self, one: Container[str], other: Container[str]) -> None:
+        self.both = one, other
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and any(name in names for names in self.both)
+
+
+class Module:
+    """Generated functions, and the objects that their global names stand for."""
+
+    def __init__(self, writers: Mapping[type, PartWriter]) -> None:
+        self.writers = writers
+        self.names: dict[str, Any] = dict(GIVEN)
+        self.objects: dict[int, str] = {}
+        self.taken = {
+            *self.names, *keyword.kwlist, *dir(builtins),
+            "theta", "forward", "again", "ret", "inverse", "recover", "answer", "found",
+        }  # fmt: skip
+        self.local: set[str] = set()  # in any function
+        self.parts: dict[str, list[Row]] = {}
+        self.made: dict[tuple[Any, ...], str] = {}
+        self.kernels: dict[str, Loop] = {}
+
+    def named(self, wanted: str, value: Any) -> str:
+        """The global name of an object."""
+        if id(value) not in self.objects:
+            stem = "".join(c if c.isalnum() else "_" for c in wanted) or "f"
+            self.objects[id(value)] = self.fresh(stem)
+            self.names[self.objects[id(value)]] = value
+        return self.objects[id(value)]
+
+    def fresh(self, wanted: str) -> str:
+        """A name that nothing else has."""
+        name = renumbered(wanted, _Either(self.taken, self.local))
+        self.taken.add(name)
+        return name
+
+    def part(self, key: tuple[Any, ...], wanted: str, write: Callable[[str], list[Row]]) -> str:
+        """The name of a function, which is written the first time that it is asked for."""
+        if key not in self.made:
+            self.made[key] = name = self.fresh(wanted)
+            rows = write(name)
+            self.parts[name] = rows
+        return self.made[key]
+
+    def source(self, entries: list[Row]) -> Source:
+        """The module: the parts in the order in which they call each other, then these."""
+        rows: list[Row] = []
+        for part in (*self.parts.values(), entries):
+            rows += [*part, Row("")]
+        lines = {i: row.statement for i, row in enumerate(rows, 1) if row.statement is not None}
+        text = "\n".join(row.text for row in rows[:-1]) + "\n"
+        return Source(text, self.names, tuple(self.parts), lines, self.kernels)
+
+    # ---- parts of the program that have functions of their own ----
+
+    def is_part(self, rule: Rule) -> bool:
+        """Whether it is run and solved by functions that are generated for it."""
+        return type(rule) in self.writers
+
+    def forward(self, rule: Any) -> str:
+        """The function that runs a part."""
+
+        def write(name: str) -> list[Row]:
+            body = Body(self)
+            body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
+            self.writers[type(rule)].run(body, rule)
+            return [*body.rows, Row("")]
+
+        return self.part((id(rule), "forward"), rule.name, write)
+
+    def solver(self, rule: Any, mode: Any) -> str:
+        """The function that solves a part."""
+        if mode.unknown == rule.outputs:
+            return self.forward(rule)
+        writer = self.writers[type(rule)]
+        wanted = f"{rule.name}_{'_'.join(mode.unknown)}"
+        return self.part((id(mode),), wanted, lambda name: writer.solve(self, rule, mode, name))
+
+    def recovery(self, rule: Any, mode: Any) -> str:
+        """The function that reads off the coordinates of a part."""
+        writer = self.writers[type(rule)]
+        wanted = f"{rule.name}_{'_'.join(mode.unknown)}_recover"
+        key = id(mode), "recover"
+        return self.part(key, wanted, lambda name: writer.recover(self, rule, mode, name))
+
+
+@dataclass
+class Body:
+    """One generated function: its rows, and the names of variables and parameters in it."""
+
+    module: Module
+    rows: list[Row] = field(default_factory=list[Row])
+    local: dict[str, str] = field(default_factory=dict[str, str])
+    depth: int = 1
+
+    def __post_init__(self) -> None:
+        self.here = set(self.local.values())
+
+    def row(self, text: str, statement: Statement | None = None, depth: int | None = None) -> None:
+        """Add a line."""
+        text = "    " * (self.depth if depth is None else depth) + text
+        if statement is not None:
+            text = f"{text:<48}  # {statement}   [{statement.where}]"
+        self.rows.append(Row(text, statement))
+
+    def name(self, wanted: str) -> str:
+        """The name of a variable or parameter in this function."""
+        return self._named(wanted, wanted)
+
+    def own(self, wanted: str) -> str:
+        """The name of what the function needs besides the program's variables."""
+        return self._named(f"own {wanted}", wanted)
+
+    def _named(self, key: str, wanted: str) -> str:
+        if key not in self.local:
+            taken = _Either(self.module.taken, self.here)
+            self.local[key] = renumbered(wanted, taken)
+            self.here.add(self.local[key])
+            self.module.local.add(self.local[key])
+        return self.local[key]
+
+    def shown(self, operand: Operand) -> str:
+        """An operand as an expression."""
+        if isinstance(operand, Variable):
+            return self.name(operand.name)
+        value = operand.value
+        if type(value) in (bool, int) or (type(value) is float and math.isfinite(value)):
+            return repr(value)
+        return self.module.named(f"constant_{len(self.module.names)}", value)
+
+    def names(self, program: Program, parameters: Iterable[str]) -> None:
+        """Give the variables of a program their names, in order."""
+        for wanted in (*(v.name for v in program.variables), *parameters):
+            self.name(wanted)
+
+    def refusal(self, value: str, domain: Domain, error: str) -> list[str]:
+        """The lines that refuse a value outside a domain."""
+        condition = domain.condition(value)
+        if isinstance(domain, Arrays) and domain.total and condition != "True":
+            condition = f"all_finite({value})"
+        if domain == Real:
+            condition = f"is_finite({value})"
+        if domain == Bool:  # what a relation of integers answers for a bool
+            condition = f"0 <= {value} <= 1"
+        if condition == "True":
+            return []
+        return [f"if not ({condition}):", f'    raise {error}("{value} is outside {domain!r}")']
+
+    def refuse(self, value: str, domain: Domain, error: str, statement: Statement | None) -> None:
+        """Refuse a value outside a domain."""
+        for text in self.refusal(value, domain, error):
+            self.row(text)
+            if statement is not None:
+                self.rows[-1] = Row(self.rows[-1].text, statement)
+
+    # ---- forward ----
+
+    def forward(self, statements: Iterable[Statement]) -> None:
+        """Compute what statements give."""
+        for statement in statements:
+            rule = statement.relation
+            bindings = dict(statement.bindings())
+            if self.module.is_part(rule):
+                function = self.module.forward(rule)
+                given = [self.shown(bindings[axis]) for axis in rule.axes]
+            else:
+                mode = rule.mode(rule.outputs)
+                assert mode is not None
+                function = self.module.named(rule.name, mode.solver)
+                given = [self.shown(bindings[axis]) for axis in mode.takes]
+            results = ", ".join(map(self.shown, statement.results))
+            self.row(f"{results} = {function}({', '.join(given)})", statement)
+
+    # ---- solving ----
+
+    def solve(self, plan: Plan) -> None:
+        """Solve the statements of a plan."""
+        known = set(map(plan.operand, plan.known))
+        for value, is_true in plan.program.holds:
+            if value in known:
+                self.row(f"if {'not ' if is_true else ''}{self.shown(value)}:")
+                self.row('    raise NoSolution("the condition leads to another branch")')
+            elif isinstance(value, Variable):
+                shown = is_true if value.kind is bool else int(is_true)
+                self.row(f"{self.shown(value)} = {shown}")
+            elif bool(value.value) != is_true:
+                self.row('raise NoSolution("this branch is never taken")')
+        for step in plan.steps:
+            self.solved(step)
+
+    def solved(self, step: Step | Root) -> None:
+        """Solve one statement, or find a root."""
+        if isinstance(step, Root):
+            self.root(step)
+        else:
+            self.step(step)
+
+    def root(self, root: Root) -> None:
+        """Look for a root."""
+        equation = self.equation(root)
+        given = [*map(self.shown, root.needs), *(self.name(p.variable) for p in root.choices)]
+        domain, guess = root.guess.domain, self.name(root.guess.variable)
+        low, high = (
+            (domain.low, domain.high) if isinstance(domain, Interval) else (-math.inf, math.inf)
+        )
+        asked = [equation, guess, bound(low), bound(high), tuple_of(given)]
+        self.row(f"{self.shown(root.variable)} = find_root({', '.join(asked)})", root.check)
+
+    def equation(self, root: Root) -> str:
+        """The function from an unknown to both sides of the equation that it has to solve."""
+
+        def write(name: str) -> list[Row]:
+            body = Body(self.module)
+            given = [
+                root.variable.name,
+                *(v.name for v in root.needs),
+                *(p.variable for p in root.choices),
+            ]
+            body.row(f"def {name}({', '.join(map(body.name, given))}):", depth=0)
+            for step in root.steps:
+                body.solved(step)
+            again = [Variable(f"again_{v}", v.kind) for v in root.check.results]
+            body.forward([replace(root.check, results=tuple(again))])
+            at = next(i for i, v in enumerate(again) if v.kind is float)
+            body.row(f"return {body.shown(again[at])}, {body.shown(root.check.results[at])}")
+            return [*body.rows, Row("")]
+
+        return self.module.part((id(root), "equation"), f"equation_{root.variable}", write)
+
+    def step(self, step: Step) -> None:
+        """Solve one statement."""
+        solved, mode = step.solved, step.solved.mode
+        bindings = dict(solved.statement.bindings())
+        rule = solved.statement.relation
+        given: list[str] = []
+        for name in mode.takes:
+            if name in bindings:
+                given.append(self.guarded(name, bindings[name], solved.statement))
+            elif name in step.chosen:
+                given.append(self.name(step.chosen[name].variable))
+            else:
+                given.append(self.shown(Constant(mode.coordinates[name].default)))
+        answers = ", ".join(self.shown(v) for v in solved.unknown)
+        if self.module.is_part(rule):
+            function = self.module.solver(rule, mode)
+        else:
+            label = "" if mode.unknown == (RETURN,) else "_" + "_".join(mode.unknown)
+            function = self.module.named(rule.name + label, mode.solver)
+        self.row(f"{answers} = {function}({', '.join(given)})", solved.statement)
+
+    def guarded(self, axis: str, operand: Operand, statement: Statement) -> str:
+        """A known result, refused where the function never gives it."""
+        value, codomain = self.shown(operand), statement.relation.codomain
+        if axis != RETURN or codomain is None or codomain.total:
+            return value
+        if isinstance(codomain, Interval) and not codomain.without:
+            closed_low = not codomain.open_low or codomain.low == -math.inf
+            closed_high = not codomain.open_high or codomain.high == math.inf
+            if closed_low and closed_high:
+                low, high = (repr(bound) for bound in (codomain.low, codomain.high))
+                return f"clipped({value}, {low}, {high})"
+        self.refuse(value, codomain, "NoSolution", statement)
+        return value
+
+    def compare(
+        self, again: str, wanted: str, kind: Any, why: str,
+        tolerance: tuple[float, ...] = ROUGHLY,
+    ) -> None:  # fmt: skip
+        """Refuse unless a number, or an array, has come out as it has to."""
+        margins = ", ".join(map(repr, tolerance))
+        if is_array(kind):
+            if element_of(kind) in (float, complex):
+                self.row(f"if not all_finite({again}):")
+                self.row('    raise NoSolution("overflow: the result is not finite")')
+                self.row(f"if not all_close({again}, {wanted}, {margins}):")
+            else:
+                self.row(f"if not all_equal({again}, {wanted}):")
+        elif is_list(kind) and kind.element is float:
+            self.row(f"if not lists_close({again}, {wanted}, {margins}):")
+        elif kind in (float, complex):
+            self.row(f"if not is_close({again}, {wanted}, {margins}):")
+            self.row(f"    if not is_finite({again}):")
+            self.row('        raise NoSolution("overflow: the result is not finite")')
+        else:
+            self.row(f"if {again} != {wanted}:")
+        self.row(f'    raise NoSolution("{why}")')
+
+    # ---- recovering ----
+
+    def recovered(self, plan: Plan) -> list[str]:
+        """The names of a plan's parameters, in order, read off what was computed."""
+        chosen = [self.name(v.name) for v in plan.free]
+        for step in plan.steps:
+            if isinstance(step, Root):
+                chosen.append(self.name(step.variable.name))
+            elif step.chosen:
+                chosen += self.recovered_by(step)
+        return chosen
+
+    def recovered_by(self, step: Step) -> list[str]:
+        statement, mode = step.solved.statement, step.solved.mode
+        rule = statement.relation
+        bindings = dict(statement.bindings())
+        if self.module.is_part(rule):
+            function = self.module.recovery(rule, mode)
+        else:
+            assert mode.recover is not None
+            label = "_".join(mode.unknown)
+            function = self.module.named(f"{rule.name}_{label}_recover", mode.recover)
+        given = ", ".join(self.shown(bindings[axis]) for axis in mode.recovers)
+        names = [self.name(parameter.variable) for parameter in step.chosen.values()]
+        self.row(f"{tuple_of(names)} = {function}({given})", statement)
+        return names
+
+
+def conditions(body: Body, holds: Iterable[tuple[Operand, bool]]) -> None:
+    for value, is_true in holds:
+        body.row(f"if {'not ' if is_true else ''}{body.shown(value)}:")
+        body.row('    raise NoSolution("it raises")')
+
+
+def assign(body: Body, names: Sequence[Operand], values: Sequence[Operand]) -> None:
+    """Assign to several names at once."""
+    pairs = [(body.shown(n), body.shown(v)) for n, v in zip(names, values, strict=True)]
+    pairs = [(name, value) for name, value in pairs if name != value]
+    if pairs:
+        body.row(f"{', '.join(n for n, _ in pairs)} = {', '.join(v for _, v in pairs)}")
+
+
+def bound(value: float) -> str:
+    return repr(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def tuple_of(names: Sequence[str]) -> str:
+    return f"({names[0]},)" if len(names) == 1 else f"({', '.join(names)})"

@@ -1,0 +1,153 @@
+"""Functions that raise in compiled code where they do in Python.
+
+Compiled, ``math.sqrt(-1.0)`` is NaN. As a rule that comes out of the function, which is then no
+answer; not where the value is only compared, or is not used at all.
+"""
+
+from __future__ import annotations
+
+import dis
+import math
+import operator
+from types import FunctionType
+from typing import Any
+
+from inversion.program.statements import Program
+from overlay import Context, MethodTable, call_next
+from primitives import Relation
+
+__all__ = ["as_in_python", "as_in_python_on_device", "may_hide_errors"]
+
+raising = MethodTable("raising")
+"""The functions of ``math``, and powers, which give NaN or an infinity in compiled code."""
+
+
+@raising.overlay(math.sqrt)
+def sqrt(a: float) -> float:
+    if a < 0.0:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+def logarithm(a: float) -> float:
+    if a <= 0.0:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+def logarithm_above(a: float) -> float:
+    if a <= -1.0:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+def arc(a: float) -> float:
+    if abs(a) > 1.0:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+def open_arc(a: float) -> float:
+    if abs(a) >= 1.0:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+@raising.overlay(math.acosh)
+def acosh(a: float) -> float:
+    if a < 1.0:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+def periodic(a: float) -> float:
+    if abs(a) == math.inf:
+        raise ValueError("math domain error")
+    return call_next(a)
+
+
+def growing(a: float) -> float:
+    found = call_next(a)
+    if abs(found) == math.inf and abs(a) < math.inf:
+        raise OverflowError("math range error")
+    return found
+
+
+@raising.overlay(operator.pow)
+def power(a: float, b: float) -> float:
+    if (a == 0.0 and -math.inf < b < 0.0) or (
+        -math.inf < a < 0.0 and abs(b) < math.inf and b % 1.0 != 0.0
+    ):
+        raise ValueError("math domain error")  # or a complex number, which is no float
+    found = call_next(a, b)
+    if abs(found) == math.inf and abs(a) < math.inf and abs(b) < math.inf:
+        raise OverflowError("math range error")
+    return found
+
+
+@raising.overlay(operator.pow)
+def power_of_int(a: float, b: int) -> float:
+    if a == 0.0 and b < 0:
+        raise ZeroDivisionError("zero to a negative power")
+    found = call_next(a, b)
+    if abs(found) == math.inf and abs(a) < math.inf:
+        raise OverflowError("math range error")
+    return found
+
+
+for _method, _functions in (
+    (logarithm, (math.log, math.log2, math.log10)),
+    (logarithm_above, (math.log1p,)),
+    (arc, (math.asin, math.acos)),
+    (open_arc, (math.atanh,)),
+    (periodic, (math.sin, math.cos, math.tan)),
+    (growing, (math.exp, math.expm1, math.sinh, math.cosh, math.gamma, math.lgamma)),
+):
+    for _function in _functions:
+        raising.overlay(_function)(_method)
+
+
+dividing = MethodTable("dividing")
+"""Divisions, which give infinities and zeros on a GPU where the divisor is 0."""
+
+
+def quotient(a: Any, b: Any) -> Any:
+    if b == 0:
+        raise ZeroDivisionError("division by zero")
+    return call_next(a, b)
+
+
+for _division in (operator.truediv, operator.floordiv, operator.mod, divmod):
+    dividing.overlay(_division)(quotient)
+
+
+def as_in_python_on_device(context: Context | None) -> Context:
+    """A context in which all that raises in Python raises on a GPU."""
+    return Context(dividing) | as_in_python(context)
+
+
+def as_in_python(context: Context | None) -> Context:
+    """A context in which these functions raise as in Python."""
+    return Context(raising) if context is None else Context(raising) | context
+
+
+def may_hide_errors(program: Program, read: Program) -> bool:
+    """Whether code that goes on where a function of Python raises may give what the program gives
+    elsewhere: where values are compared, or not used. read: the program as it was read."""
+    used = len(program.statements) == len(read.statements)
+    plain = all(isinstance(statement.relation, Relation) for statement in program.statements)
+    return not (used and plain) and any(map(_calls_these, program.functions))
+
+
+def _calls_these(function: FunctionType) -> bool:
+    """Whether the code of a function mentions one of them."""
+    targets = [target for target in raising.targets() if target is not operator.pow]
+    names = {name for target in targets for name in (target.__name__, "pow")}
+    code = function.__code__
+    held = [function.__globals__.get(name) for name in code.co_names]
+    held += [cell.cell_contents for cell in function.__closure__ or ()]
+    return (
+        not names.isdisjoint(code.co_names)
+        or any(value is target for value in held for target in targets)
+        or any(i.argrepr in ("**", "**=") for i in dis.get_instructions(code))
+    )

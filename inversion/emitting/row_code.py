@@ -1,0 +1,65 @@
+"""The loop over rows: the inverse called for each, as source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inversion.program.trees import Tree, mapped, written
+
+__all__ = ["loop_source"]
+
+
+def loop_source(
+    known: Sequence[Tree],
+    parameters: int,
+    unknown: Sequence[Tree],
+    *,
+    raises: bool = True,
+    one_theta: bool = False,
+) -> str:
+    """The source of the loop over rows, for known and unknown axes made of these, and so many
+    parameters: ``rows(failed, *columns, *outs)``, which notes those that have no answer, and gives
+    their number.
+
+    raises: whether the inverse does, where it has no answer; else it answers NaN, and the loop,
+    ``rows(*columns, *outs)``, gives whether there was any. one_theta: whether the parameters are
+    numbers that all rows share, not columns.
+    """
+    columns: list[str] = []
+
+    def column(path: str, leaf: str) -> str:
+        columns.append(f"known_{len(columns)}")
+        return f"{columns[-1]}[row]"
+
+    given = [written(mapped(tree, column)) for tree in known]
+    columns += [f"theta_{i}" for i in range(parameters)]
+    outs: list[str] = []
+    answers: list[str] = []
+    for i, tree in enumerate(unknown):
+        mapped(tree, lambda path, _, i=i: answers.append(f"answer[{i}]{path}"))
+    outs = [f"out_{i}" for i in range(len(answers))]
+    if parameters:
+        at = "" if one_theta else "[row]"
+        given.append("(" + "".join(f"theta_{i}{at}, " for i in range(parameters)) + ")")
+    solved = [
+        f"answer = inverse({', '.join(given)})",
+        *(f"{out}[row] = {a}" for out, a in zip(outs, answers, strict=True)),
+    ]
+    if not raises:
+        solved += [f"largest = max(largest, size({answers[0]}))"]  # fewer instructions than a count
+        return _loop([*columns, *outs], "largest", solved, "largest > INFINITE")
+    turn = ["try:", *(f"    {row}" for row in solved)]
+    turn += ["except Exception:", "    failed[row] = True", "    refused += 1"]
+    return _loop(["failed", *columns, *outs], "refused", turn, "refused")
+
+
+def _loop(arrays: Sequence[str], noted: str, turn: Sequence[str], given: str) -> str:
+    return "\n".join(
+        [
+            f"def rows({', '.join(arrays)}):",
+            f"    {noted} = 0",
+            f"    for row in range({arrays[0]}.shape[0]):",
+            *(f"        {row}" for row in turn),
+            f"    return {given}",
+        ]
+    )

@@ -1,0 +1,176 @@
+"""Loops: one turn is gone through, with variables in the place of what changes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
+from inversion.lifting.lifted_values import Iterating, Object, Range, Value, read
+from inversion.lifting.numba_blocks import Next
+from inversion.lifting.repeating import Repeating, Turn
+from inversion.program.loop_modes import Bounds, Counts
+from inversion.program.statements import Constant, Operand, Variable
+
+if TYPE_CHECKING:
+    from inversion.lifting.execution_paths import Walk
+
+MOST_TURNS = 1000
+"""More turns than this of loops that are written out are not gone through."""
+
+
+def looped(walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found | None:
+    """A loop as one statement: where it leads. None where its turns are gone through one by one,
+    for they are few and known."""
+    walk.lifter.turns += 1
+    cycle, block = walk.code.loops[label], walk.code.blocks[label]
+    if walk.lifter.turns > MOST_TURNS:
+        raise NotInvertible(
+            f"cannot invert {walk.site.name}: its loops have more than {MOST_TURNS} turns "
+            "that are known beforehand",
+            where=block.ops[0].where,
+            help="loop over a range",
+        )
+    if label not in walk.code.returning:
+        raise never_left(block.ops[0].where)
+    inner = replace(walk, leaving=cycle.labels if cycle.simple else frozenset())
+    inside = stops | {label} | (frozenset() if cycle.after is None else {cycle.after})
+    made = Turns(inner, label, known, inside)
+    nexts = [op for op in block.ops if isinstance(op, Next)]
+    iterator = read(known, nexts[0].source, nexts[0].where) if nexts else None
+    if isinstance(iterator, Iterating):
+        return None if iterator.over is None else made.statement()
+    first = walk.lifter.apart(lambda: inner.turn(label, dict(known), inside)).found
+    if isinstance(first, Exit):
+        return None if isinstance(first.condition, Constant) else made.statement()
+    goes_on = isinstance(first, Several) and isinstance(first.flags.get(label), Variable)
+    return made.statement() if goes_on else None
+
+
+class Turns(Repeating):
+    """One turn of a loop, gone through with variables in the place of what changes."""
+
+    def __init__(
+        self, walk: Walk, label: int, known: dict[str, Value], stops: frozenset[int]
+    ) -> None:
+        blocks = walk.code.blocks
+        super().__init__(walk, blocks[label].ops[0].where)
+        self.label = label
+        self.known = known
+        self.stops = stops
+        cycle = walk.code.loops[label]
+        assigned = {op.name for inside in cycle.labels for op in blocks[inside].ops}
+        self.names = [n for n in known if n in assigned and n in blocks[label].live]
+        self.names = [n for n in self.names if not isinstance(known[n], (Object, Iterating))]
+        self.counter = f"i_{self.line}.count"  # no name that numba gives
+
+    def statement(self) -> Found:
+        """Add the statement for the loop; where it leads."""
+        begin = {name: self.known[name] for name in self.names}
+        counted = self.counted()
+        if counted is not None and not self.walk.leaving:
+            begin[self.counter] = counted.start
+        self.word = "while" if counted is None else "for"
+        return self.repeated(begin)
+
+    def counted(self) -> Range | None:
+        """The range that it counts through."""
+        for op in self.walk.code.blocks[self.label].ops:
+            found = self.known.get(op.source) if isinstance(op, Next) else None
+            if isinstance(found, Iterating):
+                return found.over
+        return None
+
+    def turn(self, state: Mapping[str, Value]) -> Turn:
+        """Go through a turn."""
+        return self.simple(state) if self.walk.leaving else self.several(state)
+
+    def simple(self, state: Mapping[str, Value]) -> Turn:
+        """Go through a turn of a loop that is left at one place, which each turn comes to."""
+        lifter, inside = self.lifter, {**self.known, **state}
+        for op in self.walk.code.blocks[self.label].ops:
+            found = self.known.get(op.source) if isinstance(op, Next) else None
+            if isinstance(found, Iterating) and isinstance(op, Next):
+                names = [lifter.fresh(f"{n}_{self.line}") for n in ("start", "stop", "step", "i")]
+                start, stop, step, index = (Variable(name, int) for name in names)
+                self.bounds = Bounds(start, stop, step, index)
+                inside[op.source] = Iterating(found.over, (index,))
+        before = lifter.apart(lambda: self.walk.turn(self.label, inside, self.stops))
+        leave = before.found
+        if not isinstance(leave, Exit):
+            raise never_left(self.where)
+        onward = replace(self.walk, leaving=frozenset())
+        after = lifter.apart(lambda: onward.run(leave.inside, dict(leave.known), self.stops))
+        if not isinstance(after.found, At) or after.found.label != self.label:
+            raise not_followed(self.where)
+        condition = leave.condition
+        assert isinstance(condition, (Variable, Constant, Object))
+        ends: dict[Place, End] = {leave.outside: At(leave.outside, leave.known)}
+        return Turn(
+            before, None if isinstance(condition, Object) else condition, leave.leaves, after,
+            after.found.known, ends, {},
+        )  # fmt: skip
+
+    def several(self, state: Mapping[str, Value]) -> Turn:
+        """Go through a turn of a loop that is left at several places: where one of them is come
+        to, and where the next turn begins, are ways like others."""
+        inside, more = {**self.known, **state}, dict[str, Value]()
+
+        def go() -> Found:
+            more.update(self.count(inside, state))
+            return self.walk.turn(self.label, inside, self.stops)
+
+        way = self.lifter.apart(go)
+        if not isinstance(way.found, Several) or self.label not in way.found.ends:
+            raise never_left(self.where)
+        ends, flags = dict(way.found.ends), dict(way.found.flags)
+        on, goes_on = ends.pop(self.label), flags.pop(self.label)
+        assert isinstance(on, At)
+        nothing = Way(Nowhere(), [], [])
+        following = {**on.known, **more}
+        return Turn(way, goes_on, False, nothing, following, ends, flags if len(ends) > 1 else {})
+
+    def count(self, inside: dict[str, Value], state: Mapping[str, Value]) -> dict[str, Value]:
+        """Let a turn know where its range has come to, and whether that goes on; the state after
+        it."""
+        over = self.counted()
+        if over is None:
+            return {}
+        site, at = replace(self.walk.site, where=self.where, overlaid=False), state[self.counter]
+
+        def stated(target: Callable[..., Any], *operands: Value) -> Value:
+            name = replace(site, name=f"i_{self.line}")
+            return self.lifter.call(name, (target,), operands, {})
+
+        if isinstance(over.step, Constant):
+            more = stated(operator.lt if over.step.value > 0 else operator.gt, at, over.stop)
+        else:
+            left = stated(operator.mul, stated(operator.sub, over.stop, at), over.step)
+            more = stated(operator.gt, left, Constant(0))
+        assert isinstance(more, (Variable, Constant))
+        assert isinstance(at, Variable)
+        self.counts = Counts(at, over.stop, over.step, more)
+        for op in self.walk.code.blocks[self.label].ops:
+            if isinstance(op, Next):
+                inside[op.source] = Iterating(over, (at,), more)
+        return {self.counter: stated(operator.add, at, over.step)}
+
+    def most_turns(self) -> int:
+        ends = [end.value for end in self.limits() if isinstance(end, Constant)]
+        return len(range(*ends)) if len(ends) == 3 else self.lifter.max_trips
+
+    def limits(self) -> tuple[Operand, ...]:
+        over = self.counted()
+        return () if over is None else (over.start, over.stop, over.step)
+
+
+def never_left(where: str) -> NotInvertible:
+    """The refusal of a loop without an end."""
+    return NotInvertible(
+        "cannot invert a loop that is never left",
+        where=where,
+        help="leave it by its condition, break or return",
+    )

@@ -1,0 +1,146 @@
+"""Derivatives in programs: ``autodiff(f, x)`` is the statements that compute it.
+
+What f does is read like any call. Each of its statements then adds, by the rules of
+``overlay.interpretations.autodiff``, what its result changes where an argument does; what the
+derivative does not need is left out later, f's own result as a rule.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inversion.errors import NotInvertible
+from inversion.lifting.lifted_values import Object, Site, Tupled, Value, Values
+from inversion.program.statements import Constant, Operand, Statement, Variable
+from overlay.interpretations.autodiff import RULES, Rule, rule
+from primitives import Relation
+
+if TYPE_CHECKING:
+    from inversion.lifting.lifter import Lifter
+
+__all__ = ["derivative"]
+
+
+def _by_itself(a: float) -> tuple[float]:
+    return (1.0,)
+
+
+def _by_base(a: float, b: float) -> tuple[float]:
+    return (b * a ** (b - 1),)
+
+
+_SAME = rule(float, _by_itself, (-1.0, 1.0))
+# without the case of an exponent of 0, and without the derivative by it
+_POWER = rule(operator.pow, _by_base, (0.2, 3.0), (-3.0, 3.0))
+
+
+def derivative(lifter: Lifter, site: Site, args: Values) -> Value:
+    """What ``autodiff(f, *numbers)`` gives.
+
+    Raises NotInvertible where f is no single function of floats, or has statements of which no
+    derivative is known here.
+    """
+    function, *numbers = args or (None,)
+    if not isinstance(function, Object) or not numbers or lifter.resolver.tables:
+        raise _refused(site, "autodiff is inverted as autodiff(f, x, ...), without a context")
+    given = [_own(lifter, replace(site, name=f"at_{i}"), n) for i, n in enumerate(numbers, 1)]
+    start = len(lifter.statements)
+    result = lifter.call(site, (function.value,), tuple(given), {})
+    if not isinstance(result, (Variable, Constant)) or result.kind not in (float, int):
+        raise _refused(site, f"a derivative of what gives {result.kind.__name__}")
+    statements = lifter.statements[start:]
+    slopes = [_slope(lifter, site, statements, by, result) for by in given]
+    return slopes[0] if len(slopes) == 1 else Tupled(tuple, tuple(slopes))
+
+
+def _own(lifter: Lifter, site: Site, number: Value) -> Operand:
+    """A variable of its own for a number: two arguments may be the same."""
+    if not isinstance(number, (Variable, Constant)) or number.kind not in (float, int):
+        raise _refused(site, f"a derivative by a value of type {number.kind.__name__}")
+    found = lifter.resolver.relation(float, [number.kind], base=True)
+    assert found is not None
+    made = lifter.state(site, found, [number])
+    assert isinstance(made, Variable)
+    return made
+
+
+def _slope(
+    lifter: Lifter, site: Site, statements: Iterable[Statement], by: Operand, result: Operand
+) -> Operand:
+    """What the result of statements changes by one of their variables."""
+    known: dict[Operand, Operand] = {by: Constant(1.0)}
+    site = replace(site, name="slope")
+    for statement in statements:
+        given = [known.get(argument) for argument in statement.arguments]
+        if all(slope is None for slope in given):
+            continue
+        if not any(variable.kind is float for variable in statement.results):
+            continue  # a whole number or a truth value changes in steps alone
+        parts = _partials(lifter, site, statement)
+        total: Operand | None = None
+        for part, slope in zip(parts, given, strict=False):
+            term = None if slope is None else _product(lifter, site, part, slope)
+            total = _sum(lifter, site, total, term)
+        if total is not None:
+            known[statement.result] = total
+    return known.get(result, Constant(0.0))
+
+
+def _partials(lifter: Lifter, site: Site, statement: Statement) -> Sequence[Operand]:
+    """The partial derivatives of a statement, as operands."""
+    found = _rule_of(statement)
+    if found is None or len(statement.results) > 1:
+        raise NotInvertible(
+            f"no derivative is known here of `{statement}`",
+            where=statement.where,
+            help="derivatives are inverted of functions without branches and loops, which call "
+            "only what overlay.interpretations.autodiff has rules for",
+        )
+    given: Values = statement.arguments
+    if found.takes_result:
+        given = (*given, statement.result)
+    parts = lifter.call(site, (found.partials,), given, {})
+    assert isinstance(parts, Tupled)
+    return [part for part in parts.items if isinstance(part, (Variable, Constant))]
+
+
+def _rule_of(statement: Statement) -> Rule | None:
+    relation = statement.relation
+    if not isinstance(relation, Relation):
+        return None
+    if relation.target is operator.pow:
+        exponent = statement.arguments[1]
+        if isinstance(exponent, Constant) and exponent.value != 0:
+            return _POWER
+    rules = (_SAME, *RULES)
+    return next((r for r in rules if any(relation.target is f for f in r.spellings)), None)
+
+
+def _product(lifter: Lifter, site: Site, one: Operand, other: Operand) -> Operand | None:
+    """A product; None where it is 0."""
+    for known, rest in ((one, other), (other, one)):
+        if isinstance(known, Constant) and known.value in (0, 1):
+            return rest if known.value == 1 else None
+    return _number(lifter.call(site, (operator.mul,), (one, other), {}))
+
+
+def _sum(lifter: Lifter, site: Site, one: Operand | None, other: Operand | None) -> Operand | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return _number(lifter.call(site, (operator.add,), (one, other), {}))
+
+
+def _number(value: Value) -> Operand:
+    assert isinstance(value, (Variable, Constant))
+    return value
+
+
+def _refused(site: Site, what: str) -> NotInvertible:
+    return NotInvertible(
+        f"cannot invert {what}",
+        where=site.where,
+        help="differentiate a function of floats that gives a float",
+    )

@@ -1,0 +1,1 @@
+"""Rewritings of programs, before they are planned."""

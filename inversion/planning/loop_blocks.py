@@ -1,0 +1,220 @@
+"""Loops of shared variables taken apart, into blocks that are closed one after the other.
+
+A matching gives each equation an unknown of its own (Dulmage and Mendelsohn 1958): equations that
+get none are too many, unknowns that get none are too many, and what is left falls into blocks of as
+many equations as unknowns, of which each needs only those before it (Tarjan 1972).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from inversion.program.statements import Operand, Program, Statement, Variable
+
+__all__ = ["Block", "blocks", "split"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Statements that are closed together, and the variables that they are closed for."""
+
+    statements: tuple[Statement, ...]
+    unknown: tuple[Variable, ...]
+
+
+def blocks(statements: Sequence[Statement], unknown: Iterable[Variable]) -> list[Block]:
+    """The blocks of some equations between these unknowns, in an order in which all that a block
+    mentions besides its unknowns is known."""
+    return _Blocks(statements, unknown).found()
+
+
+def split(
+    program: Program, core: Sequence[Statement]
+) -> tuple[list[Statement], list[Statement], list[Statement]]:
+    """The statements before a loop of shared variables, those in it and between, those after."""
+    chosen = {id(s) for s in core}
+    needs: set[Operand] = {a for s in core for a in s.arguments}
+    used = set[int]()  # what the loop needs
+    for s in reversed(program.statements):
+        if not needs.isdisjoint(s.results):
+            used.add(id(s))
+            needs.update(s.arguments)
+    made: set[Operand] = {v for s in core for v in s.results}
+    before, inside, after = list[Statement](), list[Statement](), list[Statement]()
+    for s in program.statements:
+        follows = not made.isdisjoint(s.arguments)
+        if id(s) in chosen or (follows and id(s) in used):
+            inside.append(s)
+            made.update(s.results)
+        elif follows:
+            after.append(s)
+            made.update(s.results)
+        else:
+            before.append(s)
+    return before, inside, after
+
+
+class _Blocks:
+    def __init__(self, statements: Sequence[Statement], unknown: Iterable[Variable]) -> None:
+        self.statements = statements
+        self.unknown = list(unknown)
+        wanted = set(self.unknown)
+        # the equations: one for each result of a statement; those of one statement stay together
+        self.results = [(i, result) for i, s in enumerate(statements) for result in s.results]
+        self.beside: dict[int, list[int]] = {}
+        for number, (i, _) in enumerate(self.results):
+            self.beside.setdefault(i, []).append(number)
+        # the unknowns of each equation, and the equations of each unknown, by number
+        self.of = [
+            [v for v in statements[i].variables if v in wanted and self.is_in(v, i, result)]
+            for i, result in self.results
+        ]
+        self.users: dict[Variable, list[int]] = {v: [] for v in self.unknown}
+        for i, variables in enumerate(self.of):
+            for variable in variables:
+                self.users[variable].append(i)
+        self.equation: dict[Variable, int] = {}
+        self.variable: dict[int, Variable] = {}
+        self.match()
+
+    def is_in(self, variable: Variable, i: int, result: Variable) -> bool:
+        """Whether a variable of a statement stands in the equation for this result."""
+        return variable == result or variable not in self.statements[i].results
+
+    def together(self, equation: int) -> list[int]:
+        """The equations of the same statement."""
+        return self.beside[self.results[equation][0]]
+
+    def found(self) -> list[Block]:
+        too_many = [i for i in range(len(self.of)) if i not in self.variable]
+        over = self.reached_by_equations(too_many)
+        under = self.reached_by_unknowns(v for v in self.unknown if v not in self.equation)
+        rest = [i for i in range(len(self.of)) if i not in over and i not in under]
+        free = [v for v in self.unknown if v not in self.equation]
+        found = [*self.connected(over), *self.ordered(rest), *self.connected(under)]
+        return [self.block(part, free) for part in found]
+
+    def block(self, equations: Iterable[int], free: Sequence[Variable]) -> Block:
+        numbers = sorted(equations)
+        own = {self.variable[i] for i in numbers if i in self.variable}
+        mentioned = {v for i in numbers for v in self.of[i]}
+        own.update(v for v in free if v in mentioned)
+        return Block(
+            tuple(self.statements[i] for i in sorted({self.results[n][0] for n in numbers})),
+            tuple(v for v in self.unknown if v in own),
+        )
+
+    # ---- a matching ----
+
+    def match(self) -> None:
+        """Give as many equations as can be an unknown: most get the one that they compute."""
+        for i, (_, result) in enumerate(self.results):
+            if result in self.users and result not in self.equation:
+                self.equation[result], self.variable[i] = i, result
+        for i in range(len(self.of)):
+            if i not in self.variable:
+                self.augment(i)
+
+    def augment(self, start: int) -> None:
+        """Find an unknown for one more equation, moving others to other unknowns."""
+        came: dict[Variable, int] = {}
+        waiting = deque([start])
+        while waiting:
+            i = waiting.popleft()
+            for variable in self.of[i]:
+                if variable in came:
+                    continue
+                came[variable] = i
+                if variable not in self.equation:
+                    self.turn(variable, came, start)
+                    return
+                waiting.append(self.equation[variable])
+
+    def turn(self, variable: Variable, came: dict[Variable, int], start: int) -> None:
+        """Along the way that has led to a free unknown, give each equation the next one."""
+        while True:
+            i = came[variable]
+            before = self.variable.get(i)
+            self.equation[variable], self.variable[i] = i, variable
+            if i == start or before is None:
+                return
+            variable = before
+
+    # ---- what is too many ----
+
+    def reached_by_equations(self, start: Iterable[int]) -> set[int]:
+        """The equations that compete with some for their unknowns."""
+        found, waiting = set[int](), list(start)
+        while waiting:
+            i = waiting.pop()
+            if i not in found:
+                found.add(i)
+                waiting += self.together(i)
+                waiting += [self.equation[v] for v in self.of[i] if v in self.equation]
+        return found
+
+    def reached_by_unknowns(self, start: Iterable[Variable]) -> set[int]:
+        """The equations that could be solved for others where these unknowns are chosen."""
+        found, waiting = set[int](), list(start)
+        while waiting:
+            for i in (j for user in self.users[waiting.pop()] for j in self.together(user)):
+                if i not in found:
+                    found.add(i)
+                    if i in self.variable:
+                        waiting.append(self.variable[i])
+        return found
+
+    def connected(self, equations: set[int]) -> Iterator[list[int]]:
+        """These equations in parts that share no unknown."""
+        left = set(equations)
+        for first in sorted(equations):
+            if first not in left:
+                continue
+            left.discard(first)
+            part = [first]
+            for i in part:
+                near = {j for v in self.of[i] for j in self.users[v]} | set(self.together(i))
+                near &= left
+                left -= near
+                part += sorted(near)
+            yield part
+
+    # ---- what is as many as it should be ----
+
+    def ordered(self, equations: Sequence[int]) -> Iterator[list[int]]:
+        """The strongly connected parts of these equations, each after those that it needs."""
+        inside = set(equations)
+        index: dict[int, int] = {}
+        low: dict[int, int] = {}
+        stack: list[int] = []
+        held = set[int]()
+
+        def entered(i: int) -> Iterator[int]:
+            index[i] = low[i] = len(index)
+            stack.append(i)
+            held.add(i)
+            needs = [self.equation[v] for v in self.of[i] if v in self.equation]
+            return iter([j for j in (*needs, *self.together(i)) if j in inside and j != i])
+
+        for first in equations:
+            if first in index:
+                continue
+            going = [(first, entered(first))]
+            while going:
+                i, needs = going[-1]
+                j = next(needs, None)
+                if j is None:
+                    going.pop()
+                    if going:
+                        low[going[-1][0]] = min(low[going[-1][0]], low[i])
+                    if low[i] == index[i]:
+                        at = stack.index(i)
+                        part, stack[at:] = stack[at:], []
+                        held.difference_update(part)
+                        yield part
+                elif j not in index:
+                    going.append((j, entered(j)))
+                elif j in held:
+                    low[i] = min(low[i], index[j])

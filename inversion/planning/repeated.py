@@ -1,0 +1,110 @@
+"""Choices that are made again in each turn of a loop: one coordinate that holds them all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inversion.errors import OutsideDomain
+from overlay import OverlayError
+from overlay.core.location import caller
+from primitives import Domain
+
+__all__ = ["Repeated", "filled", "size_of"]
+
+
+@dataclass(frozen=True)
+class Repeated(Domain):
+    """Tuples of at most ``most`` members of a domain, the first turn's first.
+
+    What a shorter tuple lacks is the domain's default. In a record of parameters, and in compiled
+    code, it is an array of ``most`` values.
+
+    >>> from primitives import Interval
+    >>> signs = Repeated(Interval(-1, 1), 3)
+    >>> signs.contains((0.5, -1.0)), signs.filled((0.5, -1.0))
+    (True, (0.5, -1.0, 1.0))
+    """
+
+    each: Domain
+    most: int
+    kind = tuple
+
+    def contains(self, value: Any) -> bool:
+        if isinstance(value, np.ndarray) and value.shape == ():
+            return False
+        if not isinstance(value, (tuple, list, np.ndarray)):
+            return False
+        return len(value) <= self.most and all(map(self.each.contains, value))
+
+    def cast(self, value: Any) -> tuple[Any, ...]:
+        return tuple(map(self.each.cast, value))
+
+    def filled(self, value: Sequence[Any]) -> tuple[Any, ...]:
+        """A member of the full length."""
+        lacking = (self.each.default,) * (self.most - len(value))
+        whole = (*value, *lacking)
+        return tuple(map(self.each.filled, whole)) if isinstance(self.each, Repeated) else whole
+
+    @property
+    def size(self) -> int:
+        """How many numbers a member of the full length holds."""
+        return math.prod(self.dtype.shape)
+
+    def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
+        """Members for rows of ``size`` numbers in [0, 1]."""
+        shape = (*units.shape[:-1], *self.dtype.shape)
+        if self.each.dtype.shape:
+            rows = units.reshape((*units.shape[:-1], self.most, size_of(self.each)))
+            return self.each.spread(rows).reshape(shape)
+        return self.each.spread(units).reshape(shape)
+
+    def from_unit(self, u: Any) -> tuple[Any, ...]:
+        """The member for ``size`` numbers in [0, 1]. Raises OutsideDomain for any others."""
+        units = np.asarray(u, dtype=np.float64)
+        if units.shape != (self.size,) or not np.all((units >= 0) & (units <= 1)):
+            raise OutsideDomain(f"{u!r} is not {self.size} numbers in [0, 1]", where=caller())
+        return self.cast(self.spread(units).tolist())
+
+    def sample(self, rng: np.random.Generator, size: int | None = None) -> Any:
+        if size is None:
+            return tuple(self.each.sample(rng) for _ in range(self.most))
+        values = self.each.sample(rng, size * self.most)
+        return np.reshape(values, (size, *self.dtype.shape))
+
+    @property
+    def default(self) -> tuple[Any, ...]:
+        return ()
+
+    @property
+    def edges(self) -> tuple[Any, ...]:
+        return ((), *((edge,) * self.most for edge in self.each.edges))
+
+    def condition(self, name: str, kind: type | None = None) -> str:
+        """Nothing: generated code tests each value in the turn that takes it."""
+        return "True"
+
+    def meet(self, other: Domain) -> Domain:
+        if not isinstance(other, Repeated) or other.most != self.most:
+            raise OverlayError(f"{self!r} and {other!r} have no members of one type")
+        return Repeated(self.each.meet(other.each), self.most)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        inner = self.each.dtype
+        return np.dtype((inner.base, (self.most, *inner.shape)))
+
+
+def size_of(domain: Domain) -> int:
+    """How many numbers a member of a domain holds: 1, but for arrays and what is repeated."""
+    return math.prod(domain.dtype.shape)
+
+
+def filled(domain: Domain, value: Any) -> Any:
+    """A member as generated code takes it: of the full length, where it is repeated."""
+    return domain.filled(value) if isinstance(domain, Repeated) else value

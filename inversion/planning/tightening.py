@@ -1,0 +1,140 @@
+"""Parameters kept to where any run of the program can have them.
+
+Sets of all values go forwards and backwards through the program, before anything is known: what the
+cosine of an angle goes into may say on which of its branches the angle is, or that it is positive.
+The layout of parameters depends on the program alone, as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from inversion.contraction.boxed_values import Values, point
+from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
+from inversion.errors import NotInvertible
+from inversion.lifting.lifter import lift
+from inversion.planning.parameters import Parameter, ParameterSpace
+from inversion.planning.plan import Plan, Root, Step, own_choices
+from inversion.program.statements import Constant, Program, Variable
+from inversion.solving.candidates import RANGES
+from primitives import Domain, Integers, Interval, Relation
+from primitives.relation import RETURN
+
+__all__ = ["tightened"]
+
+EFFORT = 1_000  # statements that are gone through
+FURTHEST = 1e15  # branches beyond are not told apart
+
+
+def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
+    """The plan with narrower domains of its parameters, and without those that leave no choice.
+
+    domains: declared for inputs.
+    """
+    if not len(plan.parameters):
+        return plan
+    try:
+        box = contracted(plan.program, _first_box(plan.program, domains), EFFORT)
+    except Nothing:
+        return plan  # it never gives anything
+    made: dict[int, Step | Root] = {}
+    steps = tuple(_step(step, box, made) for step in plan.steps)
+    free = {v: _free(parameter, box.get(v)) for v, parameter in plan.free.items()}
+    space = [*free.values(), *(p for step in steps for p in own_choices(step))]
+    return replace(plan, free=free, steps=steps, parameters=ParameterSpace(space))
+
+
+def _first_box(program: Program, domains: Mapping[str, Domain]) -> Box:
+    """All that variables may be, but results that are NaN, which are neither given nor answered."""
+    box = first_box(program, domains)
+    for result in program.results.values():
+        if isinstance(result, Variable) and result in box:
+            box[result] = box[result].numbers()
+    return box
+
+
+def _step(step: Step | Root, box: Box, made: dict[int, Step | Root]) -> Step | Root:
+    """A step with narrower domains, the same each time."""
+    if id(step) not in made:
+        if isinstance(step, Root):
+            inner = tuple(_step(one, box, made) for one in step.steps)
+            made[id(step)] = replace(step, steps=inner)
+        else:
+            made[id(step)] = _narrowed(step, box)
+    return made[id(step)]
+
+
+def _narrowed(step: Step, box: Box) -> Step:
+    mode, rule = step.solved.mode, step.solved.statement.relation
+    if step.chosen and _is_spared(step, box):
+        return replace(step, chosen={})
+    if len(mode.unknown) != 1 or len(step.chosen) != 1 or not isinstance(rule, Relation):
+        return step
+    found = box.get(step.solved.unknown[0])
+    ((coordinate, parameter),) = step.chosen.items()
+    if found is None or not found.pieces:
+        return step
+    if coordinate == "negative" and len(step.solved.statement.arguments) == 1:  # the sign of it
+        return replace(step, chosen={}) if found.low >= 0 else step
+    if coordinate != "k" or rule not in RANGES or mode.unknown != ("a",):
+        return step
+    constants = {
+        axis: operand.value
+        for axis, operand in step.solved.statement.bindings()
+        if isinstance(operand, Constant)
+    }
+    ends = RANGES[rule](constants, found)
+    if ends is None or not isinstance(parameter.domain, Integers):
+        return step
+    low, high = (int(end) if abs(end) < FURTHEST else None for end in ends)
+    narrower = parameter.domain.meet(Integers(low, high, kind=parameter.domain.kind))
+    if low is not None and low == high:  # one value is left, which the coordinate then always has
+        fixed = replace(mode, coordinates={coordinate: narrower})
+        return replace(step, chosen={}, solved=replace(step.solved, mode=fixed))
+    return replace(step, chosen={coordinate: replace(parameter, domain=narrower)})
+
+
+def _is_spared(step: Step, box: Box) -> bool:
+    """Whether no choice is left, wherever the known axes of a statement may lie."""
+    mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
+    if mode.unless is None or not mode.spared:
+        return False
+    operands = {axis: bindings[axis] for axis in mode.spared}
+    kinds = {axis: (axis, operand.kind) for axis, operand in operands.items()}
+    try:
+        program = _program(mode.unless, tuple(kinds.values()))
+    except NotInvertible:  # it is written with more than sets go through
+        return False
+    never: dict[str, Values] = {}
+    for axis, operand in (*operands.items(), (RETURN, Constant(False))):
+        found = point(operand.value) if isinstance(operand, Constant) else box.get(operand)
+        if found is None or not found.pieces:
+            return False
+        never[axis] = found
+    try:
+        contracted(program, narrowed(program, first_box(program, {}), never), EFFORT)
+    except Nothing:
+        return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _program(condition: Any, inputs: tuple[tuple[str, Any], ...]) -> Program:
+    """The program of a mode's condition."""
+    return lift(condition, inputs, None).program
+
+
+def _free(parameter: Parameter, found: Values | None) -> Parameter:
+    """A variable that is chosen, from where it may lie."""
+    domain = parameter.domain
+    if found is None or not found.pieces or not isinstance(domain, Interval):
+        return parameter
+    low, high = float(found.low), float(found.high)
+    if (low <= domain.low and domain.high <= high) or max(low, domain.low) >= min(
+        high, domain.high
+    ):
+        return parameter
+    return replace(parameter, domain=domain.meet(Interval(low, high)))

@@ -1,0 +1,1 @@
+"""Programs: statements that relate variables, branches and loops among them. Data only."""

@@ -1,0 +1,269 @@
+"""Branches: an ``if`` as one statement, whose modes are plans of its two arms."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inversion.errors import NotInvertible
+from inversion.passes.simplifying import SIMPLIFY
+from inversion.planning.plan import Plan, plan
+from inversion.program.statements import Constant, Operand, Program, Statement, Variable, listed
+from inversion.program.structured import Coordinates, Narrowed, Structured, generated, needed
+from primitives import Bool
+from primitives.relation import Mode
+
+__all__ = ["Arm", "Branch", "Ranked", "absorb", "branch"]
+
+THEN_FIRST = "then"  # the coordinate that ranks the arms
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What one arm adds: statements, conditions that must hold, and what it gives."""
+
+    statements: tuple[Statement, ...]
+    gives: tuple[Operand, ...]
+    holds: tuple[tuple[Operand, bool], ...] = ()
+
+    @property
+    def variables(self) -> Iterator[Variable]:
+        """The variables that it mentions."""
+        for statement in self.statements:
+            yield from statement.variables
+        for operand in (*self.gives, *(value for value, _ in self.holds)):
+            if isinstance(operand, Variable):
+                yield operand
+
+    def where_gives(self, at: int, is_true: bool) -> Arm | None:
+        """The arm, without what it gives at a position, where that is known; None where it is
+        never so."""
+        give = self.gives[at]
+        gives = (*self.gives[:at], *self.gives[at + 1 :])
+        if isinstance(give, Variable):
+            return Arm(self.statements, gives, (*self.holds, (give, is_true)))
+        return Arm(self.statements, gives, self.holds) if bool(give.value) is is_true else None
+
+    def giving(self, at: Sequence[int]) -> Arm:
+        """The arm with what it gives at these positions only."""
+        gives = tuple(self.gives[i] for i in at)
+        wanted: set[Operand] = {*gives, *(value for value, _ in self.holds)}
+        return Arm(needed(self.statements, wanted), gives, self.holds)
+
+
+@dataclass(frozen=True)
+class Ranked(Mode):
+    """A branch solved for some axes: the arms' plans, tried in the order that a coordinate says.
+
+    chosen: for each arm, the coordinate that each of its parameters is.
+    """
+
+    plans: tuple[Plan, Plan] | None = None
+    chosen: tuple[Mapping[str, str], ...] = ()
+
+    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
+        """The plans of the arms."""
+        return list(zip(("then", "else"), self.plans or (), self.chosen, strict=False))
+
+
+@dataclass(frozen=True, eq=False)
+class Branch(Structured):
+    """``if condition: ... else: ...`` as an equation between what it reads and what it gives.
+
+    before: statements that come before the condition, or after it in both arms' place, and that
+    nothing else needs. inputs: the variables from outside. results: what both arms give.
+    root_finding: whether roots are looked for in the arms.
+    """
+
+    name: str
+    before: tuple[Statement, ...]
+    condition: Operand
+    arms: tuple[Arm, Arm]
+    results: tuple[Variable, ...]
+    where: str
+    root_finding: bool
+    _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
+    _reasons: list[str] = field(default_factory=list[str])
+
+    def _inputs(self) -> tuple[Variable, ...]:
+        """The variables from outside, in the order in which they are met."""
+        inside = {v for s in self.inside for v in s.results}
+        mentioned = [v for s in self.before for v in s.variables]
+        mentioned += [self.condition] if isinstance(self.condition, Variable) else []
+        mentioned += [v for arm in self.arms for v in arm.variables]
+        return tuple(v for v in dict.fromkeys(mentioned) if v not in inside)
+
+    @property
+    def inside(self) -> Iterator[Statement]:
+        yield from self.before
+        for arm in self.arms:
+            yield from arm.statements
+
+    # ---- as a rule ----
+
+    def rows(self) -> list[str]:
+        """Both arms."""
+        rows = listed(self.before)
+        for word, arm in zip((f"if {self.condition}:", "else:"), self.arms, strict=True):
+            given = ", ".join(map(str, arm.gives))
+            inner = [*listed(arm.statements, arm.holds), f"  give {given}"]
+            rows += [f"  {word}", *(f"  {row}" for row in inner)]
+        return rows
+
+    # ---- planning ----
+
+    def program(self, taken: int) -> Program:
+        """What runs where arm 0 or 1 is taken: the condition is known, the branch gone."""
+        arm = self.arms[taken]
+        return Program(
+            self.name,
+            self.inputs,
+            (*self.before, *arm.statements),
+            dict(zip(self.outputs, arm.gives, strict=True)),
+            self.where,
+            holds=((self.condition, not taken), *arm.holds),
+        )
+
+    def _planned(self, unknown: frozenset[str]) -> Mode | None:
+        axes = (*self.outputs, *self.axes)
+        known, order = self.divided(unknown)
+        if unknown == frozenset(self.outputs):
+            return Ranked(order, generated, known, {})
+        try:
+            plans = self._plan(0, known), self._plan(1, known)
+        except NotInvertible as error:
+            return self._not_planned(error)
+        coordinates = Coordinates(axes)
+        coordinates.add(THEN_FIRST, Bool)
+        chosen = tuple(coordinates.of(arm.parameters) for arm in plans)
+        return Ranked(
+            order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+            self.axes, plans=plans, chosen=chosen, labels=coordinates.labels,
+        )  # fmt: skip
+
+    def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
+        program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, self.program(taken))
+        return plan(absorb(program), known, {}, root_finding=self.root_finding)
+
+    # ---- rewriting ----
+
+    def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
+        at = statement.results.index(result)
+        actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
+        if any(formal != operand for formal, operand in actual.items()):
+            return None  # its variables have other names outside
+        arms = [arm.where_gives(at, is_true) for arm in self.arms]
+        first, second = arms
+        if first is not None and second is not None:
+            results = tuple(v for v in statement.results if v != result)
+            if not results:
+                return None
+            rest = Branch(
+                self.name, self.before, self.condition, (first, second), results, self.where,
+                self.root_finding,
+            )  # fmt: skip
+            return Narrowed((rest.statement(),), (), {result: Constant(is_true)})
+        taken = 0 if first is not None else 1
+        arm = arms[taken]
+        if arm is None:
+            return None  # it never gives that
+        gives = (*arm.gives[:at], Constant(is_true), *arm.gives[at:])
+        instead: dict[Operand, Operand] = dict(zip(statement.results, gives, strict=True))
+        holds = ((self.condition, not taken), *arm.holds)
+        return Narrowed((*self.before, *arm.statements), holds, instead)
+
+    def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
+        arms = [arm.giving([statement.results.index(v) for v in wanted]) for arm in self.arms]
+        asked: set[Operand] = {self.condition, *(a for arm in arms for a in arm.variables)}
+        rest = Branch(
+            self.name, needed(self.before, asked), self.condition, (arms[0], arms[1]),
+            tuple(wanted), self.where, self.root_finding,
+        )  # fmt: skip
+        actual: dict[Operand, Operand] = dict(zip(self.inputs, statement.arguments, strict=True))
+        return Statement(rest, tuple(wanted), tuple(actual[v] for v in rest.inputs), self.where)
+
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """The branch with what stands before it, and what stands after it in both arms."""
+        arms = [self._arm_with(arm, after, gives) for arm in self.arms]
+        wider = Branch(
+            self.name, (*before, *self.before), self.condition, (arms[0], arms[1]), tuple(gives),
+            self.where, self.root_finding,
+        )  # fmt: skip
+        return wider.statement()
+
+    def _arm_with(self, arm: Arm, after: Sequence[Statement], gives: Sequence[Variable]) -> Arm:
+        known: dict[Operand, Operand] = dict(zip(self.results, arm.gives, strict=True))
+        added = [
+            replace(s, arguments=tuple(known.get(operand, operand) for operand in s.arguments))
+            for s in after
+        ]
+        given = tuple(known.get(v, v) for v in gives)
+        return Arm((*arm.statements, *added), given, arm.holds)
+
+    def with_before(self, statements: Sequence[Statement]) -> Branch:
+        """The branch that computes more itself."""
+        return Branch(
+            self.name, (*statements, *self.before), self.condition, self.arms, self.results,
+            self.where, self.root_finding,
+        )  # fmt: skip
+
+    def statement(self) -> Statement:
+        """The statement that it holds of its own variables."""
+        return Statement(self, self.results, self.inputs, self.where)
+
+
+def branch(
+    name: str,
+    condition: Operand,
+    arms: tuple[Arm, Arm],
+    results: tuple[Variable, ...],
+    where: str,
+    *,
+    root_finding: bool,
+) -> Statement:
+    """The statement for an ``if``."""
+    return Branch(name, (), condition, arms, results, where, root_finding).statement()
+
+
+def absorb(program: Program) -> Program:
+    """What only a branch needs, such as its condition, is computed by the branch."""
+    kept: list[Statement] = []
+    needed = Counter[Operand](program.results.values())
+    needed.update(value for value, _ in program.holds)
+    for statement in program.statements:
+        needed.update(set(statement.arguments))
+    taken: set[Statement] = set()
+    for statement in reversed(program.statements):
+        if statement in taken:
+            continue
+        kept.append(_with_its_own(program, statement, needed, taken))
+    return program.replace(statements=tuple(reversed(kept)))
+
+
+def _with_its_own(
+    program: Program, statement: Statement, needed: Counter[Operand], taken: set[Statement]
+) -> Statement:
+    """A statement; of a branch, one with what only it needs taken into it."""
+    rule = statement.relation
+    if not isinstance(rule, Branch):
+        return statement
+    given = dict(zip(rule.inputs, statement.arguments, strict=True))
+    if any(formal != actual for formal, actual in given.items()):
+        return statement  # its variables have other names outside
+    before: list[Statement] = []
+    wanted: set[Operand] = set(statement.arguments)
+    for other in reversed(program.statements):
+        if wanted.isdisjoint(other.results) or isinstance(other.relation, Branch):
+            continue
+        if all(needed[result] == 1 and result in wanted for result in other.results):
+            taken.add(other)
+            before.append(other)
+            for argument in set(other.arguments) & wanted:
+                needed[argument] -= 1
+            wanted |= set(other.arguments)
+    return rule.with_before(before[::-1]).statement() if before else statement

@@ -1,0 +1,324 @@
+"""Programs: straight-line lists of relations between variables. Data only."""
+
+from __future__ import annotations
+
+import functools
+import re
+import textwrap
+import types
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from primitives.arrays.domain import type_of_array
+from primitives.domains import Domain
+from primitives.relation import Mode
+from primitives.sequences.lists import type_of_list
+
+__all__ = [
+    "Constant",
+    "Operand",
+    "Program",
+    "Rule",
+    "Statement",
+    "Variable",
+    "in_columns",
+    "listed",
+    "renumbered",
+]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A value that a program computes or is given; told apart by its name.
+
+    source: what the program itself calls it, or else in a word what gives it; "" for ``name``.
+    """
+
+    name: str
+    kind: Any
+    source: str = field(default="", compare=False)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number, or an array, that stands in the program."""
+
+    value: Any
+
+    @property
+    def kind(self) -> Any:
+        """Its type."""
+        if isinstance(self.value, list):
+            return type_of_list(self.value)
+        return type_of_array(self.value) if _is_array(self.value) else type(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        if _is_array(self.value):
+            return np.ndarray, id(self.value)
+        return type(self.value), repr(self.value)
+
+    def __str__(self) -> str:
+        if _is_array(self.value):
+            return f"constant_{'x'.join(map(str, self.value.shape))}"
+        plain = isinstance(self.value, (bool, int, float, str, list))
+        return repr(self.value) if plain else str(self.value)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0
+
+
+Operand = Variable | Constant
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``result = f(arguments)``, as the relation of f, which may give several results. where:
+    ``file:line`` in the source."""
+
+    relation: Rule
+    results: tuple[Variable, ...]
+    arguments: tuple[Operand, ...]
+    where: str
+
+    @property
+    def result(self) -> Variable:
+        """Its only result."""
+        (result,) = self.results
+        return result
+
+    def bindings(self) -> Iterable[tuple[str, Operand]]:
+        """Each axis with what it stands for; the results first."""
+        yield from zip(self.relation.outputs, self.results, strict=True)
+        yield from zip(self.relation.axes, self.arguments, strict=True)
+
+    def axes_of(self, variable: Variable) -> tuple[str, ...]:
+        """The axes on which a variable stands."""
+        return tuple(axis for axis, operand in self.bindings() if operand == variable)
+
+    @functools.cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """Its variables, each once."""
+        operands = (operand for _, operand in self.bindings())
+        return tuple(dict.fromkeys(v for v in operands if isinstance(v, Variable)))
+
+    def __str__(self) -> str:
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
+        return self.relation.shown({axis: str(operand) for axis, operand in self.bindings()})
+
+
+class Rule(Protocol):
+    """What a statement says of its variables: a relation, or a part of the program that is
+    planned as one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in generated code."""
+        ...
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Its inputs."""
+        ...
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Its results."""
+        ...
+
+    @property
+    def domain(self) -> Mapping[str, Domain]:
+        """Where its inputs lie."""
+        ...
+
+    @property
+    def codomain(self) -> Domain | None:
+        """Where its result lies."""
+        ...
+
+    @property
+    def identity(self) -> Hashable:
+        """The same for rules that say the same."""
+        ...
+
+    @property
+    def weak(self) -> bool:
+        """Whether its results say little of its inputs."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is solved for all that it alone binds."""
+        ...
+
+    def mode(self, unknown: Iterable[str]) -> Mode | None:
+        """How it is solved for exactly these axes, or None."""
+        ...
+
+    def shown(self, names: Mapping[str, str]) -> str:
+        """Its equation with axes replaced by expressions."""
+        ...
+
+    def shown_modes(self) -> str:
+        """Its modes by the axes that they solve for."""
+        ...
+
+    def rows(self) -> Sequence[str]:
+        """What it consists of, to read; nothing for a relation."""
+        ...
+
+    def around(
+        self, before: Sequence[Statement], after: Sequence[Statement], gives: Sequence[Variable]
+    ) -> Statement | None:
+        """The statement for this and what stands before and after it in one, giving these
+        variables; None where it cannot take others in."""
+        ...
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function as a list of relations.
+
+    name, where: of the function. inputs: in the order of its parameters. results: by axis, what
+    it gives: a Constant where the inputs do not matter. holds: conditions without which it gives
+    nothing. functions: the Python code it was read from. attributes: those that were read of
+    objects: of which, by what name, and what was there.
+    """
+
+    name: str
+    inputs: tuple[Variable, ...]
+    statements: tuple[Statement, ...]
+    results: Mapping[str, Operand]
+    where: str
+    functions: tuple[types.FunctionType, ...] = ()
+    holds: tuple[tuple[Operand, bool], ...] = ()
+    attributes: tuple[tuple[Any, str, Any], ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def result(self) -> Operand:
+        """What it gives, where that is one number."""
+        (result,) = self.results.values()
+        return result
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """All its variables: the inputs, then the results of the statements."""
+        return (*self.inputs, *(v for statement in self.statements for v in statement.results))
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the inputs and of what it gives."""
+        return (*(v.name for v in self.inputs), *self.results)
+
+    def operand(self, axis: str) -> Operand:
+        """What an axis stands for."""
+        if axis in self.results:
+            return self.results[axis]
+        return next(v for v in self.inputs if v.name == axis)
+
+    def replace(self, **changes: Any) -> Program:
+        """A changed copy."""
+        return replace(self, **changes)
+
+    def rewritten(self, change: Callable[[Statement], Statement | Sequence[Operand]]) -> Program:
+        """Each statement changed, or replaced by an operand wherever one of its results stands."""
+        known: dict[Operand, Operand] = {}
+        kept: list[Statement] = []
+        for statement in self.statements:
+            arguments = tuple(known.get(operand, operand) for operand in statement.arguments)
+            new = change(replace(statement, arguments=arguments))
+            if isinstance(new, Statement):
+                kept.append(new)
+            else:
+                given = (known.get(operand, operand) for operand in new)
+                known.update(zip(statement.results, given, strict=True))
+        return self.replace(
+            statements=tuple(kept),
+            results={axis: known.get(value, value) for axis, value in self.results.items()},
+            holds=tuple((known.get(value, value), is_true) for value, is_true in self.holds),
+        )
+
+    @property
+    def svg(self) -> str:
+        """A drawing of its dataflow, as SVG that stands by itself."""
+        from inversion.tools.drawings import program_svg
+
+        return program_svg(self)
+
+    def _repr_html_(self) -> str:
+        from inversion.tools.drawings import of_program
+
+        return of_program(self)
+
+    def __str__(self) -> str:
+        inputs = ", ".join(map(str, self.inputs))
+        lines = [f"{self.name}({inputs})   {self.where}", *listed(self.statements, self.holds)]
+        return in_columns([*lines, f"  return {', '.join(map(str, self.results.values()))}"])
+
+
+def listed(
+    statements: Sequence[Statement], holds: Sequence[tuple[Operand, bool]] = ()
+) -> list[str]:
+    """Statements to read, with their lines, what stands inside a branch or loop below it; then
+    the conditions that hold."""
+    lengths = [len(str(s)) for s in statements]
+    width = max((length for length in lengths if length <= ALIGNED), default=0)
+    rows: list[str] = []
+    for statement in statements:
+        rows.append(f"  {statement!s:<{width}}   {statement.where}")
+        rows += [f"  {row}" for row in statement.relation.rows()]
+    return rows + [f"  {value} is {is_true}" for value, is_true in holds]
+
+
+WIDTH = 100
+ALIGNED = 64  # the longest statement beside which places stand in a column
+_WITH_PLACE = re.compile(r"(\s*)(.*\S)\s{3,}(\S+:\d+)")
+
+
+def in_columns(rows: Iterable[str]) -> str:
+    """Rows to read, each in as many lines of ``WIDTH`` as it takes, its place at the end."""
+    return "\n".join(line for row in rows for line in _lines(row))
+
+
+def _lines(row: str) -> list[str]:
+    if len(row) <= WIDTH:
+        return [row]
+    found = _WITH_PLACE.fullmatch(row)
+    text, place = (row, "") if found is None else (found[1] + found[2], "   " + found[3])
+    margin = text[: len(text) - len(text.lstrip())]
+    lines = textwrap.wrap(
+        text.lstrip(), WIDTH, initial_indent=margin, subsequent_indent=margin + "    ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+    if len(lines[-1] + place) <= WIDTH:
+        return [*lines[:-1], lines[-1] + place]
+    return [*lines, f"{margin} {place}"]
+
+
+def renumbered(wanted: str, taken: Container[str]) -> str:
+    """``wanted``, with a number where it is taken."""
+    if wanted not in taken:
+        return wanted
+    count = 2
+    while f"{wanted}_{count}" in taken:
+        count += 1
+    return f"{wanted}_{count}"

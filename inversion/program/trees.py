@@ -1,0 +1,263 @@
+"""Tuples and records in and out: trees of numbers, as they are declared and as they are taken
+apart.
+
+Records are named tuples, and dataclasses that do nothing but hold their fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from overlay.core.signature import without_alias
+from primitives.relation import RETURN
+
+__all__ = [
+    "Axes",
+    "Node",
+    "Tree",
+    "Trees",
+    "apart",
+    "as_name",
+    "axis_of",
+    "classes_of",
+    "declared",
+    "defaults_of",
+    "fields_of",
+    "is_dataclass",
+    "is_record",
+    "leaves",
+    "mapped",
+    "part",
+    "rebuilt",
+    "taken_apart",
+    "written",
+]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A tuple or a record: its class and what stands at each position."""
+
+    cls: type
+    items: tuple[Tree, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How each item is got: ``[0]``, or ``.x`` of a record."""
+        if is_record(self.cls):
+            return tuple(f".{name}" for name in fields_of(self.cls))
+        return tuple(f"[{i}]" for i in range(len(self.items)))
+
+
+Tree = Any
+"""A Node, or a leaf: anything else."""
+
+
+def is_record(cls: Any) -> bool:
+    """Whether it is a class of named tuples, or of dataclasses that only hold their fields."""
+    if isinstance(cls, type) and issubclass(cls, tuple):
+        return hasattr(cls, "_fields")
+    return is_dataclass(cls)
+
+
+def is_dataclass(cls: Any) -> bool:
+    """Whether it is a dataclass whose ``__init__`` takes its fields in order, and does no more."""
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+        return False
+    made: Any = cls
+    written = "__init__" in cls.__dict__ and made.__dataclass_params__.init
+    plain = all(field.init and not field.kw_only for field in dataclasses.fields(made))
+    own = any(hasattr(cls, name) for name in ("__post_init__", "__getattr__"))
+    read = cls.__getattribute__ is object.__getattribute__ and cls.__new__ is object.__new__
+    return written and plain and read and not own
+
+
+def fields_of(cls: type) -> tuple[str, ...]:
+    """The names in a class of records."""
+    if is_dataclass(cls):
+        made: Any = cls
+        return tuple(field.name for field in dataclasses.fields(made))
+    return tuple(getattr(cls, "_fields", ()))
+
+
+def defaults_of(cls: type) -> Mapping[str, Any]:
+    """What fields of a class of records are where they are not given, for those that may be."""
+    if not is_dataclass(cls):
+        return getattr(cls, "_field_defaults", {})
+    made: Any = cls
+    given = {f.name: f.default for f in dataclasses.fields(made)}
+    return {name: value for name, value in given.items() if value is not dataclasses.MISSING}
+
+
+def declared(hint: Any) -> Tree:
+    """An annotation, or an example, as a tree: tuples and records are Nodes of hints."""
+    hint = without_alias(hint)
+    if is_dataclass(type(hint)):
+        items = (declared(getattr(hint, name)) for name in fields_of(type(hint)))
+        return Node(type(hint), tuple(items))
+    if isinstance(hint, tuple):
+        example: tuple[Any, ...] = hint
+        cls = type(example) if is_record(type(example)) else tuple
+        return Node(cls, tuple(map(declared, example)))
+    if typing.get_origin(hint) is tuple and Ellipsis not in typing.get_args(hint):
+        return Node(tuple, tuple(map(declared, typing.get_args(hint))))
+    if is_record(hint):
+        hints = typing.get_type_hints(hint, include_extras=True)
+        if set(fields_of(hint)) <= set(hints):
+            return Node(hint, tuple(declared(hints[name]) for name in fields_of(hint)))
+    return hint
+
+
+def leaves(tree: Tree) -> Iterator[Any]:
+    """The leaves from left to right."""
+    if isinstance(tree, Node):
+        for item in tree.items:
+            yield from leaves(item)
+    else:
+        yield tree
+
+
+def mapped(tree: Tree, change: Callable[[str, Any], Any], path: str = "") -> Tree:
+    """The tree with each leaf changed; ``change`` takes how it is got, such as ``[0].x``, too."""
+    if not isinstance(tree, Node):
+        return change(path, tree)
+    pairs = zip(tree.labels, tree.items, strict=True)
+    return Node(tree.cls, tuple(mapped(item, change, path + label) for label, item in pairs))
+
+
+def taken_apart(tree: Tree, value: Any) -> list[Any]:
+    """The parts of a value that stand at the leaves. A tuple may also be given as a list, or as
+    an array. Raises TypeError where it is built otherwise."""
+    if not isinstance(tree, Node):
+        return [value]
+    if is_dataclass(tree.cls):
+        if not isinstance(value, tree.cls):
+            raise TypeError
+        value = tuple(getattr(value, name) for name in fields_of(tree.cls))
+    is_row = isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    if not is_row or len(value) != len(tree.items):
+        raise TypeError
+    pairs = zip(tree.items, value, strict=True)
+    return [part for item, inner in pairs for part in taken_apart(item, inner)]
+
+
+def branch(tree: Tree, path: str) -> Tree:
+    """What stands at a path, such as ``[0].x``. Raises KeyError where nothing does."""
+    if not path:
+        return tree
+    if isinstance(tree, Node):
+        for label, item in zip(tree.labels, tree.items, strict=True):
+            rest = path.removeprefix(label)
+            if rest != path and (not rest or rest[0] in "[."):
+                return branch(item, rest)
+    raise KeyError(path)
+
+
+def part(tree: Tree, value: Any, path: str) -> Any:
+    """What a value that is built as a tree has at a path."""
+    if not path:
+        return value
+    for label in tree.labels:
+        rest = path.removeprefix(label)
+        if rest != path and (not rest or rest[0] in "[."):
+            at = tree.labels.index(label)
+            inner = getattr(value, label[1:]) if label[0] == "." else value[at]
+            return part(tree.items[at], inner, rest)
+    raise KeyError(path)
+
+
+def apart(tree: Tree, expression: str) -> str:
+    """An expression for nested tuples, as patterns take them, of what an expression gives."""
+    if not isinstance(tree, Node) or not any(map(is_dataclass, classes_of(tree))):
+        return expression
+    pairs = zip(tree.labels, tree.items, strict=True)
+    items = ", ".join(apart(item, expression + label) for label, item in pairs)
+    return f"({items}{',' * (len(tree.items) == 1)})"
+
+
+class Trees(dict[str, Tree]):
+    """The trees of a function's axes by name; those of parts of them are found by their paths,
+    ``o.strike``."""
+
+    def __missing__(self, name: str) -> Tree:
+        axis, path = axis_of(name)
+        if not path or axis not in self:
+            raise KeyError(name)
+        return branch(self[axis], path)
+
+
+def axis_of(name: str) -> tuple[str, str]:
+    """The axis and the path that a name of a part says: ``("o", ".strike")``."""
+    at = min((i for i in (name.find("."), name.find("[")) if i > 0), default=len(name))
+    return name[:at], name[at:]
+
+
+def as_name(name: str) -> str:
+    """An identifier for an axis, or a part of one."""
+    return name.replace("[", "_").replace("]", "").replace(".", "_")
+
+
+def rebuilt(tree: Tree, parts: Iterator[Any]) -> Any:
+    """The value that has these parts at the leaves of a tree."""
+    if not isinstance(tree, Node):
+        return next(parts)
+    items = [rebuilt(item, parts) for item in tree.items]
+    return tuple(items) if tree.cls is tuple else tree.cls(*items)
+
+
+def written(tree: Tree) -> str:
+    """A tree of expressions as an expression; a class of named tuples is called by its name."""
+    if not isinstance(tree, Node):
+        return str(tree)
+    items = ", ".join(map(written, tree.items))
+    items += "," if len(tree.items) == 1 else ""
+    return f"({items})" if tree.cls is tuple else f"{tree.cls.__name__}({items})"
+
+
+def classes_of(tree: Tree) -> Iterator[type]:
+    """The classes of records in a tree."""
+    if isinstance(tree, Node):
+        if tree.cls is not tuple:
+            yield tree.cls
+        for item in tree.items:
+            yield from classes_of(item)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a function, each with the tree of the program's axes that it is made of.
+
+    known: those that are known, or parts of them, ``o.strike``; the others are unknown.
+    """
+
+    trees: Trees
+    known: tuple[str, ...]
+
+    @functools.cached_property
+    def given(self) -> frozenset[str]:
+        """The program's axes that are known."""
+        return frozenset(leaf for name in self.known for leaf in leaves(self.trees[name]))
+
+    @functools.cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """The axes that are found, in order; one of which a part is known is found as a whole."""
+        return tuple(
+            axis for axis, tree in self.trees.items() if not self.given.issuperset(leaves(tree))
+        )
+
+    def value(self, name: str, values: Mapping[str, Any]) -> Any:
+        """The value of an axis, or of a part of one, where those of all axes are these."""
+        axis, path = axis_of(name)
+        return part(self.trees[axis], values[axis], path)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The function's arguments."""
+        return tuple(axis for axis in self.trees if axis != RETURN)

@@ -1,0 +1,1 @@
+"""Inverses that run: on one result, on rows of them, and in other processes."""

@@ -1,0 +1,213 @@
+"""Columns: the numbers that a batch takes and gives, row by row, a range of rows at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inversion.errors import OutsideDomain, WrongArguments
+from inversion.planning.parameters import ParameterSpace
+from overlay.core.location import caller
+from primitives import Domain
+from primitives.arrays.domain import shape_of
+from primitives.domains import domain_of
+
+__all__ = [
+    "Column",
+    "Target",
+    "as_compiled",
+    "columns",
+    "common_shape",
+    "fitted",
+    "is_one",
+    "theta_columns",
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What rows are solved for: a number, or an array, in each row.
+
+    array: of shape (*rows, *inner), in any layout. dtype: that compiled code takes. inner: the
+    shape of what is in a row.
+    """
+
+    array: NDArray[Any]
+    dtype: np.dtype[Any]
+    inner: tuple[int, ...] = ()
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The shape of the rows."""
+        return self.array.shape[: self.array.ndim - len(self.inner)]
+
+    def spread(self, shape: tuple[int, ...]) -> Column:
+        """The same for rows of this shape, which it is broadcast to."""
+        if self.lead == shape:
+            return self
+        return Column(np.broadcast_to(self.array, (*shape, *self.inner)), self.dtype, self.inner)
+
+    def rows(self, start: int, stop: int) -> NDArray[Any]:
+        """A range of rows, one after the other, as compiled code takes them, but for one number
+        in all rows, which is not copied either where they are so already."""
+        part = _flat_rows(self.array, self.inner, start, stop)
+        return part if is_one(part) and part.dtype == self.dtype else as_compiled(part, self.dtype)
+
+
+def is_one(rows: NDArray[Any]) -> bool:
+    """Whether one number stands in all rows."""
+    return rows.strides == (0,)
+
+
+def as_compiled(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Rows as compiled code takes them; not a copy where they are so already."""
+    return np.require(rows, dtype, ["C", "A", "W"])
+
+
+class Target:
+    """Where answers are written. array: of shape (*rows, *inner), in any layout."""
+
+    def __init__(self, array: NDArray[Any], inner: tuple[int, ...]) -> None:
+        self.array = array
+        self._inner = inner
+        self._is_plain = array.flags.c_contiguous and array.flags.aligned
+
+    def rows(self, start: int, stop: int) -> NDArray[Any]:
+        """Room for a range of rows, which ``put`` brings where it belongs."""
+        if self._is_plain:
+            return _flat_rows(self.array, self._inner, start, stop)
+        return np.empty((stop - start, *self._inner), self.array.dtype)
+
+    def put(self, start: int, stop: int, answers: NDArray[Any]) -> None:
+        """Take over a range of rows."""
+        if self._is_plain:
+            return
+        size = math.prod(self._inner)
+        self.array.flat[start * size : stop * size] = answers.reshape(-1)
+
+
+def _flat_rows(array: NDArray[Any], inner: tuple[int, ...], start: int, stop: int) -> NDArray[Any]:
+    """A range of rows, one after the other: a view where the layout allows it."""
+    if array.ndim == 1 + len(inner):
+        return array[start:stop]
+    count = math.prod(array.shape[: array.ndim - len(inner)])
+    if array.flags.c_contiguous or stop - start == count:
+        return array.reshape((count, *inner))[start:stop]
+    size = math.prod(inner)
+    return array.flat[start * size : stop * size].reshape((stop - start, *inner))
+
+
+# ---- from what is given -------------------------------------------------------------------
+
+
+def columns(axis: str, arrays: Iterable[Any], kinds: Iterable[Any]) -> list[Column]:
+    """The numbers of a known axis, in the types that the program has.
+
+    Raises WrongArguments for values of other types, or that its words do not hold.
+    """
+    found: list[Column] = []
+    for values, kind in zip(arrays, kinds, strict=True):
+        domain = domain_of(kind)
+        array = np.asarray(values)
+        _check_rows(axis, array, shape_of(kind))
+        if domain is None or not fits(array, domain):
+            raise WrongArguments(
+                f"{axis} is an array of {array.dtype}{_range(array)}, "
+                f"and the function has {kind!r} there",
+                where=caller(),
+                help="convert it with .astype(...); arrays hold integers of 64 bits",
+            )
+        found.append(Column(array, domain.dtype.base, shape_of(kind)))
+    return found
+
+
+def theta_columns(space: ParameterSpace, theta: Any) -> list[Column]:
+    """One for each coordinate, from a structured array, from one θ for all rows, or from a dict of
+    arrays or values; of what is not given, the default.
+
+    Raises WrongArguments where fields are missing, OutsideDomain for values outside a domain.
+    """
+    if theta is None or isinstance(theta, Mapping):
+        given: Mapping[str, Any] = theta or {}
+        space.check_known(given)
+        defaults = dict(zip(space.names, space.filled(space.default()), strict=True))
+        arrays = [np.asarray(given.get(name, defaults[name])) for name in space.names]
+    elif not isinstance(theta, np.ndarray):
+        chosen = space.chosen(theta)
+        whole = tuple(chosen[name] for name in space.names)
+        arrays = [np.asarray(value) for value in space.filled(whole)]
+    elif theta.dtype.names is None and len(space) == 1:
+        arrays = [theta]
+    elif theta.dtype.names is None:
+        raise space.wrong(0)
+    else:
+        space.check_names(theta.dtype.names)
+        arrays = [theta[name] for name in space.names]
+    found: list[Column] = []
+    for parameter, array in zip(space, arrays, strict=True):
+        dtype = parameter.domain.dtype
+        _check_rows(f"θ.{parameter.name}", array, dtype.shape)
+        if not fits(array, parameter.domain):
+            raise OutsideDomain(
+                f"θ.{parameter.name} is an array of {array.dtype}{_range(array)}, "
+                f"outside {parameter.domain!r}",
+                where=caller(),
+                help="use an array of inv.parameters.dtype",
+            )
+        found.append(Column(array, dtype.base, dtype.shape))
+    return found
+
+
+def _check_rows(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Raise WrongArguments unless an array holds arrays of this shape."""
+    if array.shape[max(array.ndim - len(shape), 0) :] != shape:
+        raise WrongArguments(
+            f"{name} is an array of shape {array.shape}, which does not end with {shape}",
+            where=caller(),
+            help="rows come first: give an array for each row",
+        )
+
+
+def common_shape(leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape that arrays of rows of these shapes are broadcast to.
+
+    Raises WrongArguments where they do not fit.
+    """
+    try:
+        return np.broadcast_shapes(*leads)
+    except ValueError as error:
+        raise WrongArguments(
+            f"arrays of the shapes {', '.join(map(str, leads))} do not broadcast",
+            where=caller(),
+            help="known values and θ have one row for each answer, or one for all",
+        ) from error
+
+
+def fits(array: NDArray[Any], domain: Domain) -> bool:
+    """Whether an array has the values of a domain's dtype, so that converting changes none."""
+    wanted = domain.dtype.base
+    if wanted.kind in "fc":
+        return np.can_cast(array.dtype, wanted, "same_kind")
+    if array.dtype.kind not in "biu":
+        return False
+    if array.dtype == wanted or not array.size:
+        return True
+    low, high = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
+    return int(low) <= int(array.min()) and int(array.max()) <= int(high)
+
+
+def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
+    """An array in the dtype of a domain, of its elements where it is one of arrays; None where
+    that would change the values."""
+    return array.astype(domain.dtype.base, copy=False) if fits(array, domain) else None
+
+
+def _range(array: NDArray[Any]) -> str:
+    if array.dtype.kind not in "iu" or not array.size:
+        return ""
+    return f" from {array.min()} to {array.max()}"

@@ -1,0 +1,213 @@
+"""The generated functions of an inverse: interpreted, compiled, and in loops over rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from inversion.arrays.array_kernels import Kernel
+from inversion.arrays.limits import first_sequence
+from inversion.emitting.compiled_form import form_for_cpu, form_for_kernels
+from inversion.emitting.raising import as_in_python
+from inversion.emitting.row_code import loop_source
+from inversion.lifting.numba_blocks import jitted, released
+from inversion.program.definition import Definition
+from inversion.program.number_types import dtype_of, example_of
+from inversion.program.trees import classes_of, is_dataclass, leaves, rebuilt
+from inversion.running.quick import SEEN, is_quick, quick_loop, quick_names
+from overlay import Context, MethodTable, NotCompilable
+from primitives.solver_kernels import entered
+
+__all__ = ["Cache", "Code"]
+
+Cache = bool | str | os.PathLike[str]
+
+
+class Code:
+    """The functions of an inverse, each made when it is asked for.
+
+    cache: whether, or in what folder, compiled code is kept on disk: see ``Context.jit``.
+    """
+
+    def __init__(self, definition: Definition, cache: Cache) -> None:
+        self._definition = definition
+        self._source = definition.source
+        self.cache = cache
+        # each has its own: compiled code looks at all that its context has compiled, for changes
+        self._home = Context(MethodTable(definition.filename))
+        self._quick_loops: dict[str, Callable[..., None]] = {}
+
+    # ---- interpreted ----
+
+    @cached_property
+    def namespace(self) -> dict[str, Any]:
+        """The generated functions, interpreted."""
+        namespace = {**self._source.names, "forward": self._forward()}
+        exec(compile(self._source.text, self._definition.filename, "exec"), namespace)
+        for rows, loop in self._source.kernels.items():
+            fast = partial(self._compiled_part, rows)
+            quick = partial(self._quick_loop, rows)
+            namespace[rows] = Kernel(namespace[loop.one], loop.outs, fast, quick)
+        return namespace
+
+    def _forward(self) -> Callable[..., Any]:
+        function = self._definition.function
+        if self._definition.context is not None:
+            return self._definition.context.wrap(function)
+        return getattr(function, "py_func", function)
+
+    # ---- compiled ----
+
+    @cached_property
+    def inverse(self) -> Callable[..., tuple[Any, ...]]:
+        """``inverse`` as one function compiled by numba. Raises NotCompilable."""
+        definition, names = self._definition, self._entered
+        kinds = [definition.kinds[axis] for axis in definition.axes.known]
+        defaults = [rebuilt(tree, map(example_of, leaves(tree))) for tree in kinds]
+        space = definition.parameters
+        return jitted(
+            self._home.jit(names["inverse"], cache=self.cache, no_cfunc_wrapper=True),
+            (*defaults, *definition.as_argument(space.compiled(space.default()))),
+            f"the inverse of {definition.name}",
+            definition.where,
+            self._normal if space.repeats else None,
+        )
+
+    def fitted(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What a call is given, as compiled code takes it."""
+        count = len(self._definition.axes.known)
+        return (*given[:count], *map(self._definition.parameters.compiled, given[count:]))
+
+    def _normal(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What compiled code is given where types do not fit; θ may be a tuple of tuples."""
+        count, space = len(self._definition.axes.known), self._definition.parameters
+        return self.fitted((*given[:count], *map(space.normal, given[count:])))
+
+    def _compiled_part(self, name: str) -> Callable[..., Any]:
+        """One of the generated functions, compiled when it is called."""
+        return self._home.jit(self._entered[name], cache=self.cache)
+
+    def _quick_loop(self, name: str) -> Callable[..., None] | None:
+        """A loop over elements that fills in NaN, where it can."""
+        loop = self._source.kernels[name]
+        if not loop.quick:
+            return None
+        if name not in self._quick_loops:
+            source = self._source
+            self._quick_loops[name] = quick_loop(source.text, source.names, name, loop.one)
+        return self._quick_loops[name]
+
+    @cached_property
+    def _entered(self) -> dict[str, Any]:
+        """The generated functions as they are compiled. Raises NotCompilable."""
+        self.check()
+        context, function = self._definition.context, self._definition.function
+        names = {name: entered(value) for name, value in self._source.names.items()}
+        if self._definition.hides_errors:
+            context = as_in_python(context)
+        names["forward"] = (context or Context()).jit(function)
+        names["__name__"] = __name__
+        exec(compile(self._source.text, self._definition.filename, "exec"), names)
+        return names
+
+    def check(self) -> None:
+        """Raise NotCompilable for a program with strings or lists."""
+        if self._sequence is not None:
+            name, kind, where = self._sequence
+            raise NotCompilable(
+                f"cannot compile the inverse of {self._definition.name}: {name} is a {kind}",
+                where=where,
+                help="strings and lists are inverted by calls, which are interpreted",
+            )
+        trees = self._definition.axes.trees.values()
+        held = [cls for tree in trees for cls in classes_of(tree) if is_dataclass(cls)]
+        if held:
+            raise NotCompilable(
+                f"cannot compile the inverse of {self._definition.name}: {held[0].__name__} is a "
+                "dataclass",
+                where=self._definition.where,
+                help="named tuples are compiled; dataclasses are inverted by calls",
+            )
+
+    @cached_property
+    def _sequence(self) -> tuple[str, str, str] | None:
+        return first_sequence(self._definition.plan.program)
+
+    # ---- called in compiled code ----
+
+    @cached_property
+    def on_cpu(self) -> Callable[..., tuple[Any, ...]]:
+        """What code that a context compiles calls. Raises NotCompilable."""
+        return form_for_cpu(self._definition, self._entered["inverse"])
+
+    @cached_property
+    def in_kernels(self) -> Callable[..., tuple[Any, ...]]:
+        """What a kernel calls. Raises NotCompilable."""
+        self.check()
+        return form_for_kernels(self._definition)
+
+    # ---- rows ----
+
+    @cached_property
+    def rows(self) -> Callable[..., int]:
+        """The compiled inverse in a loop over rows: ``rows(failed, *columns, *outs)``,
+        which gives the number of those that have failed. Raises NotCompilable.
+        """
+        rows = self._loop(self._entered["inverse"], raises=True)
+        return self._for_columns(self._home.jit(rows, cache=self.cache, nogil=True), raises=True)
+
+    @cached_property
+    def quick_rows(self) -> Callable[..., int] | None:
+        """``rows(*columns, *outs)``, where an inverse that answers NaN can be compiled."""
+        return self._made_quick(one_theta=False)
+
+    @cached_property
+    def quick_rows_of_one(self) -> Callable[..., int] | None:
+        """The same that takes the parameters as numbers, which all rows share."""
+        return self._made_quick(one_theta=True)
+
+    def _made_quick(self, *, one_theta: bool) -> Callable[..., int] | None:
+        definition = self._definition
+        unknown = [definition.axes.trees[axis] for axis in definition.axes.unknown]
+        plain = bool(unknown) and all(isinstance(tree, str) for tree in unknown)
+        if not (plain and is_quick(definition.plan)) or definition.hides_errors:
+            return None
+        text, names = self._source.text, self._source.names
+        try:
+            quick = quick_names(text, names, definition.function, definition.context)
+            rows = self._loop(quick["inverse"], raises=False, one_theta=one_theta)
+            return self._for_columns(released(rows), raises=False, one_theta=one_theta)
+        except NotCompilable:
+            return None
+
+    def _loop(
+        self, inverse: Callable[..., Any], *, raises: bool, one_theta: bool = False
+    ) -> Callable[..., int]:
+        """The loop over rows around an inverse."""
+        definition = self._definition
+        known, unknown = (
+            [definition.axes.trees[axis] for axis in axes]
+            for axes in (definition.axes.known, definition.axes.unknown)
+        )
+        count = len(definition.parameters)
+        text = loop_source(known, count, unknown, raises=raises, one_theta=one_theta)
+        classes = {c.__name__: c for tree in (*known, *unknown) for c in classes_of(tree)}
+        namespace: dict[str, Any] = {**SEEN, "inverse": inverse, **classes, "__name__": __name__}
+        exec(compile(text, definition.filename, "exec"), namespace)
+        return namespace["rows"]
+
+    def _for_columns(
+        self, rows: Any, *, raises: bool, one_theta: bool = False
+    ) -> Callable[..., int]:
+        """A loop over rows, compiled for the columns of this inverse."""
+        definition = self._definition
+        axes, dtypes = definition.axes, [p.domain.dtype for p in definition.parameters]
+        example: list[Any] = [np.zeros(0, np.bool_)] if raises else []
+        example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.known)]
+        example += [dtype.type() if one_theta else np.zeros(0, dtype) for dtype in dtypes]
+        example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.unknown)]
+        return jitted(rows, tuple(example), repr(definition), definition.where)

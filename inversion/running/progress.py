@@ -1,0 +1,87 @@
+"""How far a long batch or search has come: a bar, or a function that is told."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from inversion.errors import MissingPackage, WrongArguments
+from overlay.core.location import caller
+
+__all__ = ["Progress", "Report", "SearchProgress", "reported"]
+
+Report = Callable[[int, int], object]
+"""Takes how many rows are done, and how many there are."""
+
+Progress = bool | Report
+
+
+@contextmanager
+def reported(progress: Progress, total: int, name: str) -> Generator[Report | None, None, None]:
+    """What is told of rows that are done; None where nobody asked. A bar is closed at the end.
+
+    progress: ``True`` for a bar by tqdm; a function that takes the numbers of rows done and of all.
+    Raises MissingPackage where tqdm is not installed.
+    """
+    if progress is True:
+        with _bar(total, name, "row") as bar:
+            yield lambda done, _: bar.update(done - bar.n)
+    else:
+        yield _told(progress, "done, total")
+
+
+class SearchProgress:
+    """How far a search has come, of which nobody knows how long it takes.
+
+    progress: ``True`` for a bar by tqdm that counts the branches found and the steps taken; a
+    function that takes both numbers. limit: how many branches there are at most. The bar is shown
+    from the first step on. Raises MissingPackage where tqdm is not installed.
+    """
+
+    def __init__(self, progress: Progress, limit: int | None, name: str) -> None:
+        self._bar: Any = None
+        self._tell: Report | None = None
+        if progress is True:
+            self._bar = _bar(limit, name, "branch")
+        else:
+            self._tell = _told(progress, "found, steps")
+
+    def __call__(self, found: int, steps: int) -> None:
+        """Tell how many branches have been found in how many steps."""
+        if self._bar is not None:
+            self._bar.set_postfix(steps=steps, refresh=False)
+            self._bar.update(found - self._bar.n)
+        elif self._tell is not None:
+            self._tell(found, steps)
+
+    def close(self) -> None:
+        """The search has ended."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _told(progress: Progress, takes: str) -> Report | None:
+    """The function that is told; None where nobody asked."""
+    if progress is False or progress is None:
+        return None
+    if callable(progress):
+        return progress
+    raise WrongArguments(
+        f"progress is True, False, or a function of two numbers, not {progress!r}",
+        where=caller(),
+        help=f"give progress=True, or progress=lambda {takes}: ...",
+    )
+
+
+def _bar(total: int | None, name: str, unit: str) -> Any:
+    try:
+        tqdm: Any = importlib.import_module("tqdm.auto").tqdm
+    except ModuleNotFoundError as error:
+        raise MissingPackage(
+            "progress=True shows a bar by tqdm, which is not installed",
+            where=caller(),
+            help='pip install "overlay-dispatch[progress]", or give a function of two numbers',
+        ) from error
+    return tqdm(total=total, desc=name, unit=unit, unit_scale=True)

@@ -1,0 +1,1 @@
+"""A plan walked through choice by choice."""

@@ -1,0 +1,285 @@
+"""Arguments looked for themselves: no plan, only what the function gives for them.
+
+The difference between what the function gives and what is known goes down, by the method of
+Levenberg and Marquardt (D. W. Marquardt, SIAM J. Appl. Math. 11, 1963), from a fixed sequence of
+starts within the sets that contraction leaves. So it finds what a plan hides: values that are
+overdetermined, several unknowns in one loop, guesses that depend on one another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inversion.arrays.limits import has_arrays
+from inversion.contraction.boxed_values import Values
+from inversion.contraction.contracted_programs import Nothing
+from inversion.program.loops import Loop
+from inversion.program.statements import Statement
+from inversion.program.structured import Structured
+from inversion.program.trees import leaves, rebuilt, taken_apart
+from inversion.solving.even_points import point_of
+from inversion.solving.starting import box_of
+from primitives import Interval
+from primitives.arrays.domain import element_of, shape_of
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+
+__all__ = ["STARTS", "from_arguments", "goes_on", "has_numbers"]
+
+STARTS = 24
+"""From so many points the difference goes down."""
+DESCENTS = 60
+MOST_NUMBERS = 64
+"""With more unknown numbers, arguments are not looked for."""
+DIFFERENCE = 1e-6  # relative: how far apart the points of a difference quotient are
+SCALES = (1.0, 10.0, 0.1, 100.0, 1e3, 1e4, 1e5)  # of starts where nothing bounds a number
+WIDEST = 1e9  # a set that is wider bounds nothing
+
+REFUSED = (Exception,)  # the function itself may raise anything
+Numbers = NDArray[np.float64]
+
+
+def has_numbers(inverse: Inverse) -> bool:
+    """Whether arguments can be looked for: unknown floats, from results that are numbers."""
+    if RETURN not in inverse.known:
+        return False
+    sizes = [_size(kind, (float, complex)) for kind in _kinds(inverse, inverse.unknown)]
+    results = [
+        _size(kind, (float, complex, int, bool, np.int64, np.uint64))
+        for kind in _kinds(inverse, (RETURN,))
+    ]
+    return bool(sizes) and 0 not in (*sizes, *results) and sum(sizes) <= MOST_NUMBERS
+
+
+def _kinds(inverse: Inverse, axes: Sequence[str]) -> list[Any]:
+    trees = inverse.axes.trees
+    return [inverse.origin.operand(leaf).kind for axis in axes for leaf in leaves(trees[axis])]
+
+
+def _size(kind: Any, elements: tuple[Any, ...]) -> int:
+    """How many real numbers a value has; 0 where its elements are none of these."""
+    element = element_of(kind)
+    if element not in elements:
+        return 0
+    return math.prod(shape_of(kind)) * (2 if element is complex else 1)
+
+
+def goes_on(inverse: Inverse) -> bool:
+    """Whether a run of the function may never end: it has a loop that counts through nothing."""
+    return _has_while(inverse.origin.statements)
+
+
+def _has_while(statements: Iterable[Statement]) -> bool:
+    for statement in statements:
+        rule = statement.relation
+        if isinstance(rule, Loop) and rule.bounds is None:
+            return True
+        if isinstance(rule, Structured) and _has_while(rule.inside):
+            return True
+    return False
+
+
+def from_arguments(
+    inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]
+) -> Iterator[list[Any]]:
+    """All arguments of the function, for each place where the difference is least.
+
+    fixed: inputs of the program that are given, by name.
+    """
+    try:
+        problem = _problem(inverse, known, fixed)
+    except Nothing:
+        return
+    for number in range(STARTS):
+        x = _descended(problem, problem.start(number))
+        if x is not None:
+            yield problem.arguments(x)
+
+
+def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> _Problem:
+    """Raises Nothing where sets show that there is no solution."""
+    values = dict(zip(inverse.known, known, strict=True))
+    box = {} if has_arrays(inverse.origin) else box_of(inverse, known)
+    sets = {variable.name: found for variable, found in box.items()}
+    names = [leaf for axis in inverse.unknown for leaf in leaves(inverse.axes.trees[axis])]
+    bounds: list[_Bounds] = []
+    for name in names:
+        if name in fixed:
+            continue
+        kind = inverse.origin.operand(name).kind
+        own = _bounds(inverse.domains.get(name), sets.get(name))
+        bounds += [own] * _size(kind, (float, complex))
+    return _Problem(inverse, values, values[RETURN], names, fixed, bounds, goes_on(inverse))
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """Where a number may lie: the least and the largest float."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def at(self, unit: float, scale: float) -> float:
+        """A start for a number in (0, 1), spread as wide as this where nothing bounds it."""
+        low, high = self.low, self.high
+        if high - low <= WIDEST:
+            return low + unit * (high - low)
+        odds = unit / (1 - unit)
+        if math.isfinite(low) and low > -WIDEST:
+            return min(low + scale * odds, high)
+        if math.isfinite(high) and high < WIDEST:
+            return max(high - scale / odds, low)
+        return scale * math.log(odds)
+
+    def default(self) -> float:
+        inside = [value for value in (1.0, 0.0) if self.low < value < self.high]
+        return inside[0] if inside else self.at(0.5, 1.0)
+
+
+def _bounds(domain: Any, found: Values | None) -> _Bounds:
+    low, high = -math.inf, math.inf
+    if isinstance(domain, Interval):
+        low = math.nextafter(domain.low, math.inf) if domain.open_low else domain.low
+        high = math.nextafter(domain.high, -math.inf) if domain.open_high else domain.high
+    if found is not None and found.pieces:
+        low, high = max(low, float(found.low)), min(high, float(found.high))
+    return _Bounds(low, high) if low <= high else _Bounds()
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Numbers that are to be found. names: the leaves of the unknown axes. fixed: those of them
+    that are given. bounds: of each number that is not."""
+
+    inverse: Inverse
+    known: Mapping[str, Any]
+    wanted: Any
+    names: Sequence[str]
+    fixed: Mapping[str, Any]
+    bounds: Sequence[_Bounds]
+    may_go_on: bool
+
+    def start(self, number: int) -> Numbers:
+        if number == 0:
+            return np.array([one.default() for one in self.bounds])
+        scale = SCALES[(number - 1) % len(SCALES)]
+        units = point_of(number, len(self.bounds))
+        return np.array([b.at(u, scale) for b, u in zip(self.bounds, units, strict=True)])
+
+    def inside(self, x: Numbers) -> Numbers:
+        low, high = (np.array([getattr(b, end) for b in self.bounds]) for end in ("low", "high"))
+        return np.clip(x, low, high)
+
+    def arguments(self, x: Numbers) -> list[Any]:
+        """The function's arguments where the unknown numbers are these."""
+        inverse, at = self.inverse, 0
+        trees, parts = inverse.axes.trees, dict[str, Any](self.fixed)
+        for name in self.names:
+            if name in self.fixed:
+                continue
+            kind = inverse.origin.operand(name).kind
+            count = _size(kind, (float, complex))
+            parts[name] = _value(kind, x[at : at + count])
+            at += count
+        return [
+            self.known[axis]
+            if axis in self.known
+            else rebuilt(trees[axis], iter([parts[leaf] for leaf in leaves(trees[axis])]))
+            for axis in inverse.axes.inputs
+        ]
+
+    def off(self, x: Numbers) -> Numbers | None:
+        """How far the function is off, relative to what is known; None where it gives nothing."""
+        args = self.arguments(x)
+        if self.may_go_on and self.inverse.coordinates_of(args) is None:
+            return None
+        try:
+            result = self.inverse.result_of(args)
+            tree = self.inverse.axes.trees[RETURN]
+            pairs = zip(taken_apart(tree, result), taken_apart(tree, self.wanted), strict=True)
+            found, wanted = map(
+                np.concatenate, zip(*((_flat(a), _flat(b)) for a, b in pairs), strict=True)
+            )
+            size = np.abs(wanted)
+            largest = float(size.max(initial=0.0))
+            # a zero counts as what stands beside it
+            scale = np.where(size > 1e-9 * largest, size, largest or 1.0)
+            off = (found - wanted) / scale
+        except REFUSED:
+            return None
+        return off if np.all(np.isfinite(off)) else None
+
+
+def _value(kind: Any, numbers: Numbers) -> Any:
+    """The value of a type that has these real numbers."""
+    found: NDArray[Any] = numbers
+    if element_of(kind) is complex:
+        found = numbers[0::2] + 1j * numbers[1::2]
+    if shape_of(kind):
+        return np.array(found).reshape(shape_of(kind))
+    return found[0].item()
+
+
+def _flat(value: Any) -> Numbers:
+    """The real numbers of a value."""
+    array: NDArray[Any] = np.asarray(value).reshape(-1)
+    if array.dtype.kind == "c":
+        array = np.stack([np.real(array), np.imag(array)], axis=-1).reshape(-1)
+    return array.astype(np.float64)
+
+
+@np.errstate(all="ignore")  # trial arguments overflow where the difference is large
+def _descended(problem: _Problem, x: Numbers) -> Numbers | None:
+    """Where the difference goes down to; None where there is none."""
+    off = problem.off(x)
+    if off is None:
+        return None
+    damping = 1e-3
+    for _ in range(DESCENTS):
+        size = float(np.linalg.norm(off))
+        if size <= 1e-15:
+            break
+        slopes = _slopes(problem, x, off)
+        normal = slopes.T @ slopes
+        if not np.isfinite(normal).all() or not np.isfinite(slopes.T @ off).all():
+            break
+        diagonal = np.diag(normal)
+        ridge = np.diag(np.maximum(diagonal, 1e-12 * max(float(diagonal.max(initial=0.0)), 1e-300)))
+        for _ in range(10):
+            step = np.linalg.lstsq(normal + damping * ridge, -slopes.T @ off, rcond=None)[0]
+            there = problem.inside(x + step)
+            found = problem.off(there)
+            if found is not None and float(np.linalg.norm(found)) < size:
+                break
+            damping *= 8
+        else:
+            break
+        x, off, damping = there, found, max(damping / 10, 1e-15)
+    return x
+
+
+def _slopes(problem: _Problem, x: Numbers, off: Numbers) -> Numbers:
+    """How the difference changes with each number; 0 where that cannot be told."""
+    columns: list[Numbers] = []
+    for i in range(len(x)):
+        step = DIFFERENCE * max(abs(float(x[i])), 1e-3)
+        ends: list[tuple[float, Numbers]] = []
+        for side in (step, -step):
+            there = x.copy()
+            there[i] += side
+            there = problem.inside(there)
+            found = problem.off(there)
+            ends.append((float(x[i]), off) if found is None else (float(there[i]), found))
+        (right, above), (left, below) = ends
+        width = right - left
+        columns.append((above - below) / width if width else np.zeros(len(off)))
+    slopes = np.array(columns).T
+    return np.where(np.isfinite(slopes), slopes, 0.0)

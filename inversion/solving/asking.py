@@ -1,0 +1,401 @@
+"""The search for a solution where parameters are not given: in a fixed order, with a fixed end.
+
+1. The default θ. (Where a plan looks for one root inside another, or for roots among arrays, which
+   takes long, 3 comes first.)
+2. The first of the solutions, discrete choices outwards from their defaults, as ``solutions`` goes
+   through them: single ones as they come, of families the default, then points of a fixed sequence.
+3. The arguments themselves: from some starts, the difference between what the function gives and
+   what is known goes down to nothing by the method of Levenberg and Marquardt.
+4. Boxes of arguments, made narrower and cut in two.
+5. The solutions that come after the first ones.
+6. Points of the same sequence in the space of all parameters.
+
+The sequence is that of J. H. Halton (1960), which fills a cube evenly. How far is looked is counted
+in steps, so that the answer is the same every time, on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from inversion.arrays.limits import has_arrays
+from inversion.errors import NoSolution, NotInvertible, OutsideDomain
+from inversion.passes.negative_powers import negative_powers
+from inversion.planning.parameters import ParameterSpace
+from inversion.planning.plan import Root
+from inversion.planning.repeated import Repeated, size_of
+from inversion.program.structured import Structured
+from inversion.solving.argument_search import STARTS, from_arguments, goes_on, has_numbers
+from inversion.solving.boxes import BOXES, from_boxes, has_boxes
+from inversion.solving.even_points import point_of
+from inversion.solving.finite import is_by_trial
+from inversion.solving.solutions import SolutionBranch, search
+from inversion.solving.starting import infeasible
+from inversion.solving.unproved import Unproved
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+
+__all__ = [
+    "FAMILIES",
+    "FAMILY_POINTS",
+    "SEARCH_STEPS",
+    "SPACE_POINTS",
+    "asked",
+    "asked_first",
+    "is_slow",
+    "working_theta",
+]
+
+NONE_EXISTS = "no arguments of the function lead to this value"
+
+SEARCH_STEPS = 500
+"""So many steps through the solutions are gone, of which each finds one, a family, or nothing."""
+FIRST_STEPS = 100
+"""So many of them come before the arguments themselves are looked for, the others afterwards."""
+FAMILIES = 16
+"""In so many families of solutions points are tried, each time."""
+FAMILY_POINTS = 16
+"""So many points are tried of each family, after its default."""
+SPACE_POINTS = 64
+"""So many points are tried of the space of all parameters."""
+MOST_OF_ONE = 64
+"""So many numbers of one coordinate differ from point to point; all others have their defaults."""
+FEW_POINTS = 4
+"""So many, of each, where roots are looked for from each point, which takes long."""
+HINT_STEPS = 100
+"""Steps of the short search that an error's note comes from."""
+
+EXACT = (int, bool, str, np.int64, np.uint64)
+
+REFUSED = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
+Answer = tuple[Any, ...]
+Solve = Callable[[tuple[Any, ...]], Answer]
+
+
+def asked(
+    inverse: Inverse,
+    known: tuple[Any, ...],
+    given: Mapping[str, Any],
+    solve: Solve,
+    refused: NoSolution,
+    steps: int = SEARCH_STEPS,
+) -> Answer:
+    """The first solution that the search finds after the default θ.
+
+    known: values of the known axes, in their types. given: the coordinates of θ that are fixed.
+    solve: the answer for a whole θ. refused: why the default θ has none. steps: how many are gone
+    through the solutions, at most.
+    Raises NoSolution, which says whether there is none at all, or how far was looked.
+    """
+    search = _Search(inverse, known, given, solve)
+    proof = None if search.has_arrays else infeasible(inverse, known)
+    if not len(inverse.parameters):
+        raise _without_choice(inverse, refused, proof)
+    if proof is not None:
+        proof.proved = True
+        proof.notes = (("with the default θ", refused.asked), *proof.notes)
+        raise proof
+    found = next(search.run(steps), None)
+    if found is None:
+        raise search.error(refused)
+    return found
+
+
+def _without_choice(inverse: Inverse, refused: NoSolution, proof: NoSolution | None) -> NoSolution:
+    """The error of an inverse that has no parameters: what its one way says, and whether there is
+    none at all."""
+    if proof is not None:
+        refused.proved, note = True, proof.notes
+    elif is_exact(inverse) or is_by_trial(inverse.origin):
+        refused.proved, note = True, (("proof", "nothing is left to choose, and all is exact"),)
+    else:
+        return refused
+    refused.notes = (*refused.notes, *note)
+    refused.help = NONE_EXISTS
+    return refused
+
+
+def is_slow(inverse: Inverse) -> bool:
+    """Whether each θ takes long, and arguments can be looked for: where a plan looks for roots
+    among arrays, or for one root inside another."""
+    roots = [step for step in inverse.program.steps if isinstance(step, Root)]
+    nested = any(isinstance(step, Root) for root in roots for step in root.steps)
+    return bool(roots) and (nested or has_arrays(inverse.origin)) and has_numbers(inverse)
+
+
+def asked_first(
+    inverse: Inverse, known: tuple[Any, ...], given: Mapping[str, Any], solve: Solve
+) -> Answer | None:
+    """The solution that is looked for before the default θ, from the arguments, where ``is_slow``;
+    None where none is found."""
+    search = _Search(inverse, known, given, solve)
+    return next(search.of_arguments(from_arguments(inverse, known, search.fixed)), None)
+
+
+def working_theta(inverse: Inverse, known: tuple[Any, ...], solve: Solve) -> list[tuple[str, str]]:
+    """Notes for the error of a θ that was given and has no answer: one that has, if a short search
+    finds it, or that there is none at all."""
+    search = _Search(inverse, known, {}, solve)
+    space = inverse.parameters
+    try:
+        proof = None if search.has_arrays else infeasible(inverse, known)
+        if proof is not None:
+            return [("proof", "this value has no solution, whatever θ")]
+        default = search.tried(space.default())
+        if default is not None or next(search.run(HINT_STEPS), None) is not None:
+            assert search.theta is not None
+            shown = ", ".join(f"{n}={v!r}" for n, v in zip(space.names, search.theta, strict=True))
+            return [("with an answer", f"θ: {shown}")]
+    except NotInvertible:
+        pass
+    return [("searched", "a short search has found no other θ for this value either")]
+
+
+class _Search:
+    """One search. theta: that of what was found last."""
+
+    def __init__(
+        self,
+        inverse: Inverse,
+        known: tuple[Any, ...],
+        given: Mapping[str, Any],
+        solve: Solve,
+    ) -> None:
+        self.inverse = inverse
+        self.known = known
+        self.given = dict(given)
+        self.solve = solve
+        self.theta: tuple[Any, ...] | None = None
+        self.has_arrays = has_arrays(inverse.origin)
+        self.looked: list[str] = []
+        self.steps = 0
+        self.ended = False  # whether the ways through the plan have come to an end
+        self.unproved = Unproved()  # what they may have missed
+        self.may_go_on = goes_on(inverse)
+        self.is_ruled_out = False  # whether no box of arguments is left
+        self.met = False  # whether one of them led to something
+
+    def tried(self, theta: tuple[Any, ...]) -> Answer | None:
+        """The answer for a θ, less what is given; None where there is none."""
+        names = self.inverse.parameters.names
+        theta = tuple(self.given.get(n, v) for n, v in zip(names, theta, strict=True))
+        try:
+            answer = self.solve(theta)
+        except REFUSED:
+            return None
+        self.theta = theta
+        return answer
+
+    def run(self, steps: int) -> Iterator[Answer]:
+        """The solutions, in the order in which they are found."""
+        if is_by_trial(self.inverse.origin):
+            self.ended = True  # the default θ goes through all values
+            return
+        open_ = [p for p in self.inverse.parameters if p.name not in self.given]
+        self.looked.append("the default θ")
+        through = iter(()) if self.has_arrays else self.through_solutions(steps)
+        for answer in through:
+            if answer is None:
+                break
+            yield answer
+        if not self.is_exhausted and has_numbers(self.inverse):
+            yield from self.of_arguments(from_arguments(self.inverse, self.known, self.fixed))
+            self.looked.append(f"{STARTS} starts of the arguments")
+        if not self.is_exhausted and has_boxes(self.inverse):
+            yield from self.of_arguments(from_boxes(self.inverse, self.known, self.fixed))
+            self.looked.append(f"up to {BOXES} boxes of the arguments")
+        if not self.is_exhausted:
+            yield from (answer for answer in through if answer is not None)
+        if not self.is_exhausted and open_:
+            most = FEW_POINTS if has_roots(self.inverse) else SPACE_POINTS
+            yield from self.points(self.inverse.parameters, self.tried, most)
+            self.looked.append(f"{most} points of the parameters")
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all that is possible has been tried, exactly: then there is no solution."""
+        return self.is_ruled_out or (self.ended and not self.met and not self.unproved)
+
+    # ---- the ways to look ----
+
+    def through_solutions(self, steps: int) -> Iterator[Answer | None]:
+        """Solutions, and None once, after the first steps."""
+        families: list[SolutionBranch] = []
+        found = search(self.inverse, self.known, self.given, unproved=self.unproved)
+        is_slow = has_roots(self.inverse)  # what is a family is then left for later
+        for count in range(1, steps + 1):
+            try:
+                branch = next(found)
+            except StopIteration:
+                self.ended = True
+                break
+            self.steps = count
+            if branch is not None:
+                self.met = True
+                if branch.is_point:
+                    self.theta = branch.theta() if branch.chosen else None
+                    yield branch.point
+                elif len(families) < FAMILIES:
+                    families.append(branch)
+                    yield from self.of_family(branch, range(0 if is_slow else 1))
+            if count == FIRST_STEPS:
+                if not is_slow:
+                    yield from self.of_families(families)
+                    families = []
+                yield None
+        if is_slow:
+            yield None
+        yield from self.of_families(families)
+        end = "which is all there are" if self.ended else "where the search stops"
+        self.looked.append(f"{self.steps} steps through the solutions, {end}")
+
+    def of_families(self, families: Sequence[SolutionBranch]) -> Iterator[Answer]:
+        most = FEW_POINTS if has_roots(self.inverse) else FAMILY_POINTS
+        for branch in families:
+            yield from self.of_family(branch, range(1, most + 1))
+
+    def of_family(self, branch: SolutionBranch, numbers: range) -> Iterator[Answer]:
+        """Answers at points of a family: number 0 is its default."""
+        space = branch.parameters
+        for number in numbers:
+            rest = space.default() if number == 0 else _point(space, number)
+            answer = self.tried(branch.theta(rest))
+            if answer is not None:
+                yield answer
+
+    def points(
+        self, space: ParameterSpace, tried: Callable[[tuple[Any, ...]], Answer | None], most: int
+    ) -> Iterator[Answer]:
+        for number in range(1, most + 1):
+            answer = tried(_point(space, number))
+            if answer is not None:
+                yield answer
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        """The inputs of the program that are coordinates which are given."""
+        inverse = self.inverse
+        free = {v.name: p.name for v, p in inverse.program.free.items()}
+        return {v: self.given[n] for v, n in free.items() if n in self.given}
+
+    def of_arguments(self, found: Iterator[list[Any] | None]) -> Iterator[Answer]:
+        """Answers among these arguments. None: there are no others."""
+        for args in found:
+            if args is None:
+                self.is_ruled_out = True
+                return
+            answer = self.of_these(args)
+            if answer is not None:
+                yield answer
+
+    def of_these(self, args: list[Any]) -> Answer | None:
+        inverse, names = self.inverse, self.inverse.parameters.names
+        # a function that may go on for ever is run where its inverse says that it ends
+        theta = inverse.coordinates_of(args) if self.may_go_on else ()
+        if theta is None or not self.is_solution(args):
+            return None
+        theta = theta or inverse.coordinates_of(args)
+        if theta is not None:
+            answer = self.tried(theta)
+            if answer is not None:
+                return answer
+        if self.given and (
+            theta is None
+            or any(self.given.get(n, v) != v for n, v in zip(names, theta, strict=True))
+        ):
+            return None
+        self.theta = theta
+        values = dict(zip(inverse.axes.inputs, args, strict=True))
+        return tuple(values[axis] for axis in inverse.unknown)
+
+    def is_solution(self, args: list[Any]) -> bool:
+        inverse = self.inverse
+        wanted = dict(zip(inverse.known, self.known, strict=True))
+        if RETURN not in wanted:
+            return True
+        try:
+            return inverse.is_result(inverse.result_of(args), wanted[RETURN])
+        except Exception:  # of the function
+            return False
+
+    # ---- what is said where there is none ----
+
+    def error(self, refused: NoSolution) -> NoSolution:
+        """The error where nothing was found; refused: that of the default θ."""
+        inverse = self.inverse
+        pairs = zip(inverse.known, self.known, strict=True)
+        shown = ", ".join(f"{axis} = {value!r}" for axis, value in pairs)
+        kept = ", ".join(f"{name}={value!r}" for name, value in self.given.items())
+        where = f" with {kept}" if kept else ""
+        notes = [("with the default θ", refused.asked), *refused.notes]
+        if self.is_exhausted:
+            return NoSolution(
+                f"{inverse.origin.name} has no solution at {shown}{where}: none of its choices "
+                "leads there",
+                where=refused.where or inverse.origin.where,
+                notes=[("proof", "all choices were tried"), *notes],
+                help=NONE_EXISTS
+                if not kept
+                else "leave these coordinates out: others may lead there",
+                proved=not kept,
+            )
+        searched = "; ".join(self.looked)
+        return NoSolution(
+            f"no solution of {inverse.origin.name} was found at {shown}{where}",
+            where=refused.where or inverse.origin.where,
+            notes=[("searched", searched), *notes],
+            help=_further(self.has_arrays, bool(kept)),
+            searched=searched,
+        )
+
+
+def is_exact(inverse: Inverse) -> bool:
+    """Whether trying all choices proves something: no floats, no roots that are looked for, no
+    loops that may be longer, no statements that are not solved in every way."""
+    return (
+        all(v.kind in EXACT for v in inverse.origin.variables)
+        and not any(isinstance(s.relation, Structured) for s in inverse.origin.statements)
+        and not any(
+            isinstance(step, Root) or step.solved.mode.incomplete for step in inverse.program.steps
+        )
+        and not any(negative_powers(inverse.origin.statements, inverse.domains))
+    )
+
+
+def has_roots(inverse: Inverse) -> bool:
+    """Whether a root is looked for."""
+    return any(isinstance(step, Root) for step in inverse.program.steps)
+
+
+def _further(has_arrays: bool, is_given: bool) -> str:
+    if is_given:
+        return "leave coordinates out, so that they are searched for too"
+    if has_arrays:
+        return "this proves nothing: recover(...) of arguments near the solution gives a θ to try"
+    return (
+        "this proves nothing: inv.solutions(value) goes on, inv.nearest(value, guess) looks "
+        "near a guess, and declared domains narrow the search"
+    )
+
+
+def _point(space: ParameterSpace, number: int) -> tuple[Any, ...]:
+    """A point of the space: choices that are repeated have their defaults after the first turns."""
+    sizes = [min(size_of(p.domain), MOST_OF_ONE) for p in space]
+    units = iter(point_of(number, sum(sizes)))
+    found: list[Any] = []
+    for parameter, size in zip(space, sizes, strict=True):
+        domain, own = parameter.domain, [next(units) for _ in range(size)]
+        if isinstance(domain, Repeated):
+            inner = size_of(domain.each)
+            turns = Repeated(domain.each, min(domain.most, size // inner))
+            found.append(turns.from_unit(own[: turns.size]) if turns.most else ())
+        elif size < size_of(domain):
+            found.append(domain.default)
+        else:
+            found.append(domain.from_unit(own if domain.dtype.shape else own[0]))
+    return tuple(found)

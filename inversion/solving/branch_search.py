@@ -1,0 +1,492 @@
+"""A plan walked through choice by choice: all that its discrete choices can be.
+
+What is known as a number is solved at once; a statement of which something is still open is left,
+and its continuous coordinates with it. After each choice the sets of all variables are contracted:
+what cannot be is not tried.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from inversion.contraction.boxed_values import LARGEST, Values, every, point, values
+from inversion.contraction.contracted_programs import Nothing, arms_of, contracted, inner_box
+from inversion.errors import NoSolution
+from inversion.planning.parameters import Parameter
+from inversion.planning.plan import Plan, Root, Step, choices_of
+from inversion.program.branches import THEN_FIRST, Branch, Ranked
+from inversion.program.statements import Variable
+from inversion.solving.candidates import (
+    MOST_MEMBERS,
+    PERIODIC,
+    fairly,
+    is_discrete,
+    members,
+    periods,
+)
+from inversion.solving.equations import REFUSALS, Solver, is_near
+from inversion.solving.isolation import roots_of
+from inversion.solving.roots import find_root
+from inversion.solving.search_slopes import difference, slope
+from inversion.solving.search_state import (
+    EFFORT,
+    Frame,
+    State,
+    boxed,
+    is_narrow,
+    keeping,
+    known_axes,
+    known_for,
+    part_within,
+    value_of,
+)
+from inversion.solving.unproved import Unproved
+from overlay.enclosures import Bounds
+from primitives import Interval, Relation
+from primitives.relation import RETURN
+
+__all__ = ["Search"]
+
+TRIED_AT_ONCE = 100
+OVERFLOW = LARGEST * (1 - 1e-14)
+Item = tuple[Variable, Parameter] | Step | Root
+
+
+class Search:
+    """The ways through a plan.
+
+    starts: coordinates from which choices are tried outwards. fixed: coordinates that are given,
+    which are in the ``theta`` of the state where it begins. unproved: takes the reasons for which
+    solutions may be missed.
+    """
+
+    def __init__(
+        self, starts: Mapping[str, Any], fixed: Mapping[str, Any], unproved: Unproved
+    ) -> None:
+        self.starts = {**starts, **fixed}
+        self.fixed = fixed
+        self.unproved = unproved
+        self.solver = Solver()
+
+    def run(self, frame: Frame, state: State) -> Iterator[State | None]:
+        """The states at the end of a plan; None for each step that has found nothing."""
+        plan = frame.plan
+        known = dict(state.values)
+        for value, is_true in plan.program.holds:
+            if isinstance(value, Variable):
+                known[value] = is_true
+        items: list[Item] = [*plan.free.items(), *plan.steps]
+        for ended in self.onwards(frame, state.having(values=known), items, 0):
+            yield ended if ended is None else self.ended(frame, ended)
+
+    def onwards(
+        self, frame: Frame, state: State, items: Sequence[Item], at: int
+    ) -> Iterator[State | None]:
+        """From one step on: without a choice the next follows, else each choice leads on."""
+        for place in range(at, len(items)):
+            found = self.taken(frame, state, items[place])
+            if found is None:
+                yield None
+                return
+            if not isinstance(found, State):
+                rest = functools.partial(self.resumed, frame, items, place + 1)
+                yield from fairly(found, rest)
+                return
+            state = found
+        yield state
+
+    def resumed(
+        self, frame: Frame, items: Sequence[Item], at: int, state: State
+    ) -> Iterator[State | None]:
+        return self.onwards(frame, state, items, at)
+
+    def taken(
+        self, frame: Frame, state: State, item: Item
+    ) -> State | Iterator[State | None] | None:
+        """A step taken: the state after it, or those after each of its choices."""
+        if isinstance(item, Root):
+            return self.rooted(frame, state, item)
+        if isinstance(item, Step):
+            return self.stepped(frame, state, item)
+        return self.freed(frame, state, *item)
+
+    def ended(self, frame: Frame, state: State) -> State:
+        """The state, its open variables kept to where they may lie."""
+        kept = dict(state.kept)
+        for variable, parameter in frame.plan.free.items():
+            name = frame.names[parameter.name].name
+            found = state.box.get(variable)
+            if name in kept and found and isinstance(kept[name], Interval):
+                kept[name] = part_within(kept[name], found)
+        return state.having(kept=kept)
+
+    # ---- free variables ----
+
+    def freed(
+        self, frame: Frame, state: State, variable: Variable, parameter: Parameter
+    ) -> State | Iterator[State | None] | None:
+        """A free variable: each value of a discrete one; a continuous one stays open."""
+        name = frame.names[parameter.name].name
+        allowed = state.box.get(variable)
+        if name in self.fixed:
+            return self.given(frame, state, variable, self.fixed[name])
+        if is_discrete(parameter.domain):
+            return self.valued(frame, state, variable, parameter)
+        if allowed is not None and allowed.low == allowed.high:
+            value = float(allowed.low)
+            known = {**state.values, variable: value}
+            return state.having(values=known).choosing(**{name: value})
+        return state.having(kept={**state.kept, name: parameter.domain})
+
+    def given(self, frame: Frame, state: State, variable: Variable, value: Any) -> State | None:
+        """The state where a free variable has the value that is given for it."""
+        only = point(value) if variable in state.box else None
+        box = state.box if only is None else boxed(frame, state, {variable: only})
+        return (
+            None if box is None else state.having(values={**state.values, variable: value}, box=box)
+        )
+
+    def valued(
+        self, frame: Frame, state: State, variable: Variable, parameter: Parameter
+    ) -> Iterator[State | None]:
+        name = frame.names[parameter.name].name
+        start = self.starts.get(name, parameter.domain.default)
+        for value in members(parameter.domain, start, state.box.get(variable)):
+            box = None if value is None else boxed(frame, state, {variable: point(value)})
+            if box is None:
+                yield None
+                continue
+            known = {**state.values, variable: value}
+            yield state.having(values=known, box=box).choosing(**{name: value})
+
+    # ---- statements ----
+
+    def stepped(
+        self, frame: Frame, state: State, step: Step
+    ) -> State | Iterator[State | None] | None:
+        """A statement solved, for each of its choices."""
+        mode, statement = step.solved.mode, step.solved.statement
+        if isinstance(mode, Ranked) and mode.plans is not None:
+            return self.armed(frame, state, step, mode)
+        names = {c: frame.names[p.name] for c, p in step.chosen.items()}
+        missing = {
+            c: p for c, p in names.items() if p.name not in state.theta and p.name not in state.kept
+        }
+        known = known_for(state, statement, mode.takes)
+        if not missing:
+            is_open = known is None or any(p.name in state.kept for p in names.values())
+            return state if is_open else self.solver.solved(state, step, names, known or {})
+        return self.chosen(frame, state, step, names, missing, known)
+
+    def chosen(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        missing: Mapping[str, Parameter],
+        known: Mapping[str, Any] | None,
+    ) -> Iterator[State | None]:
+        """The states for each choice of a statement's coordinates."""
+        discrete = {c: p for c, p in missing.items() if is_discrete(p.domain)}
+        by_value = None
+        if known is not None and len(discrete) == len(missing):
+            by_value = self.by_value(frame, state, step, names, known)
+        if by_value is not None:
+            return by_value
+        others = {c: p for c, p in missing.items() if c not in discrete}
+        found = self.discretely(state, step, list(discrete.items()), known)
+        return fairly(found, lambda s: self.continued(frame, s, step, names, others, known))
+
+    def by_value(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> Iterator[State | None] | None:
+        """All integers that solve a statement, where they can be tried one by one."""
+        unknown, rule = step.solved.unknown, step.solved.statement.relation
+        sets = [state.box.get(v) for v in unknown]
+        if not isinstance(rule, Relation) or rule.outputs != (RETURN,):
+            return None
+        if any(s is None or not s.whole for s in sets):
+            return None
+        count = 1
+        for found in sets:
+            count *= found.count() if found is not None else 0
+        if count > MOST_MEMBERS:
+            return None
+        sets_of = [s for s in sets if s is not None]
+        return self._by_value(frame, state, step, names, known, sets_of)
+
+    def _by_value(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+        sets: Sequence[Values],
+    ) -> Iterator[State | None]:
+        unknown, mode = step.solved.unknown, step.solved.mode
+        rule: Any = step.solved.statement.relation
+        tried = 0
+        for integers in itertools.product(*(s.members() for s in sets)):
+            typed = [v.kind(n) for v, n in zip(unknown, integers, strict=True)]
+            axes = {**known, **dict(zip(mode.unknown, typed, strict=True))}
+            try:
+                fits = is_near(rule(*(axes[axis] for axis in rule.axes)), axes[RETURN])
+                given = mode.recover(*(axes[a] for a in mode.recovers)) if mode.recover else ()
+            except REFUSALS:
+                fits, given = False, ()
+            sets_of = {v: point(n) for v, n in zip(unknown, typed, strict=True)}
+            tried += 1
+            box = boxed(frame, state, sets_of) if fits else None
+            if box is None:
+                if tried % TRIED_AT_ONCE == 0:
+                    yield None
+                continue
+            theta = dict(zip(mode.coordinates, given, strict=True))
+            chosen = {names[c].name: value for c, value in theta.items() if c in names}
+            if any(value != self.fixed.get(name, value) for name, value in chosen.items()):
+                yield None
+                continue
+            found = {**state.values, **dict(zip(unknown, typed, strict=True))}
+            yield state.having(values=found, box=box).choosing(**chosen)
+
+    def discretely(
+        self,
+        state: State,
+        step: Step,
+        coordinates: Sequence[tuple[str, Parameter]],
+        known: Mapping[str, Any] | None,
+    ) -> Iterator[State | None]:
+        """The states for all values of discrete coordinates."""
+        if not coordinates:
+            yield state
+            return
+        (coordinate, parameter), *rest = coordinates
+        allowed = self.solver.range_of(state, step, coordinate, known)
+        start = self.starts.get(parameter.name, parameter.domain.default)
+
+        def each() -> Iterator[State | None]:
+            for value in members(parameter.domain, start, allowed):
+                yield None if value is None else state.choosing(**{parameter.name: value})
+
+        yield from fairly(each(), lambda s: self.discretely(s, step, rest, known))
+
+    def continued(
+        self,
+        frame: Frame,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any] | None,
+    ) -> Iterator[State | None]:
+        """The states for continuous coordinates: one for each isolated solution, else open."""
+        if known is None or not others:
+            if known is None:
+                yield keeping(state, others.values())
+            else:
+                yield self.solver.solved(state, step, names, known)
+            return
+        rule: Any = step.solved.statement.relation
+        (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
+        if step.solved.mode.either:
+            yield self.solver.either(state, step, names, others, known)
+            return
+        allowed = None if more else self.solver.solutions(state, step, known, axis)
+        if allowed is None:
+            yield keeping(state, others.values())
+            return
+        if rule in PERIODIC and axis == "a":
+            start = self.starts.get(next(iter(others.values())).name, 0.0)
+            reached: Iterator[float] = periods(rule, known, allowed, start)
+        elif all(is_narrow(low, high) for low, high in allowed.pieces):
+            reached = ((low + high) / 2 for low, high in allowed.pieces)
+        else:
+            box = boxed(frame, state, {variable: allowed})
+            yield None if box is None else keeping(state.having(box=box), others.values())
+            return
+        for value in reached:
+            yield self.solver.reaching(state, step, names, others, known, value)
+
+    # ---- branches ----
+
+    def armed(self, frame: Frame, state: State, step: Step, mode: Ranked) -> Iterator[State | None]:
+        """The states after a branch: each arm that may be, with its own choices."""
+        rule: Any = step.solved.statement.relation
+        assert isinstance(rule, Branch)
+        assert mode.plans is not None
+        first = frame.names[step.chosen[THEN_FIRST].name].name
+        start = bool(self.starts.get(first, True))  # where that is fixed, the other comes after it
+
+        def arm(taken: int) -> Iterator[State | None]:
+            try:
+                return self.in_arm(frame, state, step, mode, taken)
+            except Nothing:
+                return iter((None,))
+
+        return fairly(iter([0, 1] if start else [1, 0]), arm)
+
+    def in_arm(
+        self, frame: Frame, state: State, step: Step, mode: Ranked, taken: int
+    ) -> Iterator[State | None]:
+        """The states where one arm is taken. Raises Nothing where it cannot be."""
+        statement = step.solved.statement
+        rule: Any = statement.relation
+        assert mode.plans is not None
+        plan, program = mode.plans[taken], arms_of(rule)[taken]
+        box = contracted(program, inner_box(state.box, statement, program), EFFORT)
+        renamed = {
+            inner: frame.names[step.chosen[outer].name]
+            for inner, outer in mode.chosen[taken].items()
+        }
+        known = {
+            operand: value
+            for axis, value in known_axes(state, statement).items()
+            if axis in plan.known and isinstance(operand := plan.operand(axis), Variable)
+        }
+        names = {c: frame.names[p.name] for c, p in step.chosen.items()}
+        chosen = {names[THEN_FIRST].name: not taken}
+        for p in names.values():
+            if p.name not in {q.name for q in renamed.values()} and p.name not in chosen:
+                chosen[p.name] = p.domain.default
+        theta = {**state.theta, **chosen, **self.fixed}
+        inner = state.having(values=known, box=box, theta=theta)
+        found = self.run(Frame(plan, program, renamed), inner)
+        return (s and self.left(frame, state, step, plan, s) for s in found)
+
+    def left(
+        self, frame: Frame, state: State, step: Step, plan: Plan, inner: State
+    ) -> State | None:
+        """The state outside, from that at the end of an arm."""
+        mode, found = step.solved.mode, dict(state.values)
+        sets: dict[Variable, Values | None] = {}
+        for axis, variable in zip(mode.unknown, step.solved.unknown, strict=True):
+            operand = plan.operand(axis)
+            value = value_of(inner, operand)
+            if value is not None:
+                found[variable] = value
+            elif isinstance(operand, Variable):
+                sets[variable] = inner.box.get(operand)
+        box = boxed(frame, state, sets) if sets else state.box
+        return None if box is None else replace(inner, values=found, box=box)
+
+    # ---- roots ----
+
+    def rooted(
+        self, frame: Frame, state: State, root: Root
+    ) -> State | Iterator[State | None] | None:
+        """The states for each root of an equation, where all else in it is known."""
+        guess = frame.names[root.guess.name]
+        is_given = guess.name in self.fixed  # the inverse finds the root from there
+        inner = [frame.names[p.name] for p in choices_of(root) if p is not root.guess]
+        inner = [p for p in inner if p.name not in state.theta]
+        nested = any(isinstance(step, Root) for step in root.steps)
+        known = all(v in state.values for v in root.needs)
+        if nested or not known or not all(is_discrete(p.domain) for p in inner):
+            open_ = [p for p in (guess, *inner) if p.name not in {**state.kept, **state.theta}]
+            return keeping(state, open_)
+
+        def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
+            if not left:
+                return iter((s,)) if is_given else self.each_root(frame, s, root, guess)
+            start = self.starts.get(left[0].name, left[0].domain.default)
+            found = members(left[0].domain, start, self.range_in(frame, s, root, left[0]))
+            one = (s.choosing(**{left[0].name: value}) for value in found)
+            return fairly(one, lambda s: choices(s, left[1:]))
+
+        return choices(state, inner)
+
+    def range_in(
+        self, frame: Frame, state: State, root: Root, parameter: Parameter
+    ) -> Values | None:
+        """Where a choice inside an equation lies: what it numbers is within known sets."""
+        for step in root.steps:
+            if not isinstance(step, Step):
+                continue
+            for coordinate, own in step.chosen.items():
+                if frame.names[own.name] == parameter:
+                    known = known_for(state, step.solved.statement, step.solved.mode.takes)
+                    return self.solver.range_of(state, step, coordinate, known)
+        return None
+
+    def each_root(
+        self, frame: Frame, state: State, root: Root, guess: Parameter
+    ) -> Iterator[State | None]:
+        def equation(x: float) -> tuple[float, float]:
+            return self.solver.sides(frame, state, root, x)
+
+        def prune(found: Values) -> Values | None:
+            box = boxed(frame, state, {root.variable: found})
+            if box is None or any(map(_overflows, box.values())):
+                return None
+            return box.get(root.variable, found).meet(found)
+
+        allowed = state.box.get(root.variable, every(float))
+        assert allowed is not None
+        domain = guess.domain
+        if guess.name in self.fixed:
+            yield self.from_guess(state, root, equation, guess)
+            return
+        if isinstance(domain, Interval):
+            allowed = allowed.meet(values([(domain.low, domain.high)]))
+        start = float(self.starts.get(guess.name, domain.default))
+
+        def slopes(low: float, high: float) -> tuple[Bounds, Bounds] | None:
+            middle = low + (high - low) / 2
+            there = difference(frame, state, root, values([(middle, middle)]))
+            over = difference(frame, state, root, values([(low, high)]))
+            by = None if over is None else slope(state, root, over[1])
+            if there is None or by is None:
+                return None
+            return _bounds(there[0]), _bounds(by)
+
+        for x in roots_of(equation, prune, slopes, allowed, start, self.unproved):
+            if isinstance(x, tuple):
+                kept = keeping(state, [guess])
+                yield kept.having(
+                    kept={**kept.kept, guess.name: part_within(guess.domain, values([x]))}
+                )
+                continue
+            if x is None:
+                yield None
+                continue
+            found = {**state.values, root.variable: x}
+            yield state.having(values=found, searched=True).choosing(**{guess.name: x})
+
+    def from_guess(
+        self,
+        state: State,
+        root: Root,
+        equation: Callable[[float], tuple[float, float]],
+        guess: Parameter,
+    ) -> State | None:
+        """The state for the root that a given guess leads to."""
+        low, high = -LARGEST, LARGEST
+        if isinstance(guess.domain, Interval):
+            low, high = max(low, guess.domain.low), min(high, guess.domain.high)
+        try:
+            x = find_root(equation, self.fixed[guess.name], low, high, ())
+        except NoSolution:
+            return None
+        return state.having(values={**state.values, root.variable: x}, searched=True)
+
+
+def _overflows(found: Values) -> bool:
+    """Whether floats are so large that rounding alone tells them from infinity."""
+    if found.whole or found.nan or not found:
+        return False
+    return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)
+
+
+def _bounds(found: Values) -> Bounds:
+    return float(found.low), float(found.high)

@@ -1,0 +1,166 @@
+"""What a discrete choice may be, the likeliest first; and lazy searches that are fair."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from inversion.contraction.boxed_values import Values
+from inversion.running.deadline import check_deadline
+from primitives import Domain, Relation
+from primitives.domains import Booleans, Integers
+from primitives.floats import trigonometric
+from primitives.floats.gamma import branch_of, gamma, lgamma
+from primitives.floats.remainders import fmod, mod
+from primitives.integers.integer_division import mod_int
+
+__all__ = ["RANGES", "fairly", "is_discrete", "members", "outwards", "periods"]
+
+MOST_MEMBERS = 20_000
+"""So many integers are tried one by one; of more, those that a coordinate names."""
+INF = math.inf
+BESIDE = 1e-9
+"""How far beside the end of a branch rounding may bring a number, relative to it."""
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def fairly[T, S](
+    outer: Iterator[T | None], inner: Callable[[T], Iterator[S | None]]
+) -> Iterator[S | None]:
+    """What ``inner`` finds for each of ``outer``, of which each may be endless, in turns.
+
+    None stands for a step that has found nothing.
+    """
+    running: deque[Iterator[S | None]] = deque()
+    more = True
+    while more or running:
+        check_deadline()
+        if more:
+            try:
+                item = next(outer)
+            except StopIteration:
+                more = False
+            else:
+                if item is None:
+                    yield None
+                else:
+                    running.append(inner(item))
+        for _ in range(len(running)):
+            one = running.popleft()
+            try:
+                found = next(one)
+            except StopIteration:
+                yield None  # a step too: of endlessly many each may end at once
+                continue
+            running.append(one)
+            yield found
+
+
+def is_discrete(domain: Domain) -> bool:
+    """Whether its members can be counted."""
+    return isinstance(domain, (Booleans, Integers))
+
+
+def members(domain: Domain, start: Any, allowed: Values | None) -> Iterator[Any]:
+    """The members of a discrete domain that are allowed, outwards from ``start``; None for one
+    that is not allowed."""
+    if isinstance(domain, Booleans):
+        for value in (bool(start), not start):
+            yield value if allowed is None or allowed.contains(value) else None
+        return
+    if allowed is not None and allowed.count() <= MOST_MEMBERS:
+        found = [n for n in allowed.members() if domain.contains(n)]
+        yield from map(domain.cast, sorted(found, key=lambda n: (abs(n - int(start)), -n)))
+        return
+    assert isinstance(domain, Integers)
+    low = -INF if domain.low is None else domain.low
+    high = INF if domain.high is None else domain.high
+    if allowed is not None:
+        low, high = max(low, allowed.low), min(high, allowed.high)
+    for n in outwards(int(min(max(int(start), low), high)), low, high):
+        fits = domain.contains(n) and (allowed is None or allowed.contains(n))
+        yield domain.cast(n) if fits else None
+
+
+def outwards(start: int, low: float, high: float) -> Iterator[int]:
+    """The integers from ``low`` to ``high``, from one of them on both sides."""
+    yield start
+    distance = 1
+    while start + distance <= high or start - distance >= low:
+        if start + distance <= high:
+            yield start + distance
+        if start - distance >= low:
+            yield start - distance
+        distance += 1
+
+
+# ---- which numbers a coordinate may have where an argument is in a set ---------------------
+
+Range = Callable[[Mapping[str, Any], Values], tuple[float, float] | None]
+
+
+def _by(branch: Callable[[float], int]) -> Range:
+    """For a coordinate that grows with the argument; but for rounding."""
+
+    def ends(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
+        low, high = float(a.low), float(a.high)
+        low, high = (low - BESIDE * max(1.0, abs(low))), high + BESIDE * max(1.0, abs(high))
+        return (
+            branch(low) if math.isfinite(low) else -INF,
+            branch(high) if math.isfinite(high) else INF,
+        )
+
+    return ends
+
+
+def _sine_branch(a: float) -> int:
+    return math.floor(a / math.pi + 0.5)
+
+
+def _cosine_branch(a: float) -> int:
+    return math.floor(a / math.pi)
+
+
+def _gamma_branches(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
+    if a.low >= 0:
+        return 0, 1
+    return 0, branch_of(float(a.low)) + 1 if math.isfinite(a.low) else INF
+
+
+def _quotients(known: Mapping[str, Any], a: Values) -> tuple[float, float] | None:
+    if "b" not in known:
+        return None
+    b = int(known["b"])
+    ends = [
+        int(end) // b if math.isfinite(end) else math.copysign(INF, end) * (1 if b > 0 else -1)
+        for end in (a.low, a.high)
+    ]
+    return min(ends), max(ends)
+
+
+RANGES: Mapping[Relation, Range] = {
+    trigonometric.sine: _by(_sine_branch),
+    trigonometric.cosine: _by(_cosine_branch),
+    trigonometric.tangent: _by(_sine_branch),
+    gamma: _gamma_branches,
+    lgamma: _gamma_branches,
+    mod_int: _quotients,
+}
+"""For the relations of which ``k`` numbers the solutions for their argument ``a``."""
+
+PERIODIC = (mod, fmod)
+
+
+def periods(relation: Any, known: Mapping[str, Any], a: Values, start: float) -> Iterator[float]:
+    """The arguments that leave a remainder, outwards from the one near ``start``."""
+    ret, b = float(known["return"]), abs(float(known["b"]))
+    low, high = ((float(end) - ret) / b for end in (a.low, a.high))
+    first = math.floor(low) if math.isfinite(low) else -INF
+    last = math.ceil(high) if math.isfinite(high) else INF
+    middle = round((start - ret) / b)
+    for k in outwards(int(min(max(middle, first), last)), first, last):
+        yield ret + k * b

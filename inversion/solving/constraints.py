@@ -1,0 +1,359 @@
+"""Constraints on what a function is given and gives: boxes made narrower, and covers of all
+solutions."""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from inversion.contraction.boxed_values import Values, inside, point
+from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
+from inversion.errors import NoSolution, NotInvertible, WrongArguments
+from inversion.invert import _inputs
+from inversion.lifting.lifter import lift
+from inversion.passes.negative_powers import REMEDY, negative_powers
+from inversion.passes.simplifying import SIMPLIFY, fold
+from inversion.program.statements import Program, Variable
+from inversion.program.trees import Node, Tree
+from overlay import Context
+from overlay.core.location import caller
+from overlay.core.target import describe
+from overlay.interpretations.intervals import Interval, Undecided, enclose
+from primitives import Domain, Integers
+from primitives.relation import RETURN
+
+__all__ = ["Paving", "contract", "pave", "solve"]
+
+INF = math.inf
+ROUNDS = 30
+# constants are enclosed like all else: what is computed of them is rounded in more ways than one
+PASSES = tuple(rewrite for rewrite in SIMPLIFY if rewrite is not fold)
+GAIN = 0.05  # of some width: less is not worth another round
+Arguments = tuple[Any, ...]
+
+
+class Paving(NamedTuple):
+    """Boxes that cover all solutions: in each of ``inner`` all points are solutions; those of
+    ``boundary`` may hold some."""
+
+    inner: list[Arguments]
+    boundary: list[Arguments]
+
+
+def contract(
+    f: Callable[..., Any], *boxes: Any, returns: Any, context: Context | None = None
+) -> Arguments:
+    """The boxes of f's arguments, without what cannot lead to a result in ``returns``.
+
+    boxes: for each argument an ``Interval`` of floats, a domain such as ``Integers(0, 9)``, or a
+    number. returns: the same of the result, a tuple of them where f gives a tuple; True where f
+    is a condition. context: in which calls in f are resolved.
+    Each primitive that f is made of is gone through forwards and backwards, until nothing gets
+    narrower (hull consistency, HC4). What is taken away holds no solution; what is left may hold
+    none. Raises NoSolution, with the line, where nothing is left: there is none, proved. Raises
+    NotInvertible where f is not made of primitives.
+
+    >>> from inversion import contract
+    >>> from overlay.interpretations.intervals import Interval
+    >>> boxes = Interval(2, 9), Interval(0, 5)
+    >>> x, y = contract(lambda x, y: x * y, *boxes, returns=Interval(30, 40))
+    >>> print(f"{x:.6f} {y:.6f}")
+    [6.000000, 9.000000] [3.333333, 5.000000]
+    """
+    problem = _problem(f, boxes, returns, context)
+    return problem.shown(problem.contracted(problem.first))
+
+
+def pave(
+    f: Callable[..., Any],
+    *boxes: Any,
+    returns: Any,
+    tolerance: float = 1e-2,
+    max_boxes: int = 2000,
+    context: Context | None = None,
+) -> Paving:
+    """Boxes that cover all arguments in ``boxes`` for which f gives a result in ``returns``.
+
+    Boxes are made narrower as ``contract`` does, and cut in two, until they hold solutions alone
+    or are not wider than ``tolerance``, or there are ``max_boxes`` of them. Both lists are
+    empty where there is no solution, proved. See ``contract`` for the arguments and errors.
+
+    >>> from inversion import pave
+    >>> from overlay.interpretations.intervals import Interval
+    >>> found = pave(lambda x: x * x, Interval(-9, 9), returns=Interval(1, 4), tolerance=0.1)
+    >>> len(found.inner) > 0, len(found.boundary) <= 4
+    (True, True)
+    """
+    problem = _problem(f, boxes, returns, context)
+    inner: list[Box] = []
+    boundary: list[Box] = []
+    for found, is_inner in _paved(problem, tolerance, max_boxes):
+        (inner if is_inner else boundary).append(found)
+    return Paving([problem.shown(one) for one in inner], [problem.shown(one) for one in boundary])
+
+
+def solve(
+    f: Callable[..., Any],
+    *boxes: Any,
+    returns: Any,
+    tolerance: float = 1e-9,
+    max_boxes: int = 2000,
+    context: Context | None = None,
+) -> list[Arguments]:
+    """Boxes, apart from each other, that cover all solutions: one for each where these are single
+    points, as a rule. None: there is no solution, proved. See ``pave``.
+
+    >>> from inversion import solve
+    >>> from overlay.interpretations.intervals import Interval
+    >>> roots = solve(lambda x: x**3 - 2 * x, Interval(-5, 5), returns=0.0)
+    >>> [round(root.middle, 6) for (root,) in roots]
+    [-1.414214, 0.0, 1.414214]
+    """
+    problem = _problem(f, boxes, returns, context)
+    inputs = problem.program.inputs
+    found = [{v: box[v] for v in inputs} for box, _ in _paved(problem, tolerance, max_boxes)]
+    apart = sorted(_joined(found), key=lambda box: [box[v].low for v in inputs])
+    return [problem.shown(box) for box in apart]
+
+
+# ---- problems -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A program, with sets of its inputs and results. first: all of them."""
+
+    function: Callable[..., Any]
+    program: Program
+    first: Box
+    results: Mapping[str, Values]
+
+    def contracted(self, box: Box) -> dict[Variable, Values]:
+        """A box made narrower until that ends. Raises NoSolution."""
+        found = dict(box)
+        try:
+            for _ in range(ROUNDS):
+                before = found
+                found = contracted(self.program, found)
+                if not any(_gained(before[v], found[v]) for v in self.program.inputs):
+                    break
+        except Nothing as nothing:
+            raise NoSolution(
+                f"no arguments in these boxes lead {describe(self.function)} there: {nothing.why}",
+                where=nothing.where,
+                help="give wider boxes, or a wider result",
+            ) from None
+        return found
+
+    def shown(self, box: Box) -> Arguments:
+        """The inputs as the user has them."""
+        return tuple(_shown(box[v], v.kind) for v in self.program.inputs)
+
+    def with_inputs(self, inputs: Mapping[Variable, Values]) -> dict[Variable, Values]:
+        """The first box with these sets of inputs, of which other variables are not yet told."""
+        return {**self.first, **inputs}
+
+    @functools.cached_property
+    def _bounds(self) -> list[Interval] | None:
+        """What the results have to be in, where all numbers are floats."""
+        kinds = [v.kind for v in self.program.inputs]
+        if any(kind is not float for kind in kinds) or any(
+            one.whole or len(one.pieces) != 1 for one in self.results.values()
+        ):
+            return None
+        return [Interval(one.low, one.high) for one in self.results.values()]
+
+    def holds_everywhere(self, box: Box) -> bool:
+        """Whether all points of a box are solutions, proved by running the function on it."""
+        if self._bounds is None or any(one.low == one.high for one in self._bounds):
+            return False
+        try:
+            found = enclose(self.function, *self.shown(box))
+        except (Undecided, ArithmeticError, ValueError):
+            return False
+        parts = list(_parts(found))
+        return len(parts) == len(self._bounds) and all(
+            isinstance(part, Interval) and part.within(allowed)
+            for part, allowed in zip(parts, self._bounds, strict=True)
+        )
+
+
+def _problem(
+    f: Callable[..., Any], boxes: Sequence[Any], returns: Any, context: Context | None
+) -> _Problem:
+    given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
+    inputs, _ = _inputs(f, [kind for _, kind in given])
+    lifted = lift(f, inputs, context, root_finding=False)
+    program = functools.reduce(lambda p, rewrite: rewrite(p), PASSES, lifted.program)
+    for power in negative_powers(program.statements, _declared(program, given)):
+        raise NotInvertible(
+            f"{power} of {describe(f)} is no integer where the exponent is negative",
+            where=power.where,
+            help=REMEDY,
+        )
+    results = dict(_results(f, lifted.axes[RETURN], returns))
+    box = first_box(program, {})
+    for variable, (allowed, _) in zip(program.inputs, given, strict=True):
+        box[variable] = box[variable].meet(allowed)
+    try:
+        first = narrowed(program, box, results)
+    except Nothing as nothing:
+        raise NoSolution(
+            f"{describe(f)} gives nothing in {returns!r}: {nothing.why}", where=nothing.where
+        ) from None
+    return _Problem(f if context is None else context.wrap(f), program, first, results)
+
+
+def _declared(program: Program, given: Sequence[tuple[Values, Any]]) -> dict[str, Domain]:
+    """The domains of integers that boxes are, by input."""
+    found: dict[str, Domain] = {}
+    for variable, (allowed, kind) in zip(program.inputs, given, strict=True):
+        if kind is int and allowed.pieces:
+            low, high = (
+                int(end) if abs(end) < math.inf else None for end in (allowed.low, allowed.high)
+            )
+            found[variable.name] = Integers(low, high)
+    return found
+
+
+def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[Values, Any]:
+    """A set of numbers, and their type."""
+    if isinstance(given, Interval) and not given.is_empty:
+        return Values(((given.low, given.high),)), float
+    found = inside(given) if isinstance(given, Domain) else point(given)
+    if found is None:
+        raise WrongArguments(
+            f"the box for {name} of {describe(f)} is {given!r}",
+            where=caller(),
+            help="give an Interval(low, high) that is not empty, a domain of numbers, or a number",
+        )
+    return found, given.kind if isinstance(given, Domain) else type(given)
+
+
+def _results(f: Callable[..., Any], tree: Tree, returns: Any) -> Iterator[tuple[str, Values]]:
+    """The sets of results, by axis."""
+    if not isinstance(tree, Node):
+        yield tree, _set(f, "the result", returns)[0]
+        return
+    is_tuple = isinstance(returns, tuple) and not isinstance(returns, Interval)
+    if not is_tuple or len(returns) != len(tree.items):
+        raise WrongArguments(
+            f"{describe(f)} gives {len(tree.items)} results, and returns is {returns!r}",
+            where=caller(),
+            help="give a tuple with an interval or a number for each of them",
+        )
+    for item, part in zip(tree.items, returns, strict=True):
+        yield from _results(f, item, part)
+
+
+def _shown(found: Values, kind: Any) -> Any:
+    if kind is float:
+        return Interval(float(found.low), float(found.high))
+    if kind is bool:
+        return bool(found.low) if found.low == found.high else Integers(0, 1)
+    low, high = (None if abs(end) == INF else int(end) for end in (found.low, found.high))
+    return Integers(low, high)
+
+
+def _parts(found: Any) -> Iterator[Any]:
+    if isinstance(found, tuple) and not isinstance(found, Interval):
+        for part in found:
+            yield from _parts(part)
+    else:
+        yield found
+
+
+def _gained(before: Values, after: Values) -> bool:
+    """Whether a set is narrower by what is worth another round."""
+    if before == after:
+        return False
+    return not after.width > (1 - GAIN) * before.width or len(after.pieces) > len(before.pieces)
+
+
+# ---- branch and prune ---------------------------------------------------------------------
+
+
+def _paved(problem: _Problem, tolerance: float, max_boxes: int) -> Iterator[tuple[Box, bool]]:
+    """Boxes that cover the solutions, each with whether it holds nothing else."""
+    order = itertools.count()
+    waiting: list[tuple[float, int, Box]] = []
+    done = 0
+
+    def add(box: Box) -> None:
+        try:
+            found = problem.contracted(box)
+        except NoSolution:
+            return
+        size = max((found[v].width for v in problem.program.inputs), default=0)
+        heapq.heappush(waiting, (-size, next(order), found))
+
+    add(problem.first)
+    while waiting:
+        size, _, box = heapq.heappop(waiting)
+        if problem.holds_everywhere(box):
+            yield box, True
+            done += 1
+            continue
+        halves = (
+            _cut(problem, box) if -size > tolerance and done + len(waiting) < max_boxes else None
+        )
+        if halves is None:
+            yield box, False
+            done += 1
+            continue
+        for half in halves:
+            add(problem.with_inputs(half))
+
+
+def _cut(problem: _Problem, box: Box) -> list[dict[Variable, Values]] | None:
+    """The sets of the inputs, one of which is cut in two; None where that cannot be."""
+    inputs = {v: box[v] for v in problem.program.inputs}
+    widest = max(inputs, key=lambda v: inputs[v].width)
+    halves = _halves(inputs[widest])
+    return None if halves is None else [{**inputs, widest: half} for half in halves]
+
+
+def _halves(found: Values) -> tuple[Values, Values] | None:
+    if len(found.pieces) > 1:
+        middle = len(found.pieces) // 2
+        parts = found.pieces[:middle], found.pieces[middle:]
+        return Values(parts[0], found.whole), Values(parts[1], found.whole)
+    low, high = found.low, found.high
+    if found.whole and max(abs(low), abs(high)) < INF:
+        at = (int(low) + int(high)) // 2
+        parts = ((low, at), (at + 1, high))
+    else:
+        at = Interval(float(low), float(high)).middle
+        parts = ((low, at), (at, high))
+    halves = tuple(Values((part,), found.whole) for part in parts)
+    return (halves[0], halves[1]) if found not in halves and low < high else None
+
+
+def _joined(boxes: list[dict[Variable, Values]]) -> list[dict[Variable, Values]]:
+    """Boxes that touch each other become one."""
+    apart: list[dict[Variable, Values]] = []
+    for box in boxes:
+        current = box
+        while True:
+            touching = [one for one in apart if _touch(one, current)]
+            if not touching:
+                break
+            apart = [one for one in apart if one not in touching]
+            for one in touching:
+                current = {v: _hull(current[v], one[v]) for v in current}
+        apart.append(current)
+    return apart
+
+
+def _touch(one: Box, other: Box) -> bool:
+    return all(one[v].low <= other[v].high and other[v].low <= one[v].high for v in one)
+
+
+def _hull(one: Values, other: Values) -> Values:
+    both = (min(one.low, other.low), max(one.high, other.high))
+    return Values((both,), one.whole and other.whole)

@@ -1,0 +1,231 @@
+"""Single statements solved in a search: no choices are left in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from inversion.contraction.boxed_values import Values, around, every, point, values
+from inversion.contraction.contractors import CONTRACTORS
+from inversion.emitting.entry_code import WRITERS
+from inversion.emitting.module_text import Module
+from inversion.errors import NoSolution, OutsideDomain
+from inversion.planning.causality import Solved
+from inversion.planning.parameters import Parameter
+from inversion.planning.plan import Root, Step
+from inversion.program.statements import Statement
+from inversion.solving.candidates import RANGES
+from inversion.solving.search_state import Frame, State, keeping, known_for
+from primitives import Domain, Interval, Relation
+from primitives.floats.arithmetic import clipped
+from primitives.forms.congruences import is_congruence
+from primitives.relation import RETURN, Mode
+from primitives.sequences.chains import Chain
+
+__all__ = ["REFUSALS", "Solver"]
+
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
+GOLDEN = 0.6180339887498949  # its multiples spread over the unit interval
+COMPUTED = 1e-12  # relative: how far off a number is that was solved for
+
+
+ROUNDING = 1e-9
+
+
+class Solver:
+    """Solves statements, and says where their solutions lie."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Callable[..., Any]] = {}
+
+    def solved(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> State | None:
+        """The state after a statement is solved; None where it has no solution."""
+        mode, rule = step.solved.mode, step.solved.statement.relation
+        given: list[Any] = []
+        for name in mode.takes:
+            if name in known:
+                given.append(known[name])
+            elif name in names:
+                given.append(state.theta[names[name].name])
+            else:
+                given.append(mode.coordinates[name].default)
+        try:
+            if RETURN in known:
+                at = mode.takes.index(RETURN)
+                given[at] = _in_codomain(given[at], rule.codomain)
+            with np.errstate(all="ignore"):
+                answer = self.solver(step)(*given)
+        except REFUSALS:
+            return None
+        answers = answer if len(step.solved.unknown) > 1 else (answer,)
+        found = dict(zip(step.solved.unknown, answers, strict=True))
+        for variable, value in found.items():
+            allowed = state.box.get(variable)
+            if allowed is not None and allowed.whole and not _holds(allowed, value):
+                return None
+        return state.having(values={**state.values, **found})
+
+    def solver(self, step: Step) -> Callable[..., Any]:
+        """The function that solves a statement: generated, where the program has parts in it."""
+        mode, rule = step.solved.mode, step.solved.statement.relation
+        if isinstance(rule, Relation):
+            return mode.solver
+        if id(mode) not in self.made:
+            module = Module(WRITERS)
+            name = module.solver(rule, mode)
+            source = module.source([])
+            namespace = dict(source.names)
+            exec(compile(source.text, "<a part of an inverse>", "exec"), namespace)
+            self.made[id(mode)] = namespace[name]
+        return self.made[id(mode)]
+
+    def reaching(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+        value: float,
+    ) -> State | None:
+        """The state where continuous coordinates are such that they lead to a value."""
+        mode = step.solved.mode
+        axes = {**known, mode.unknown[0]: value}
+        try:
+            given = mode.recover(*(axes[axis] for axis in mode.recovers)) if mode.recover else ()
+        except REFUSALS:
+            return None
+        theta = dict(zip(mode.coordinates, given, strict=True))
+        chosen = {p.name: theta[c] for c, p in others.items()}
+        return self.solved(state.choosing(**chosen), step, names, known)
+
+    def either(
+        self,
+        state: State,
+        step: Step,
+        names: Mapping[str, Parameter],
+        others: Mapping[str, Parameter],
+        known: Mapping[str, Any],
+    ) -> State | None:
+        """The state after a statement whose coordinates may count for nothing; None where it has
+        no solution."""
+        trials = (
+            {p.name: p.domain.default for p in others.values()},
+            # all elsewhere, and each at another place
+            {
+                p.name: p.domain.from_unit((i + 1) * GOLDEN % 1)
+                for i, p in enumerate(others.values())
+            },
+        )
+        first, second = (self.solved(state.choosing(**one), step, names, known) for one in trials)
+        if first is None or second is None:
+            return first if second is None else second
+        answers = [(first.values[v], second.values[v]) for v in step.solved.unknown]
+        if all(abs(a - b) <= COMPUTED * max(abs(a), abs(b)) for a, b in answers):
+            return first
+        return keeping(state, others.values())
+
+    def solutions(
+        self, state: State, step: Step, known: Mapping[str, Any], axis: str
+    ) -> Values | None:
+        """The set of solutions for one unknown; None where no contractor tells it."""
+        rule: Any = step.solved.statement.relation
+        contractor = CONTRACTORS.get(rule) if isinstance(rule, Relation) else None
+        (variable,) = step.solved.unknown
+        now = state.box.get(variable, every(variable.kind))
+        if contractor is None or now is None:
+            return None
+        sets = {axis: now}
+        for other, value in known.items():
+            found = around(value, COMPUTED, 0.0) if isinstance(value, float) else point(value)
+            if found is None:
+                return None
+            sets[other] = found
+        _, args = contractor.contracted(sets[RETURN], [sets[a] for a in rule.axes])
+        return args[rule.axes.index(axis)].numbers()
+
+    def range_of(
+        self, state: State, step: Step, coordinate: str, known: Mapping[str, Any] | None
+    ) -> Values | None:
+        """Where a coordinate lies that numbers the solutions in a bounded set."""
+        rule: Any = step.solved.statement.relation
+        if isinstance(rule, Chain) and known is not None:
+            return values([(0, rule.count(known) - 1)], whole=True)
+        found = state.box.get(step.solved.unknown[0])
+        if is_congruence(rule) and found and math.isfinite(found.width):
+            recover = step.solved.mode.recover
+            assert recover is not None
+            numbers = [recover(int(end))[0] for end in (found.low, found.high)]
+            return values([(min(numbers), max(numbers))], whole=True)
+        ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
+        if ranges is None or coordinate != "k" or not found:
+            return None
+        if not (abs(found.low) < 1e15 and abs(found.high) < 1e15):
+            return None
+        bounds = ranges(known or {}, found)
+        return None if bounds is None else values([bounds], whole=True)
+
+    def sides(self, frame: Frame, state: State, root: Root, x: float) -> tuple[float, float]:
+        """Both sides of an equation at a guess. Raises NoSolution where there are none."""
+        there = state.having(values={**state.values, root.variable: x})
+        for step in root.steps:
+            assert isinstance(step, Step)
+            names = {c: frame.names[p.name] for c, p in step.chosen.items()}
+            known = known_for(there, step.solved.statement, step.solved.mode.takes)
+            found = None if known is None else self.solved(there, step, names, known)
+            if found is None:
+                raise NoSolution("there is no value")
+            there = found
+        check = root.check
+        mode = check.relation.mode(check.relation.outputs)
+        assert mode is not None
+        known = known_for(there, check, mode.takes)
+        assert known is not None
+        forward = self.solver(Step(_forward(check, mode), {}))
+        answer = forward(*(known[name] for name in mode.takes))
+        answers = answer if len(check.results) > 1 else (answer,)
+        at = next(i for i, v in enumerate(check.results) if v.kind is float)
+        return float(answers[at]), float(there.values[check.results[at]])
+
+
+def _forward(statement: Statement, mode: Mode) -> Solved:
+    return Solved(statement, mode, statement.results)
+
+
+def is_near(value: Any, wanted: Any) -> bool:
+    """Whether a value is the one that is wanted, but for rounding on the way back to it; answers
+    are checked forwards all the same."""
+    if type(value) is not float or type(wanted) is not float:
+        return bool(value == wanted)
+    return value == wanted or math.isclose(value, wanted, rel_tol=ROUNDING, abs_tol=ROUNDING)
+
+
+def _holds(allowed: Values, value: Any) -> bool:
+    """Whether a set of integers has a number, but for rounding."""
+    if type(value) is not float or not math.isfinite(value):
+        return allowed.contains(value)
+    near = float(round(value))
+    return allowed.contains(near) and is_near(value, near)
+
+
+def _in_codomain(value: Any, codomain: Domain | None) -> Any:
+    """A known result, moved into what the function gives where rounding has put it outside.
+
+    Raises NoSolution where it is not near.
+    """
+    if codomain is None or codomain.contains(value):
+        return value
+    if isinstance(codomain, Interval) and isinstance(value, float):
+        found = clipped(value, codomain.low, codomain.high)
+        if codomain.contains(found):
+            return found
+    raise NoSolution("the function never gives this result")

@@ -1,0 +1,176 @@
+"""Functions of few values: where nothing else solves one, its arguments are gone through.
+
+The parameters are the values where that begins: the first arguments from there on that give what is
+known are the answer. So each solution is reached, and recovered by itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from weakref import WeakSet
+
+from inversion.lifting.inlined_functions import body_of, python_code
+from inversion.lifting.lifter import Lifted
+from inversion.lifting.numba_blocks import result_type
+from inversion.program.statements import Program, Statement, Variable, renumbered
+from inversion.program.trees import Node, Tree
+from overlay import Context
+from overlay.core.location import location_of
+from overlay.core.target import describe
+from primitives import Bool, Domain, Integers, NoSolution, Relation, parametric, relation
+from primitives.relation import RETURN
+from primitives.solver_kernels import compiled
+
+__all__ = ["MOST_TRIED", "by_trial", "count_of", "is_by_trial", "listed"]
+
+_made: WeakSet[Relation] = WeakSet()
+
+MOST_RUN = 16  # arguments for which a function is run to see what it gives
+MOST_TRIED = 65_536
+"""Combinations of values; a function of more is not gone through."""
+
+
+def by_trial(
+    function: Callable[..., Any],
+    inputs: Sequence[tuple[str, Tree]],
+    known: Sequence[str],
+    domains: Mapping[str, Domain],
+    context: Context | None,
+) -> Lifted | None:
+    """The function as one statement, which is solved by trying all values of what is unknown.
+
+    None where the result is unknown or no single number, or where what is unknown has too many
+    values: truth values have two, integers as many as their declared domain.
+    """
+    unknown = [name for name, _ in inputs if name not in known]
+    count = count_of([domains.get(name) for name in unknown])
+    if RETURN not in known or not unknown or not 0 < count <= MOST_TRIED:
+        return None
+    kinds = [tree for _, tree in inputs if not isinstance(tree, Node)]
+    body = body_of(function)
+    if len(kinds) != len(inputs):
+        return None
+    returns = result_type(compiled(body), tuple(kinds)) or _seen(function, inputs, domains)
+    if body is None or returns is None:
+        return None
+    made = _relation(function, inputs, unknown, domains, context, returns)
+    _made.add(made)
+    where = location_of(function)
+    variables = tuple(Variable(name, kind) for (name, _), kind in zip(inputs, kinds, strict=True))
+    result = Variable(renumbered("result", [v.name for v in variables]), returns)
+    statement = Statement(made, (result,), variables, where)
+    functions = tuple(python_code(function))
+    results = {RETURN: result}
+    program = Program(describe(function), variables, (statement,), results, where, functions)
+    return Lifted(program, {**{v.name: v.name for v in variables}, RETURN: RETURN})
+
+
+def _seen(
+    function: Callable[..., Any], inputs: Sequence[tuple[str, Tree]], domains: Mapping[str, Domain]
+) -> type | None:
+    """The type of number that a function gives for its first arguments, where numba does not tell;
+    None where one is not of a declared domain, or the numbers are of several types."""
+    names = [name for name, _ in inputs]
+    if count_of([domains.get(name) for name in names]) == 0:
+        return None
+    kinds: set[type] = set()
+    firsts = itertools.product(*(listed(domains[name]) for name in names))
+    for args in itertools.islice(firsts, MOST_RUN):
+        try:
+            kinds.add(type(function(*args)))
+        except Exception:  # whatever a function raises outside its domain
+            continue
+    (kind,) = kinds if len(kinds) == 1 else (None,)
+    return kind if kind in (int, float, bool) else None
+
+
+def count_of(domains: Iterable[Domain | None]) -> int:
+    """How many combinations of values domains have; 0 where these are not gone through."""
+    return math.prod(map(_size, domains))
+
+
+def listed(domain: Domain | None) -> Sequence[Any]:
+    """The values of a domain that has some, in order."""
+    if isinstance(domain, Integers):
+        assert domain.low is not None
+        return range(domain.low, domain.low + _size(domain))
+    return (False, True)
+
+
+def is_by_trial(program: Program) -> bool:
+    """Whether a program is solved by trying all values: an inverse without an answer for one θ
+    has none for any other."""
+    return any(statement.relation in _made for statement in program.statements)
+
+
+def _size(domain: Domain | None) -> int:
+    """How many values a domain has; 0 where they are not gone through."""
+    if domain is Bool:
+        return 2
+    if not isinstance(domain, Integers) or domain.kind is not int or domain.without:
+        return 0
+    return 0 if domain.low is None or domain.high is None else domain.high - domain.low + 1
+
+
+def _relation(
+    function: Callable[..., Any],
+    inputs: Sequence[tuple[str, Tree]],
+    unknown: Sequence[str],
+    domains: Mapping[str, Domain],
+    context: Context | None,
+    returns: type,
+) -> Relation:
+    axes = {name: f"{name}_" if name in ("ret", "domain") else name for name, _ in inputs}
+    names = list(axes.values())
+    run = function if context is None else context.wrap(function)
+    near = {f"near_{axes[name]}": domains[name] for name in unknown}
+    solve = _solver(run, names, [axes[name] for name in unknown], near)
+    chosen = ", ".join(axes[name] for name in unknown)
+    recover = eval(f"lambda {chosen}: ({chosen},)")
+    mode = parametric(solve, recover=recover, unless=None, spare=False, either=False, **near)
+    return relation(
+        function,
+        *(kind for _, kind in inputs),
+        f"return = f({', '.join(names)})",
+        returns=returns,
+        modes={tuple(axes[name] for name in unknown): mode},
+        domain={axes[name]: domains[name] for name in unknown},
+    )
+
+
+def _solver(
+    run: Callable[..., Any],
+    names: Sequence[str],
+    unknown: Sequence[str],
+    near: Mapping[str, Domain],
+) -> Callable[..., Any]:
+    """The function that goes through the values, outermost the first unknown, from near on."""
+    known = [name for name in names if name not in unknown]
+    taken = {*names, *near}
+    forward, found, refusal, turn, sizes = (
+        renumbered(name, taken) for name in ("run", "found", "Refusal", "turn", "range")
+    )
+    rows = [f"def solve({', '.join(['ret', *known, *near])}):"]
+    for depth, (name, (begin, domain)) in enumerate(zip(unknown, near.items(), strict=True), 1):
+        pad, at = "    " * depth, renumbered(f"{turn}_{depth}", taken)
+        rows += [f"{pad}for {at} in {sizes}({_size(domain)}):", f"{pad}    {name} = "]
+        if isinstance(domain, Integers):
+            rows[-1] += f"{domain.low} + ({begin} - {domain.low} + {at}) % {_size(domain)}"
+        else:
+            rows[-1] += f"{begin} == ({at} == 0)"
+    pad = "    " * (len(unknown) + 1)
+    rows += [
+        f"{pad}try:",
+        f"{pad}    {found} = {forward}({', '.join(names)}) == ret",
+        f"{pad}except Exception:",
+        f"{pad}    {found} = False",
+        f"{pad}if {found}:",
+        f"{pad}    return {', '.join(unknown)}",
+        f'    raise {refusal}("none of its values gives this result")',
+    ]
+    namespace: dict[str, Any] = {forward: run, refusal: NoSolution, sizes: range}
+    exec("\n".join(rows), namespace)
+    return namespace["solve"]

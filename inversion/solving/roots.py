@@ -1,0 +1,243 @@
+"""Roots of one equation in one unknown, looked for outwards from a guess.
+
+The equation is given as a function from the unknown to ``(found, wanted)``, which are equal at a
+root. Where it raises, or gives NaN, there is no value. It is plain Python that numba compiles.
+
+Brackets are closed by Chandrupatla's method: T. R. Chandrupatla, A new hybrid quadratic/bisection
+algorithm for finding the zero of a nonlinear function without using derivatives, Advances in
+Engineering Software 28 (1997) 145-149.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from overlay.plugins.attempts import attempted
+from primitives.errors import NoSolution
+from primitives.solver_kernels import kernel_form
+
+__all__ = ["find_root"]
+
+Equation = Callable[..., tuple[float, float]]
+
+ROUNDING = 4e-16  # relative: closer than this is equal
+CLOSE = 1e-7  # relative to the guess: beside it
+FIRST_STEP = 1e-3  # relative to the guess
+GROWTH = 1.15
+STEPS = 320  # on each side, the last of them some 10**16 times the guess away
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+
+def sides(equation: Equation, x: float, given: tuple[Any, ...]) -> tuple[float, float]:
+    """Both sides of the equation at x."""
+    found, wanted = equation(x, *given)
+    return float(found), float(wanted)
+
+
+def gap(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
+    """How far from equal both sides are at x: 0 within rounding, NaN where there is no value."""
+    try:
+        found, wanted = sides(equation, x, given)
+        difference = found - wanted
+        size = max(abs(found), abs(wanted))
+    except Exception:
+        difference = math.nan
+        size = 0.0
+    return 0.0 if abs(difference) <= ROUNDING * size else difference
+
+
+@kernel_form(gap)
+def gap_in_kernel(equation: Equation, x: float, given: tuple[Any, ...]) -> float:
+    """The same with no exception caught."""
+    ended, (found, wanted) = attempted(sides, equation, x, given)
+    difference = found - wanted if ended else math.nan
+    return 0.0 if abs(difference) <= ROUNDING * max(abs(found), abs(wanted)) else difference
+
+
+def closed(
+    equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
+) -> float:
+    """The root between two points where the gap has different signs; NaN at a pole."""
+    if fa == 0 or fb == 0:
+        return a if fa == 0 else b
+    limit = min(abs(fa), abs(fb))
+    c, fc = a, fa
+    part = 0.5
+    best, smallest = (a, fa) if abs(fa) < abs(fb) else (b, fb)
+    for _ in range(200):
+        x = a + part * (b - a)
+        if x in (a, b):
+            break
+        fx = gap(equation, x, given)
+        if math.isnan(fx):
+            part = 0.5
+            a, fa = (a + b) / 2, gap(equation, (a + b) / 2, given)
+            if math.isnan(fa) or (fa > 0) == (fb > 0):
+                return math.nan
+            continue
+        if abs(fx) < abs(smallest):
+            best, smallest = x, fx
+        if fx == 0:
+            return x
+        if (fx > 0) == (fa > 0):
+            c, fc = a, fa
+        else:
+            c, fc = b, fb
+            b, fb = a, fa
+        a, fa = x, fx
+        if abs(b - a) <= 2 * ROUNDING * abs(best):
+            break
+        xi = (a - b) / (c - b)
+        phi = (fa - fb) / (fc - fb)
+        if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
+            part = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (
+                fc - fb
+            )
+            least = 2 * ROUNDING * abs(best) / abs(b - a)
+            part = min(max(part, least), 1 - least)
+        else:
+            part = 0.5
+    return best if is_small(equation, best, limit, given) else math.nan
+
+
+def is_small(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
+    """Whether the gap at x is nothing, next to both sides or to the gaps around: not a pole."""
+    try:
+        found, wanted = sides(equation, x, given)
+        difference = abs(found - wanted)
+        small = difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
+    except Exception:
+        small = False
+    return small
+
+
+@kernel_form(is_small)
+def is_small_in_kernel(equation: Equation, x: float, around: float, given: tuple[Any, ...]) -> bool:
+    """The same with no exception caught."""
+    ended, (found, wanted) = attempted(sides, equation, x, given)
+    difference = abs(found - wanted)
+    small = difference <= 1e-9 * max(abs(found), abs(wanted)) or difference <= 1e-6 * around
+    return ended and small
+
+
+def touching(equation: Equation, a: float, b: float, sign: float, given: tuple[Any, ...]) -> float:
+    """Where the gap comes down to 0 between two points without changing its sign; NaN if it
+    stays away."""
+    around = abs(gap(equation, a, given)) + abs(gap(equation, b, given))
+    inner, outer = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+    f_inner = sign * gap(equation, inner, given)
+    f_outer = sign * gap(equation, outer, given)
+    for _ in range(80):
+        if f_inner <= 0:  # it does change its sign
+            return closed(equation, a, gap(equation, a, given), inner, sign * f_inner, given)
+        if f_outer <= 0:
+            return closed(equation, outer, sign * f_outer, b, gap(equation, b, given), given)
+        if f_inner < f_outer:
+            b, outer, f_outer = outer, inner, f_inner
+            inner = b - GOLDEN * (b - a)
+            f_inner = sign * gap(equation, inner, given)
+        else:
+            a, inner, f_inner = inner, outer, f_outer
+            outer = a + GOLDEN * (b - a)
+            f_outer = sign * gap(equation, outer, given)
+    middle = (a + b) / 2
+    return middle if is_small(equation, middle, 1e-6 * around, given) else math.nan
+
+
+def edge(equation: Equation, inside: float, outside: float, given: tuple[Any, ...]) -> float:
+    """The last point with a value on the way from one that has one to one that has none."""
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        if middle in (inside, outside):
+            break
+        if math.isnan(gap(equation, middle, given)):
+            outside = middle
+        else:
+            inside = middle
+    return inside
+
+
+def between(
+    equation: Equation, a: float, fa: float, b: float, fb: float, given: tuple[Any, ...]
+) -> float:
+    """A root between neighbouring points, one of which may be without a value; or NaN."""
+    if math.isnan(fa):
+        a, fa, b, fb = b, fb, a, fa
+    if math.isnan(fa):
+        return math.nan
+    if math.isnan(fb):
+        b = edge(equation, a, b, given)
+        fb = gap(equation, b, given)
+        if fb == 0:
+            return b
+    if fb != 0 and (fa > 0) != (fb > 0):
+        return closed(equation, a, fa, b, fb, given)
+    return math.nan
+
+
+def polished(
+    equation: Equation, guess: float, start: float, low: float, high: float, given: tuple[Any, ...]
+) -> float:
+    """The root beside a guess that is almost one; the guess, where there is none beside it."""
+    step = CLOSE * max(1.0, abs(guess))
+    for x in (max(guess - step, low), min(guess + step, high)):
+        root = between(equation, guess, start, x, gap(equation, x, given), given)
+        if not math.isnan(root):
+            return root if abs(gap(equation, root, given)) < abs(start) else guess
+    return guess
+
+
+def find_root(
+    equation: Equation, guess: float, low: float, high: float, given: tuple[Any, ...]
+) -> float:
+    """A root in [low, high]: the guess, if it is one, else one that a search outwards from it
+    meets.
+
+    equation: from the unknown, and ``given``, to ``(found, wanted)``.
+    Raises NoSolution where none is met.
+    """
+    start = gap(equation, guess, given)
+    if start == 0:
+        return guess
+    # where both sides cancel, only what is beside the guess tells whether the gap is nothing
+    left, right = (
+        max(guess - CLOSE * max(1.0, abs(guess)), low),
+        min(guess + CLOSE * max(1.0, abs(guess)), high),
+    )
+    before, after = abs(gap(equation, left, given)), abs(gap(equation, right, given))
+    around = after if math.isnan(before) else before if math.isnan(after) else max(before, after)
+    if is_small(equation, guess, 0.0 if math.isnan(around) else around, given):
+        return polished(equation, guess, start, low, high, given)
+    if abs(start) < before and abs(start) < after:
+        root = touching(equation, left, right, math.copysign(1.0, start), given)
+        if not math.isnan(root):
+            return root
+    step = FIRST_STEP * max(1.0, abs(guess))
+    # on each side the last two points, and whether there are more
+    x1, f1, x2, f2, right = guess, start, guess, math.nan, guess < high
+    y1, g1, y2, g2, left = guess, start, guess, math.nan, guess > low
+    for _ in range(STEPS):
+        if right:
+            x = min(guess + step, high)
+            f = gap(equation, x, given)
+            root = x if f == 0 else between(equation, x1, f1, x, f, given)
+            if math.isnan(root) and abs(f1) < abs(f) and abs(f1) < abs(f2):
+                root = touching(equation, x2, x, math.copysign(1.0, f1), given)
+            if not math.isnan(root):
+                return root
+            right = x < high and x != x1
+            x2, f2, x1, f1 = x1, f1, x, f
+        if left:
+            y = max(guess - step, low)
+            g = gap(equation, y, given)
+            root = y if g == 0 else between(equation, y1, g1, y, g, given)
+            if math.isnan(root) and abs(g1) < abs(g) and abs(g1) < abs(g2):
+                root = touching(equation, y, y2, math.copysign(1.0, g1), given)
+            if not math.isnan(root):
+                return root
+            left = y > low and y != y1
+            y2, g2, y1, g1 = y1, g1, y, g
+        step *= GROWTH
+    raise NoSolution("a search outwards from the guess met no root")

@@ -1,0 +1,210 @@
+"""Sets of what both sides of an equation differ by, and of the derivative of that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from inversion.contraction import contracted_arithmetic as whole_or_float
+from inversion.contraction.boxed_values import Values, every, point, values
+from inversion.contraction.contracted_programs import SQUARES, Nothing
+from inversion.contraction.contracted_slopes import partial_sets
+from inversion.contraction.contractors import CONTRACTORS
+from inversion.planning.plan import Root, Step
+from inversion.program.statements import Operand, Statement, Variable
+from inversion.solving.search_state import Frame, State
+from primitives import Relation
+from primitives.floats import trigonometric
+
+__all__ = ["difference", "slope"]
+
+BRANCHES = {trigonometric.sine: 0.0, trigonometric.cosine: 0.5, trigonometric.tangent: 0.0}
+"""Where the middle of the branch 0 is, in half turns."""
+
+ZERO, ONE = Values(((0.0, 0.0),)), Values(((1.0, 1.0),))
+Sets = dict[Variable, Values]
+
+
+def difference(frame: Frame, state: State, root: Root, x: Values) -> tuple[Values, Sets] | None:
+    """A set of all that both sides differ by for guesses in a set, and the sets of what is computed
+    on the way; None where these are not known, or where the equation has no value somewhere."""
+    found: Sets = {root.variable: x}
+    for step in root.steps:
+        if not isinstance(step, Step) or len(step.solved.unknown) != 1:
+            return None
+        (unknown,) = step.solved.unknown
+        made = _solved(state, found, step.solved.statement, unknown, _branch(frame, state, step))
+        if made is None:
+            return None
+        found[step.solved.unknown[0]] = made
+    check = root.check
+    if len(check.results) != 1 or check.result.kind is not float:
+        return None
+    given, wanted = _image(state, found, check), _set(state, found, check.result)
+    if given is None or wanted is None:
+        return None
+    off = _sum(given.floats(), _negative(wanted.floats()))
+    return None if off is None else (off, found)
+
+
+def slope(state: State, root: Root, sets: Mapping[Variable, Values]) -> Values | None:
+    """A set of the derivatives of that by the guess, where all variables are in these sets:
+    bounded, so that there is no pole and no step; None where it is not known to be."""
+    slopes: Sets = {root.variable: ONE}
+    for step in root.steps:
+        assert isinstance(step, Step)
+        (unknown,) = step.solved.unknown
+        made = _derived(state, sets, slopes, step.solved.statement, unknown)
+        if made is None:
+            return None
+        slopes[unknown] = made
+    forward = _derived(state, sets, slopes, root.check, None)
+    wanted = slopes.get(root.check.result, ZERO)
+    return None if forward is None else _sum(forward, _negative(wanted))
+
+
+def _branch(frame: Frame, state: State, step: Step) -> Values | None:
+    """The branch that a choice stands for, of a function with numbered ones."""
+    rule: Any = step.solved.statement.relation
+    if not isinstance(rule, Relation) or rule not in BRANCHES or "k" not in step.chosen:
+        return None
+    k = state.theta.get(frame.names[step.chosen["k"].name].name)
+    if k is None:
+        return None
+    middle = (k + BRANCHES[rule]) * math.pi
+    beside = 1e-12 * max(1.0, abs(middle))
+    return values([(middle - math.pi / 2 - beside, middle + math.pi / 2 + beside)])
+
+
+def _set(state: State, found: Mapping[Variable, Values], operand: Operand) -> Values | None:
+    if not isinstance(operand, Variable):
+        return point(operand.value)
+    if operand in found:
+        return found[operand]
+    if operand in state.box and not state.box[operand].nan:
+        return state.box[operand]
+    return point(state.values[operand]) if operand in state.values else None
+
+
+def _rule(statement: Statement) -> tuple[Relation, Sequence[Operand]] | None:
+    """A statement's relation and arguments; as one variable's square where it is a product."""
+    rule, arguments = statement.relation, statement.arguments
+    if not isinstance(rule, Relation) or len(statement.results) != 1:
+        return None
+    if rule in SQUARES and arguments[0] == arguments[1]:
+        rule, arguments = SQUARES[rule], arguments[:1]
+    return (rule, arguments) if rule in CONTRACTORS else None
+
+
+def _image(state: State, found: Mapping[Variable, Values], statement: Statement) -> Values | None:
+    """A set of what a statement gives; None where it may give nothing."""
+    made = _rule(statement)
+    if made is None:
+        return None
+    rule, arguments = made
+    args = [_set(state, found, operand) for operand in arguments]
+    known = [arg for arg in args if arg]
+    whole = every(statement.result.kind)
+    if len(known) < len(args) or whole is None:
+        return None
+    image, _ = CONTRACTORS[rule].contracted(whole, known)
+    return image if image and not image.nan else None
+
+
+def _solved(
+    state: State,
+    found: Mapping[Variable, Values],
+    statement: Statement,
+    unknown: Variable,
+    branch: Values | None,
+) -> Values | None:
+    """A set of what a statement is solved for; None where there may be none. branch: where it lies
+    for the choice that is made."""
+    if unknown in statement.results:
+        return _image(state, found, statement)
+    made = _rule(statement)
+    ret = _set(state, found, statement.results[0])
+    if made is None or not ret:
+        return None
+    rule, arguments = made
+    whole = every(unknown.kind) if branch is None else branch
+    args = [whole if v == unknown else _set(state, found, v) for v in arguments]
+    known = [arg.numbers() for arg in args if arg]
+    if len(known) < len(args):
+        return None
+    _, sets = CONTRACTORS[rule].contracted(ret, known)
+    return sets[arguments.index(unknown)] or None
+
+
+def _derived(
+    state: State,
+    sets: Mapping[Variable, Values],
+    slopes: Mapping[Variable, Values],
+    statement: Statement,
+    unknown: Variable | None,
+) -> Values | None:
+    """A set of the derivatives of what a statement is solved for; of what it gives for None."""
+    moving = [v for v in (*statement.arguments, *statement.results) if v != unknown]
+    if all(v not in slopes for v in moving if isinstance(v, Variable)):
+        return ZERO
+    made = _rule(statement)
+    if made is None:
+        return None
+    rule, arguments = made
+    args = [_set(state, sets, operand) for operand in arguments]
+    ret = _image(state, sets, statement)
+    known = [_hull(arg) for arg in args if arg]
+    if ret is None or len(known) < len(args):
+        return None
+    try:
+        partials = partial_sets(rule, known, _hull(ret))
+    except Nothing:
+        return None
+    if partials is None:
+        return None
+    forward: Values | None = ZERO
+    own: Values | None = ZERO
+    for operand, partial in zip(arguments, partials, strict=True):
+        is_own = unknown is not None and operand == unknown
+        by = slopes.get(operand) if isinstance(operand, Variable) else None
+        if by is None and not is_own:
+            continue
+        if not _is_bounded(partial):
+            return None
+        if is_own:
+            own = own and _sum(own, _hull(partial))
+        elif by is not None:
+            term = whole_or_float.MULTIPLY.ret
+            assert term is not None
+            forward = forward and _sum(forward, _hull(term(_hull(partial), by)))
+    if unknown is None or unknown in statement.results or forward is None or own is None:
+        return forward
+    if own.contains(0.0):
+        return None
+    rest = _sum(slopes.get(statement.results[0], ZERO), _negative(forward))
+    divided = whole_or_float.DIVIDE.ret
+    assert divided is not None
+    return None if rest is None else _bounded(divided(rest, own))
+
+
+def _hull(found: Values) -> Values:
+    return Values(((found.low, found.high),), found.whole) if len(found.pieces) > 1 else found
+
+
+def _is_bounded(found: Values) -> bool:
+    return bool(found.pieces) and not found.nan and math.isfinite(found.width)
+
+
+def _bounded(found: Values) -> Values | None:
+    return _hull(found) if _is_bounded(found) else None
+
+
+def _negative(found: Values) -> Values:
+    return Values(tuple((-high, -low) for low, high in reversed(found.pieces)))
+
+
+def _sum(one: Values, other: Values) -> Values | None:
+    added = whole_or_float.ADD.ret
+    assert added is not None
+    return _bounded(added(_hull(one), _hull(other)))

@@ -1,0 +1,473 @@
+"""All solutions for known values, branch by branch."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from inversion.contraction.contracted_programs import Nothing
+from inversion.errors import NoSolution, WrongArguments
+from inversion.passes.negative_powers import REMEDY, negative_powers
+from inversion.planning.parameters import Parameter, ParameterSpace
+from inversion.planning.plan import left_out
+from inversion.planning.repeated import filled
+from inversion.program.trees import taken_apart
+from inversion.running.deadline import OutOfTime, check_deadline, limited
+from inversion.running.progress import Progress, SearchProgress
+from inversion.solving.argument_search import goes_on
+from inversion.solving.finite import MOST_TRIED, count_of, listed
+from inversion.solving.search_state import State
+from inversion.solving.starting import box_of, infeasible, states
+from inversion.solving.unproved import Unproved
+from overlay.core.location import caller
+from primitives.errors import reason_of
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+
+__all__ = ["SolutionBranch", "Solutions", "branch_of", "search", "solved"]
+
+SOLVED, SEARCHED = 1e-12, 1e-7  # relative: nearer solutions, and nearer roots, are one
+BESIDE = 1e-5  # relative: a refused candidate so near to a solution is that one
+TRIED_AT_ONCE = 100
+MOST_FEW = 4096
+"""Combinations of integers that are gone through where sets leave so few."""
+SHOWN = 6  # branches in a repr
+UNCERTAIN = re.compile("lost digits|overflow")  # a refusal that does not tell there is none
+
+Status = Literal["searching", "complete", "limit", "timeout", "not_exhausted"]
+
+
+class SolutionBranch:
+    """One branch of all solutions: a single solution, or a family of them.
+
+    chosen: the coordinates of θ that are settled, by name. parameters: those that are left, whose
+    domains are narrowed to where solutions may lie; there are none where it is a single solution.
+
+    A family may hold no solution at all: it is what could not be ruled out. Families with other
+    choices may overlap.
+    """
+
+    def __init__(
+        self,
+        inverse: Inverse,
+        known: tuple[Any, ...],
+        chosen: Mapping[str, Any],
+        parameters: ParameterSpace,
+        answer: tuple[Any, ...] | None,
+    ) -> None:
+        self._inverse = inverse
+        self._known = known
+        self.chosen = dict(chosen)
+        self.parameters = parameters
+        self._answer = answer
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is a single solution."""
+        return self._answer is not None
+
+    @property
+    def point(self) -> tuple[Any, ...]:
+        """The single solution, as a call of the inverse answers it.
+
+        Raises WrongArguments where it is a family.
+        """
+        if self._answer is None:
+            raise WrongArguments(
+                f"{self!r} is a family, not a single solution",
+                where=caller(),
+                notes=[("parameter", str(parameter)) for parameter in self.parameters],
+                help="call it with values of these, or draw one with .sample(rng)",
+            )
+        return self._answer
+
+    def theta(self, rest: Any = ()) -> tuple[Any, ...]:
+        """The whole θ: what is chosen, and values for ``parameters``, a tuple or a record."""
+        open_ = dict(zip(self.parameters.names, self.parameters.normal(rest), strict=True))
+        given = {**self.chosen, **open_}
+        return tuple(given[name] for name in self._inverse.parameters.names)
+
+    def __call__(self, rest: Any = ()) -> tuple[Any, ...]:
+        """The solution for values of ``parameters``. Raises NoSolution where there is none."""
+        theta = self.theta(rest)
+        return solved(self._inverse, self._known, theta) if self._answer is None else self._answer
+
+    def sample(self, rng: np.random.Generator, tries: int = 100) -> tuple[Any, ...]:
+        """A random solution. Raises NoSolution where so many tries lead to none."""
+        for _ in range(tries - 1):
+            try:
+                return self(self.parameters.sample(rng))
+            except NoSolution:
+                continue
+        return self(self.parameters.sample(rng))
+
+    def contains(self, *args: Any) -> bool:
+        """Whether these arguments of the function are a solution on this branch."""
+        try:
+            found = dict(
+                zip(self._inverse.parameters.names, self._inverse.recover(*args), strict=True)
+            )
+            answers = self(tuple(found[name] for name in self.parameters.names))
+        except (NoSolution, ValueError):
+            return False
+        return self._inverse.agrees(answers, args)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.chosen.items())
+        if self._answer is not None:
+            return f"<SolutionBranch {self._answer!r}>"
+        return f"<SolutionBranch {chosen or 'nothing chosen'}; open {self.parameters!r}>"
+
+
+def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the inverse answers. Raises NoSolution."""
+    return inverse(*known, theta) if theta else inverse(*known)
+
+
+def branch_of(
+    inverse: Inverse, known: tuple[Any, ...], state: State, refused: _Refused | None = None
+) -> SolutionBranch | None:
+    """The branch that a state is; None where its only candidate is no solution.
+
+    refused: takes it where that is not certain.
+    """
+    kept = [
+        Parameter(p.name, state.kept[p.name], p.line, p.spare)
+        for p in inverse.parameters
+        if p.name in state.kept
+    ]
+    chosen = {
+        p.name: state.theta.get(p.name, p.domain.default)
+        for p in inverse.parameters
+        if p.name not in state.kept
+    }
+    answer: tuple[Any, ...] | None = None
+    if not kept:
+        try:
+            answer = solved(inverse, known, tuple(chosen[n] for n in inverse.parameters.names))
+        except (NoSolution, ValueError) as error:
+            if refused is not None and UNCERTAIN.search(reason_of(error)):
+                refused.candidates.append((chosen, error))
+            return None
+    return SolutionBranch(inverse, known, chosen, ParameterSpace(kept), answer)
+
+
+def search(
+    inverse: Inverse,
+    known: tuple[Any, ...],
+    fixed: Mapping[str, Any],
+    budget: int | None = None,
+    unproved: Unproved | None = None,
+) -> Iterator[SolutionBranch | None]:
+    """The branches of the solution, each single solution once, in an order that is always the same;
+    None for each step of the search that has found nothing.
+
+    fixed: coordinates of θ that are given. budget: how many steps there are at most.
+    unproved: takes the reasons for which solutions may be missing at the end.
+    """
+    noted = Unproved() if unproved is None else unproved
+    space = inverse.parameters
+    given = {p.name: filled(p.domain, fixed[p.name]) for p in space if p.name in fixed}
+    few = few_arguments(inverse, known)
+    if few is not None:
+        yield from enumerated(inverse, known, few, given, budget, noted)
+        return
+    seen = _Seen(inverse)
+    refused = _Refused()
+    found = states(inverse, known, given, fixed=given, unproved=noted)
+    for step, state in enumerate(found):
+        if budget is not None and step >= budget:
+            noted.add("budget", f"the search was ended after {budget} steps")
+            break
+        branch = None if state is None else branch_of(inverse, known, state, refused)
+        if state is None or branch is None:
+            yield None
+            continue
+        refused.accepted.append(branch.chosen)
+        if not branch.is_point or seen.is_new(branch.point, SEARCHED if state.searched else SOLVED):
+            yield branch
+    refused.tell(noted)
+    for rule, why in left_out(inverse.program):
+        noted.add(f"mode of {rule}", f"{rule}: {why}")
+    for power in negative_powers(inverse.origin.statements, inverse.domains):
+        why = "exponents below 0, which give floats, are not looked for"
+        noted.add("power", f"{power}   {power.where}: {why}; {REMEDY}")
+
+
+def is_small(inverse: Inverse) -> bool:
+    """Whether what is unknown has declared values alone, and few combinations of them."""
+    return len(inverse.unknown) > 0 and 0 < count_of(inverse.unknown_domains()) <= MOST_TRIED
+
+
+def few_arguments(inverse: Inverse, known: tuple[Any, ...]) -> list[Sequence[Any]] | None:
+    """The values of each unknown axis that may lead to what is known, where these are few and no
+    floats: of declared domains; and of integers beside floats, whose rounding on the way back
+    would lose solutions, what is left of them by sets pushed backwards."""
+    if is_small(inverse):
+        return [listed(domain) for domain in inverse.unknown_domains()]
+    program = inverse.origin
+    inputs = {v.name: v for v in program.inputs}
+    unknown = [inputs.get(axis) for axis in inverse.unknown]
+    whole = all(v is not None and v.kind in (int, bool) for v in unknown)
+    if not whole or not any(v.kind is float for v in program.variables) or goes_on(inverse):
+        return None
+    try:
+        box = box_of(inverse, known)
+    except Nothing:
+        return [()]
+    sets = [box.get(v) for v in unknown if v is not None]
+    if any(s is None or not s.whole or s.nan for s in sets):
+        return None
+    found = [s for s in sets if s is not None]
+    if not math.prod(s.count() for s in found) <= MOST_FEW:
+        return None
+    kinds = [v.kind for v in unknown if v is not None]
+    return [[kind(n) for n in s.members()] for kind, s in zip(kinds, found, strict=True)]
+
+
+def enumerated(
+    inverse: Inverse,
+    known: tuple[Any, ...],
+    domains: Sequence[Sequence[Any]],
+    fixed: Mapping[str, Any],
+    budget: int | None,
+    unproved: Unproved,
+) -> Iterator[SolutionBranch | None]:
+    """The solutions among all values of what is unknown, in their order: each is tried."""
+    given = dict(zip(inverse.known, known, strict=True))
+    wanted = given.pop(RETURN)
+    names = inverse.parameters.names
+    for step, answer in enumerate(itertools.product(*domains)):
+        if step and step % TRIED_AT_ONCE == 0:
+            yield None
+            if budget is not None and step // TRIED_AT_ONCE >= budget:
+                unproved.add("budget", f"the search was ended after {step} values")
+                return
+        values = {**given, **dict(zip(inverse.unknown, answer, strict=True))}
+        args = [values[axis] for axis in inverse.axes.inputs]
+        if not inverse.leads_to(args, wanted):
+            continue
+        theta = inverse.coordinates_of(args)
+        chosen = {} if theta is None else dict(zip(names, theta, strict=True))
+        if all(chosen.get(name, value) == value for name, value in fixed.items()):
+            yield SolutionBranch(inverse, known, chosen, ParameterSpace([]), answer)
+
+
+class Solutions:
+    """All solutions for known values: branches, each searched for when it is asked for.
+
+    It is iterated as often as one likes, and indexed: what has been found is kept. ``len`` is that
+    of a search that has ended, and searches to the end before. ``status`` says how that was:
+
+    | status | |
+    | --- | --- |
+    | ``"searching"`` | it has not ended: more is searched for when it is asked for |
+    | ``"complete"`` | every solution is on one of the branches, proved |
+    | ``"limit"`` | as many branches as were asked for |
+    | ``"timeout"`` | the seconds were over |
+    | ``"not_exhausted"`` | the search ended and may have missed solutions: ``reason`` says why |
+
+    Made by ``inv.solutions``. No branch and ``"complete"``: there is no solution; ``reason`` has
+    the proof. Solutions that agree to 12 digits, and roots that agree to 7, are one.
+
+    >>> from inversion import invert
+    >>> found = invert(lambda x: x * x, float).solutions(4.0)
+    >>> [branch.point for branch in found], found.status
+    ([(2.0,), (-2.0,)], 'complete')
+    """
+
+    def __init__(
+        self,
+        inverse: Inverse,
+        known: tuple[Any, ...],
+        limit: int | None = None,
+        timeout: float | None = None,
+        progress: Progress = False,
+    ) -> None:
+        self._inverse = inverse
+        self._known = known
+        self._limit = limit
+        self._left = math.inf if timeout is None else timeout
+        self._timeout = timeout
+        self._found: list[SolutionBranch] = []
+        self._unproved = Unproved()
+        self._status: Status = "searching"
+        self._reason: str | None = None
+        self._steps = 0
+        self._progress = SearchProgress(progress, limit, f"solutions of {inverse.origin.name}")
+        self._search = self._begun()
+
+    @property
+    def status(self) -> Status:
+        """How the search ended; ``"searching"`` as long as it has not."""
+        return self._status
+
+    @property
+    def reason(self) -> str | None:
+        """Why the search ended as it did: the proof where there is no solution, what was not
+        exhausted; None where there is nothing to say."""
+        return self._reason
+
+    @property
+    def found(self) -> tuple[SolutionBranch, ...]:
+        """The branches that have been found so far. Nothing is searched for."""
+        return tuple(self._found)
+
+    def __iter__(self) -> Iterator[SolutionBranch]:
+        at = 0
+        while at < len(self._found) or self._advanced():
+            yield self._found[at]
+            at += 1
+
+    def __len__(self) -> int:
+        while self._advanced():
+            pass
+        return len(self._found)
+
+    def __bool__(self) -> bool:
+        return bool(self._found) or self._advanced()
+
+    @overload
+    def __getitem__(self, at: int) -> SolutionBranch: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[SolutionBranch]: ...
+    def __getitem__(self, at: int | slice) -> SolutionBranch | list[SolutionBranch]:
+        """One branch, or several: as many are searched for as that takes."""
+        ends = (at.start, at.stop) if isinstance(at, slice) else (at, at)
+        if any(end is not None and end < 0 for end in ends) or ends[1] is None:
+            len(self)
+        else:
+            wanted = ends[1] if isinstance(at, slice) else ends[1] + 1
+            while len(self._found) < wanted and self._advanced():
+                pass
+        return self._found[at]
+
+    def __repr__(self) -> str:
+        count = len(self._found)
+        shown = list(map(repr, self._found[:SHOWN]))
+        if count > SHOWN or self._status == "searching":
+            shown.append("...")
+        why = f": {self._reason}" if self._reason else ""
+        return f"<Solutions [{', '.join(shown)}] {self._status}{why}>"
+
+    def _repr_html_(self) -> str:
+        from inversion.tools.drawings import of_solutions
+
+        return of_solutions(self)
+
+    # ---- the search ----
+
+    def _begun(self) -> Iterator[SolutionBranch | None]:
+        if self._inverse.is_out_of_date:
+            self._unproved.add("changed", "the function has changed since: call invert again")
+        proof = infeasible(self._inverse, self._known)
+        if proof is not None and not self._unproved:
+            self._reason = str(proof)
+            return
+        yield from search(self._inverse, self._known, {}, None, self._unproved)
+
+    def _advanced(self) -> bool:
+        """Whether one more branch has been found. The search goes on to it, or to its end."""
+        if self._status != "searching":
+            return False
+        if self._limit is not None and len(self._found) >= self._limit:
+            return self._ended("limit")
+        if self._left <= 0:
+            return self._timed_out()
+        began = time.monotonic()
+        try:
+            if limited(self._left, self._one_more):
+                return True
+        except OutOfTime:
+            return self._timed_out()
+        except BaseException as error:
+            self._ended("not_exhausted", f"it was broken off by {type(error).__name__}")
+            raise
+        finally:
+            self._left -= time.monotonic() - began
+        if self._unproved:
+            return self._ended("not_exhausted", str(self._unproved))
+        return self._ended("complete", self._reason)
+
+    def _one_more(self) -> bool:
+        for branch in self._search:
+            check_deadline()
+            self._steps += 1
+            self._progress(len(self._found) + (branch is not None), self._steps)
+            if branch is not None:
+                self._found.append(branch)
+                return True
+        return False
+
+    def _timed_out(self) -> bool:
+        return self._ended("timeout", f"the search did not end in {self._timeout} s")
+
+    def _ended(self, status: Status, reason: str | None = None) -> bool:
+        self._status, self._reason = status, reason
+        self._progress.close()
+        return False
+
+
+class _Refused:
+    """Candidates that the check has refused by its tolerances alone, and coordinates of solutions
+    that it has accepted: beside one of these a refused candidate is the same solution."""
+
+    def __init__(self) -> None:
+        self.candidates: list[tuple[Mapping[str, Any], Exception]] = []
+        self.accepted: list[Mapping[str, Any]] = []
+
+    def tell(self, unproved: Unproved) -> None:
+        """Add what no solution stands for."""
+        for chosen, error in self.candidates:
+            if not any(_are_beside(chosen, other) for other in self.accepted):
+                reason = reason_of(error)
+                unproved.add("digits", f"a solution was refused by the check: {reason}")
+
+
+def _are_beside(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return one.keys() == other.keys() and all(
+        abs(value - other[name]) <= BESIDE * max(1.0, abs(value))
+        if isinstance(value, float) and isinstance(other[name], float)
+        else value == other[name]
+        for name, value in one.items()
+    )
+
+
+class _Seen:
+    """Single solutions that have been given."""
+
+    def __init__(self, inverse: Inverse) -> None:
+        self.inverse = inverse
+        # by what is exact in them, what is not, and how large the numbers get
+        self.points: dict[tuple[Any, ...], list[tuple[complex, ...]]] = {}
+        self.size = 0.0
+
+    def is_new(self, answers: tuple[Any, ...], apart: float) -> bool:
+        """Whether no solution was as near as this, relative to it; then it is seen."""
+        parts: list[Any] = []
+        for axis, answer in zip(self.inverse.unknown, answers, strict=True):
+            parts += taken_apart(self.inverse.axes.trees[axis], answer)
+        others = (part for part in parts if not isinstance(part, (float, complex)))
+        exact = tuple(tuple(part) if isinstance(part, list) else part for part in others)
+        rounded = tuple(complex(part) for part in parts if isinstance(part, (float, complex)))
+        self.size = max(self.size, *map(abs, rounded), 0.0)
+        seen = self.points.setdefault(exact, [])
+        if any(self._is_same(rounded, other, apart) for other in seen):
+            return False
+        seen.append(rounded)
+        return True
+
+    def _is_same(self, one: tuple[complex, ...], other: tuple[complex, ...], apart: float) -> bool:
+        rounding = SOLVED * min(self.size, 1.0)
+        return all(
+            abs(a - b) <= apart * max(abs(a), abs(b)) + rounding
+            for a, b in zip(one, other, strict=True)
+        )

@@ -1,0 +1,101 @@
+"""Where a search begins: the sets that known values leave, and the first state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from inversion.contraction.boxed_values import Values, around, point
+from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
+from inversion.errors import NoSolution
+from inversion.passes.negative_powers import negative_powers
+from inversion.program.statements import Program, Variable
+from inversion.program.trees import axis_of, leaves, taken_apart
+from inversion.solving.branch_search import Search
+from inversion.solving.search_state import Frame, State
+from inversion.solving.unproved import Unproved
+from primitives.relation import RETURN
+
+if TYPE_CHECKING:
+    from inversion.inverse import Inverse
+
+__all__ = ["box_of", "infeasible", "states"]
+
+
+def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, Values]:
+    """Where the known axes of the program lie: of results, what is accepted as equal."""
+    found: dict[str, Values] = {}
+    rtol, atol = inverse.tolerance
+    for axis, value in zip(inverse.known, known, strict=True):
+        tree = inverse.axes.trees[axis]
+        for leaf, part in zip(leaves(tree), taken_apart(tree, value), strict=True):
+            is_float = isinstance(part, float)
+            allowed = (
+                around(part, rtol, atol) if is_float and axis_of(axis)[0] == RETURN else point(part)
+            )
+            if allowed is not None and leaf in found:
+                allowed = allowed.meet(found[leaf])
+            if allowed is not None:
+                found[leaf] = allowed
+    return found
+
+
+def box_of(
+    inverse: Inverse, known: Sequence[Any], within: Mapping[str, Values] | None = None
+) -> Box:
+    """Where the variables of the function's program lie for known values, and inputs within sets.
+
+    Raises Nothing where that is nowhere.
+    """
+    program = inverse.origin
+    box = narrowed(program, first_box(program, inverse.domains), within or {})
+    if any(negative_powers(program.statements, inverse.domains)):
+        return box
+    return contracted(program, narrowed(program, box, _allowed(inverse, known)))
+
+
+def infeasible(inverse: Inverse, known: Sequence[Any]) -> NoSolution | None:
+    """The error that proves that known values have no solution at all, if that can be proven."""
+    try:
+        box_of(inverse, known)
+    except Nothing as nothing:
+        pairs = zip(inverse.known, known, strict=True)
+        shown = ", ".join(f"{axis} = {value!r}" for axis, value in pairs)
+        return NoSolution(
+            f"{inverse.origin.name} has no solution at {shown}, whatever θ: {nothing.why}",
+            where=nothing.where,
+            notes=[("proof", "sets of all values, pushed backwards through the program")],
+            help="no arguments of the function lead to this value",
+        )
+    return None
+
+
+def states(
+    inverse: Inverse,
+    known: Sequence[Any],
+    starts: Mapping[str, Any],
+    within: Mapping[str, Values] | None = None,
+    fixed: Mapping[str, Any] | None = None,
+    unproved: Unproved | None = None,
+) -> Iterator[State | None]:
+    """The ends of all ways through the plan; None for each step that has found nothing.
+
+    starts: coordinates from which choices are tried outwards. within: sets of inputs. fixed:
+    coordinates that are given. unproved: takes what the search could not exhaust.
+    """
+    try:
+        box = box_of(inverse, known, within)
+    except Nothing:
+        return
+    plan = inverse.program
+    values: dict[Variable, Any] = {}
+    for axis, value in zip(inverse.known, known, strict=True):
+        tree = inverse.axes.trees[axis]
+        for leaf, part in zip(leaves(tree), taken_apart(tree, value), strict=True):
+            operand = plan.operand(leaf)
+            if isinstance(operand, Variable):
+                values.setdefault(operand, part)
+    names = {parameter.name: parameter for parameter in plan.parameters}
+    program: Program = inverse.origin
+    search = Search(starts, fixed or {}, Unproved() if unproved is None else unproved)
+    yield from search.run(Frame(plan, program, names), State(values, box, dict(fixed or {}), {}))

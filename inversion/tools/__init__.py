@@ -1,0 +1,1 @@
+"""The command line, drawings, and inverses written out as modules."""

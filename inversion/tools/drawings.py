@@ -1,0 +1,301 @@
+"""What programs, plans, inverses and parameter spaces look like in a notebook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inversion.planning.parameters import Parameter, ParameterSpace
+from inversion.planning.plan import Plan, Root, Step, choices_of, parts_of, solved_by, statement_of
+from inversion.program.statements import Program, Statement, Variable
+from inversion.tools.formulas import formula_of
+from inversion.tools.layers import drawn
+from overlay.core.markup import (
+    STYLES,
+    Html,
+    badge,
+    code,
+    element,
+    folded,
+    grid,
+    joined,
+    place,
+    row,
+    view,
+)
+from overlay.core.markup import plain as soft
+
+if TYPE_CHECKING:
+    from inversion.solving.solutions import Solutions
+    from inversion.tools.readable import Readable
+
+__all__ = [
+    "of_inverse",
+    "of_parameters",
+    "of_plan",
+    "of_program",
+    "of_solutions",
+    "plan_svg",
+    "program_svg",
+]
+
+_CHARACTER, _LINE, _MARGIN = 7.3, 16.0, 9.0
+_LONGEST = 44
+_ROWS = 50
+_INDENT = "   "
+_WITH_PLACE = re.compile(r"(.*\S)\s{3,}(\S+:\d+)")
+
+# ---- listings -----------------------------------------------------------------------------
+
+
+def of_program(program: Program) -> str:
+    """A program: its statements beside its dataflow."""
+    return view(_sides(_listing(program), program_svg(program, is_alone=False)))
+
+
+def of_plan(plan: Plan) -> str:
+    """A plan: its steps beside what is solved after what."""
+    return view(_sides(_steps(plan), plan_svg(plan, is_alone=False)))
+
+
+def of_parameters(space: ParameterSpace) -> str:
+    """A parameter space: each coordinate's name, domain and line."""
+    return view(_title("θ", soft(f" {len(space)} coordinates")), _parameters(space))
+
+
+def of_inverse(inverse: Readable) -> str:
+    """An inverse: the program forward, and backwards, with the choices marked; below, drawn."""
+    program, plan = inverse.program.program, inverse.program
+    axes = f"{', '.join(inverse.known)} → {', '.join(inverse.unknown)}"
+    drawings = _sides(program_svg(program, is_alone=False), plan_svg(plan, is_alone=False))
+    return view(
+        _title(f"inverse of {program.name}", soft(f" {axes}")),
+        _sides(
+            element("div", element("div", "forward", class_="o-title"), _listing(program)),
+            element("div", element("div", "backwards", class_="o-title"), _steps(plan)),
+        ),
+        _parameters(inverse.parameters) if len(inverse.parameters) else None,
+        folded(soft("drawn"), drawings, is_open=False),
+    )
+
+
+def of_solutions(solutions: Solutions) -> str:
+    """The branches that a search has found so far, a row each, and how it ended."""
+    found = solutions.found
+    rows = [row(str(at), code(repr(branch))) for at, branch in enumerate(found[:_ROWS])]
+    if len(found) > _ROWS:
+        rows.append(row("", soft(f"{len(found) - _ROWS} more")))
+    count = f" {len(found)} found " if solutions.status == "searching" else f" {len(found)} "
+    return view(
+        _title("solutions", soft(count), badge(solutions.status)),
+        grid(("", "branch"), rows) if rows else None,
+        soft(solutions.reason) if solutions.reason else None,
+    )
+
+
+def _title(*parts: object) -> Html:
+    return element("div", *parts, class_="o-title")
+
+
+def _sides(*parts: Html) -> Html:
+    return element("div", *(element("div", part) for part in parts), class_="o-sides")
+
+
+def _listing(program: Program) -> Html:
+    inputs = ", ".join(map(str, program.inputs))
+    rows = [row(code(f"{program.name}({inputs})"), place(program.where))]
+    for statement in program.statements:
+        rows.append(row(code(f"  {statement}"), place(statement.where)))
+        rows += map(_inner, statement.relation.rows())
+    rows += [row(code(f"  {value} is {is_true}"), "") for value, is_true in program.holds]
+    rows.append(row(code(f"  return {_results(program)}"), ""))
+    return _code_rows(rows)
+
+
+def _results(program: Program) -> str:
+    return ", ".join(map(str, program.results.values()))
+
+
+def _inner(text: str) -> Html:
+    """A row of what stands inside a branch or loop, as a program lists it."""
+    found = _WITH_PLACE.fullmatch(text)
+    written, where = found.groups() if found else (text, None)
+    return row(code(f"    {written}"), "" if where is None else place(where))
+
+
+def _code_rows(rows: Iterable[Html]) -> Html:
+    return element("table", element("tbody", *rows), class_="o-code")
+
+
+def _steps(plan: Plan) -> Html:
+    return _code_rows(_step_rows(plan, ""))
+
+
+def _step_rows(plan: Plan, margin: str) -> Iterator[Html]:
+    """The rows of a plan, those of a branch's arms or of a loop's turns further in."""
+    yield row(joined([margin, _given(plan)]), "")
+    for p in plan.free.values():
+        yield row(joined([margin, "choose ", _choice(p)]), place(p.line))
+    for step in plan.steps:
+        chosen = [joined([" ", _choice(p)]) for p in choices_of(step)]
+        solved = code(formula_of(step))
+        yield row(joined([margin, solved, *chosen]), place(statement_of(step).where))
+        for what, inner, _ in parts_of(step):
+            yield row(joined([margin, _INDENT, soft(f"{what}:")]), "")
+            yield from _step_rows(inner, margin + 2 * _INDENT)
+
+
+def _given(plan: Plan) -> Html:
+    known = [joined([" ", badge(axis, "green")]) for axis in plan.known]
+    unknown = [joined([" ", badge(axis, "blue")]) for axis in plan.unknown]
+    return joined(["known", *known, " to find", *unknown])
+
+
+def _choice(parameter: Parameter) -> Html:
+    return badge(f"θ.{parameter.name}", "orange")
+
+
+def _parameters(space: ParameterSpace) -> Html:
+    rows = [
+        row(_choice(p), code(repr(p.domain)), place(p.line), badge("spare") if p.spare else "")
+        for p in space
+    ]
+    return grid(("coordinate", "domain", "for", ""), rows)
+
+
+# ---- drawings -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Node:
+    """What is drawn in a frame. kind: ``"given"``, ``"chosen"``, ``"answer"`` or ``"step"``."""
+
+    key: Hashable
+    lines: tuple[str, ...]
+    kind: str
+
+    @property
+    def size(self) -> tuple[float, float]:
+        longest = max(map(len, self.lines))
+        return longest * _CHARACTER + 2 * _MARGIN, len(self.lines) * _LINE + _MARGIN
+
+
+class _Graph:
+    """Nodes in order, and an edge from what gives a variable to each that takes it."""
+
+    def __init__(self) -> None:
+        self.nodes: list[_Node] = []
+        self.edges: dict[tuple[Hashable, Hashable], None] = {}
+        self.gives: dict[Variable, Hashable] = {}
+
+    def add(
+        self,
+        lines: Sequence[str],
+        kind: str,
+        takes: Iterable[object] = (),
+        gives: Iterable[Variable] = (),
+    ) -> Hashable:
+        key = len(self.nodes)
+        self.nodes.append(_Node(key, tuple(map(_cut, lines)), kind))
+        for value in takes:
+            if isinstance(value, Variable) and value in self.gives:
+                self.edges[self.gives[value], key] = None
+        self.gives.update(dict.fromkeys(gives, key))
+        return key
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def program_svg(program: Program, *, is_alone: bool = True) -> Html:
+    """The dataflow of a program, from its inputs to its result, as SVG. A branch or a loop is one
+    node. is_alone: with the styles that it needs outside of a page."""
+    graph = _Graph()
+    for variable in program.inputs:
+        graph.add([variable.name], "answer", gives=[variable])
+    for statement in program.statements:
+        graph.add([str(statement)], "step", statement.arguments, statement.results)
+    for axis, value in program.results.items():
+        graph.add([f"{axis} = {value}"], "given", [value])
+    return _svg(graph, f"dataflow of {program.name}", is_alone=is_alone)
+
+
+def plan_svg(plan: Plan, *, is_alone: bool = True) -> Html:
+    """A plan as SVG: what is known and what is chosen at the top, each variable with the equation
+    that it is solved from, and the unknown axes at the bottom."""
+    graph = _Graph()
+    for axis in plan.known:
+        value = plan.operand(axis)
+        graph.add([f"{axis} = {value}"], "given", gives=_variables([value]))
+    for variable, parameter in plan.free.items():
+        graph.add([f"θ.{parameter.name}"], "chosen", gives=[variable])
+    for step in plan.steps:
+        choices = [graph.add([f"θ.{p.name}"], "chosen") for p in choices_of(step)]
+        statement = statement_of(step)
+        key = graph.add([formula_of(step)], "step", _taken(step, statement), solved_by(step))
+        graph.edges.update(dict.fromkeys((choice, key) for choice in choices))
+    for axis in plan.unknown:
+        value = plan.operand(axis)
+        text = axis if str(value) == axis else f"{axis} = {value}"
+        graph.add([text], "answer", [value])
+    return _svg(graph, f"inverse of {plan.program.name}", is_alone=is_alone)
+
+
+def _variables(values: Iterable[object]) -> list[Variable]:
+    return [value for value in values if isinstance(value, Variable)]
+
+
+def _taken(step: Step | Root, statement: Statement) -> list[Variable]:
+    """The variables that a step needs."""
+    if isinstance(step, Root):
+        return list(step.needs)
+    return [v for v in statement.variables if v not in step.solved.unknown]
+
+
+def _svg(graph: _Graph, title: str, *, is_alone: bool) -> Html:
+    sizes = {node.key: node.size for node in graph.nodes}
+    picture = drawn(sizes, list(graph.edges))
+    shapes = [_edge(way) for way in picture.ways]
+    shapes += [_shape(node, picture.places[node.key]) for node in graph.nodes]
+    width, height = picture.width + 2, picture.height + 2
+    return element(
+        "svg",
+        element("title", title),
+        element("style", Html(STYLES)) if is_alone else None,
+        *shapes,
+        class_="overlay-view" if is_alone else None,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"-1 -1 {width:.0f} {height:.0f}",
+        width=f"{width:.0f}",
+        height=f"{height:.0f}",
+        role="img",
+    )
+
+
+def _shape(node: _Node, at: tuple[float, float]) -> Html:
+    width, height = node.size
+    left, top = at[0] - width / 2, at[1] - height / 2
+    frame = element(
+        "rect", x=f"{left:.1f}", y=f"{top:.1f}", width=f"{width:.1f}", height=height, rx=6
+    )
+    base = top + _MARGIN / 2 + 12
+    lines = [
+        element("text", line, x=f"{at[0]:.1f}", y=f"{base + i * _LINE:.1f}", text_anchor="middle")
+        for i, line in enumerate(node.lines)
+    ]
+    return element("g", frame, *lines, class_=f"o-node o-{node.kind}")
+
+
+def _edge(way: Sequence[tuple[float, float]]) -> Html:
+    (x, y), *rest = way
+    parts = [f"M{x:.1f},{y:.1f}"]
+    for nx, ny in rest:
+        middle = (y + ny) / 2
+        parts.append(f"C{x:.1f},{middle:.1f} {nx:.1f},{middle:.1f} {nx:.1f},{ny:.1f}")
+        x, y = nx, ny
+    tip = f"M{x:.1f},{y:.1f}l-3.5,-7h7z"
+    line = element("path", class_="o-edge", d="".join(parts))
+    return joined([line, element("path", class_="o-tip", d=tip)])

@@ -1,0 +1,1 @@
+"""The source of an inverse as a module that runs by itself."""

@@ -1,0 +1,48 @@
+"""Functions analysed where they are entered, with the types of their arguments alone."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.resolution import Setting
+from overlay.analysis.runs import Run
+from overlay.core.table import Method, MethodTable
+
+__all__ = ["analysis_of"]
+
+_SPREAD = (
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.VAR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+)
+
+
+def analysis_of(
+    interpreter: Interpreter,
+    function: FunctionType,
+    types: Sequence[Any],
+    tables: tuple[MethodTable, ...],
+    target: Any = None,
+    after: tuple[Method, ...] = (),
+) -> Run | None:
+    """The analysis of a function with arguments of these types, under these tables; None where
+    its code cannot be read. Parameters by name may have any value.
+
+    target, after: what ``call_next`` in it goes on from.
+    """
+    body = interpreter.body(function)
+    if body is None or body.signature is None:
+        return None
+    domain, parameters = interpreter.domain, list(body.signature.parameters.values())
+    values = [domain.top] * len(parameters)
+    if not any(parameter.kind in _SPREAD for parameter in parameters):
+        for place, parameter in enumerate(parameters):
+            if place < len(types):
+                values[place] = domain.parameter(place, types[place])
+            elif parameter.default is not inspect.Parameter.empty:
+                values[place] = domain.constant(parameter.default.value)
+    return interpreter.run_body(body, values, Setting(tables, target, after))

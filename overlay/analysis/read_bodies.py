@@ -1,0 +1,73 @@
+"""A Python function's code read as blocks of assignments: how it branches, and what it handles."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from overlay.analysis.basic_blocks import Reader
+from overlay.analysis.body import Body
+from overlay.code.versions import require_readable
+from overlay.core.errors import NotCompilable
+from overlay.core.location import location_of, name_of
+
+__all__ = ["Default", "body_of", "signature_of_code"]
+
+_AWAITED = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_EMPTY = inspect.Parameter.empty
+# the parameter of a comprehension that is a function: its outermost iterator
+_OUTERMOST = ".0"
+_EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+class Default:
+    """A parameter's default, which may be what stands for none in signatures."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def body_of(function: Callable[..., Any]) -> Body:
+    """The body of a Python or @njit function. Raises NotCompilable where it has none."""
+    plain: Any = getattr(function, "py_func", function)
+    if type(plain) is not FunctionType:
+        raise NotCompilable(
+            f"cannot read the code of {name_of(plain)}",
+            where=location_of(plain),
+            help="analyse a function that is written in Python",
+        )
+    require_readable()
+    code = plain.__code__
+    kind = "generator" if code.co_flags & inspect.CO_GENERATOR else "function"
+    kind = "coroutine" if code.co_flags & _AWAITED else kind
+    signature = signature_of_code(plain)
+    names = tuple(_OUTERMOST if name == "implicit0" else name for name in signature.parameters)
+    return Body(plain, names, Reader(plain).read(), 0, kind, signature)
+
+
+def signature_of_code(function: FunctionType) -> inspect.Signature:
+    """How calls are bound to parameters, whatever the function says of itself. Its defaults are
+    each a ``Default``."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    named = function.__kwdefaults__ or {}
+    count, only, names = code.co_argcount, code.co_kwonlyargcount, code.co_varnames
+    made: list[inspect.Parameter] = []
+    for i, name in enumerate(names[:count]):
+        kind = inspect.Parameter.POSITIONAL_ONLY if i < code.co_posonlyargcount else _EITHER
+        place = i - count + len(defaults)
+        default = Default(defaults[place]) if place >= 0 else _EMPTY
+        made.append(inspect.Parameter(name, kind, default=default))
+    rest = names[count + only :]
+    if code.co_flags & inspect.CO_VARARGS:
+        made.append(inspect.Parameter(rest[0], inspect.Parameter.VAR_POSITIONAL))
+        rest = rest[1:]
+    for name in names[count : count + only]:
+        default = Default(named[name]) if name in named else _EMPTY
+        made.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        made.append(inspect.Parameter(rest[0], inspect.Parameter.VAR_KEYWORD))
+    return inspect.Signature(made)

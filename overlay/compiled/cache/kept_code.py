@@ -1,0 +1,326 @@
+"""Compiled code on disk: what is kept for one entry from Python, and when it is right.
+
+Code is kept under a key: the surroundings, the types, the function and the tables. Which helpers
+it depends on is known only when it is compiled, so beside it stands a manifest: how to read the
+program once more as this compilation has read it, and the digest of what it read. Where another
+process reads the same, the code is right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from overlay.code.digest import Untold
+from overlay.code.fingerprint import ENTERED, MENTIONED, code_of_file
+from overlay.compiled.basis import Basis, Generated
+from overlay.compiled.cache.reads import Reads
+from overlay.compiled.numba.fingerprint_kinds import KINDS, surroundings
+from overlay.compiled.numba.numba_types import Type, is_held, type_held
+from overlay.compiled.numba.object_code import dumped, loaded
+from overlay.compiled.numba.ufuncs import compiled_of_kernel, is_kernel
+from overlay.compiled.resolved_calls import GLUE
+from overlay.compiled.traces import moved
+from overlay.core.cache_folder import Entry, Folder, warn
+from overlay.core.errors import OverlayError
+from overlay.core.location import location_of, name_of
+from overlay.core.target import lookup
+
+if TYPE_CHECKING:
+    from overlay.compiled.numba.dispatchers import InnerDispatcher
+    from overlay.compiled.numba.python_entries import EntryDispatcher
+    from overlay.compiled.world import World
+
+__all__ = ["Keeping"]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """How to read the program as a compilation has.
+
+    steps: how each function is read, in the order in which they are met. generated: the generated
+    methods that were asked, by table and row, with the types that they were given. chosen: the
+    functions that chose an implementation for numba. files: those of functions that have none to
+    read, by which errors name them.
+    """
+
+    steps: tuple[int, ...]
+    generated: tuple[tuple[tuple[int, int], tuple[Any, ...]], ...]
+    chosen: tuple[str, ...]
+    files: tuple[str, ...]
+    digest: str
+
+
+class Keeping:
+    """Keeps on disk what one entry from Python compiles. hits, misses: by argument types."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.hits: Counter[tuple[Type, ...]] = Counter()
+        self.misses: Counter[tuple[Type, ...]] = Counter()
+
+    def compile(
+        self,
+        entry: EntryDispatcher,
+        world: World,
+        inner: InnerDispatcher,
+        args: tuple[Type, ...],
+        further: tuple[Any, ...],
+        sig: Any,
+    ) -> None:
+        """Have ``inner``, which ``entry`` enters in ``world``, hold code for these types: from
+        disk, or compiled and kept. sig: what numba is asked for."""
+        if args in inner.overloads and args in inner.on_disk:
+            return
+        wanted = Wanted(entry, world, inner, args, further)
+        safe = self.folder.is_safe()
+        if safe and args not in inner.overloads and self._found(wanted):
+            self.hits[args] += 1
+            return
+        self.misses[args] += 1
+        inner.compile(sig)
+        if safe:
+            inner.on_disk.add(args)
+            self._keep(wanted)
+
+    def _found(self, wanted: Wanted) -> bool:
+        try:
+            key = wanted.key()
+        except Untold:
+            return False  # it will be said when the code has been compiled
+        for entry in self.folder.entries(key):
+            try:
+                manifest: Manifest = pickle.loads(entry.manifest)
+                reads = wanted.again(manifest)
+                if reads is None:
+                    continue
+                wanted.take_over(entry, _token(key, manifest), manifest, reads)
+            except Untold as error:
+                self.folder.refuse(entry.path, str(error))
+            except Exception as error:  # of a pickle: a class that is gone, for example
+                self.folder.refuse(entry.path, f"{type(error).__name__}: {error}")
+            else:
+                self.folder.used(entry)
+                return True
+        return False
+
+    def _keep(self, wanted: Wanted) -> None:
+        try:
+            kept = wanted.kept()
+            if kept is None:
+                return
+            key, manifest, payload = kept
+            written = _pickled(manifest)
+        except Untold as error:
+            function = wanted.entry.function
+            warn(
+                f"the compiled code of {name_of(function)} [{location_of(function)}] is not kept "
+                f"on disk: {error}",
+                f"{error.help}, or leave cache=True out" if error.help else "leave cache=True out",
+            )
+            return
+        except Exception as error:  # the program must not suffer from what is kept of it
+            warn(f"compiled code is not kept on disk: {type(error).__name__}: {error}", "")
+            return
+        self.folder.put(key, manifest.digest, written, payload)
+
+
+def _token(key: str, manifest: Manifest) -> str:
+    """What tells code from any other: names in its machine code are made of it."""
+    return hashlib.sha256(f"{key} {manifest.digest}".encode()).hexdigest()[:32]
+
+
+def _pickled(manifest: Manifest) -> bytes:
+    try:
+        return pickle.dumps(manifest, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raise Untold(
+            "a type that a generated method is given",
+            f"cannot be pickled: {error}",
+            "define the classes that are dispatched on in a module",
+        ) from error
+
+
+class Wanted:
+    """Code that is wanted: of a function, in a world, for types.
+
+    args: the types that it is compiled for. further: what else it depends on: how many arguments
+    are given, and the type of the result where it is asked for.
+    """
+
+    def __init__(
+        self,
+        entry: EntryDispatcher,
+        world: World,
+        inner: InnerDispatcher,
+        args: tuple[Type, ...],
+        further: tuple[Any, ...],
+    ) -> None:
+        self.entry = entry
+        self.world = world
+        self.inner = inner
+        self.args = args
+        self.further = further
+
+    # ---- what it depends on ----
+
+    def _reads(self, how: Callable[[FunctionType, int], int]) -> Reads:
+        reads = Reads(how, KINDS, is_held, type_held)
+        reads.write(*surroundings())
+        reads.value((self.args, self.further, sorted(self.entry.options.items())))
+        reads.value(self.entry.function)
+        reads.context(self.entry.engine.context)
+        return reads
+
+    def key(self) -> str:
+        """What its code is kept under: as much as is known before it is compiled."""
+        return self._reads(lambda _, number: MENTIONED if number else ENTERED).digest()
+
+    def again(self, manifest: Manifest) -> Reads | None:
+        """What it reads in the way that a manifest says, or None where that is not the same."""
+        steps = manifest.steps
+        try:
+            reads = self._reads(lambda _, n: steps[n] if n < len(steps) else MENTIONED)
+            reads.read()
+            for place, hints in manifest.generated:
+                method = reads.method_at(place)
+                reads.generated(method, hints, method.implementation(hints))
+            for name in manifest.chosen:
+                _read_chooser(reads, name)
+        except (Untold, LookupError, OverlayError):
+            return None
+        return reads if reads.digest() == manifest.digest else None
+
+    def kept(self) -> tuple[str, Manifest, bytes] | None:
+        """The key, the manifest and the code, once that is compiled; None where the program has
+        changed since. Raises Untold where another process could not tell what it depends on."""
+        code = self.inner.overloads[self.args]
+        self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
+        bases = self.inner.codes[self.args].basis.all_below()
+        if any(basis.crosses_barrier for basis in bases):
+            raise Untold("the code", "enters contexts that only the running program knows", "")
+        functions = [r.function for basis in bases for r in basis.readings.values()]
+        originals = {id(function) for function in functions}
+        reads = self._reads(lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED)
+        reads.read()
+        for method, hints, made in (each for basis in bases for each in basis.generated):
+            if reads.holds_method(method):
+                reads.generated(method, hints, made)
+        chosen = dict.fromkeys(_chooser_of(each) for each in _not_met(functions, reads))
+        for name in chosen:
+            _read_chooser(reads, name)
+        digest = reads.digest()
+        if self._is_past(reads):
+            return None
+        asked = tuple(reads.asked)
+        files = _without_file(reads)
+        manifest = Manifest(tuple(reads.steps), asked, tuple(chosen), files, digest)
+        key = self.key()
+        payload = dumped(
+            code,
+            _token(key, manifest),
+            enters_methods=self.inner.enters_methods,
+            linked=[code, *_linked(bases)],
+        )
+        return key, manifest, payload
+
+    def _worlds(self) -> Iterator[World]:
+        """The worlds that the code may enter."""
+        for engine in self.entry.engine._all_inside():
+            yield from engine._worlds.values()
+
+    def _is_past(self, reads: Reads) -> bool:
+        """Whether what was read may have changed since the code was compiled."""
+        engine = self.entry.engine
+        if engine.rebound() or not engine.holds(self.world):
+            return True
+        if any(world.watch.altered(reads.copied.values()) for world in self._worlds()):
+            raise Untold(
+                "an array or a list that compiled code reads",
+                "has changed since it was compiled",
+                "change no constants of compiled code",
+            )
+        return False
+
+    # ---- code from disk ----
+
+    def take_over(self, entry: Entry, token: str, manifest: Manifest, reads: Reads) -> None:
+        """Have the dispatcher hold code from disk, and the world see what makes it out of date."""
+        namespace = self.inner.original.__globals__
+        code, enters_methods = loaded(entry.payload, token, self.args, namespace)
+        for table in reads.tables:
+            table.listen(self.entry.engine)
+        for old, new in zip(manifest.files, _without_file(reads), strict=True):
+            moved(old, new)
+        readings = [self.world.watch.add(function) for function in reads.entered]
+        made = [Generated(*each) for each in reads.made]
+        self.inner.take_from_disk(self.args, code, enters_methods, readings, made)
+
+
+# ---- what was compiled --------------------------------------------------------------------
+
+
+def _linked(bases: list[Basis]) -> list[Any]:
+    """The compiled code of functions and kernels that was linked to that of a function."""
+    kernels = [thing for basis in bases for thing in basis.kept if is_kernel(thing)]
+    codes = [code.result for basis in bases for code in basis.codes]
+    return codes + [each for kernel in kernels for each in compiled_of_kernel(kernel)]
+
+
+def _not_met(functions: list[FunctionType], reads: Reads) -> list[FunctionType]:
+    """Those that were not met by reading the program."""
+    met = {id(function) for function in reads.entered}
+    return [each for each in functions if id(each) not in met and not _is_glue(each)]
+
+
+def _is_glue(function: FunctionType) -> bool:
+    """Whether it is the engine's own, made of what was met."""
+    module = str(function.__module__)
+    return function.__code__.co_filename == GLUE or f"{module}.".startswith("overlay.")
+
+
+def _chooser_of(function: FunctionType) -> str:
+    """The ``"module:name"`` of the function that chose this one as an implementation."""
+    name = f"{function.__module__}:{function.__qualname__.partition('.<locals>')[0]}"
+    chooser: Any = None
+    if all(part.isidentifier() for part in name.partition(":")[2].split(".")):
+        chooser = lookup(name)
+    if type(chooser) is not FunctionType or function.__code__ not in _codes(chooser.__code__):
+        raise Untold(
+            f"{name_of(function)} [{location_of(function)}]",
+            "is reached in a way that another process cannot follow",
+            "mention it by a name in the function that calls it",
+        )
+    return name
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _read_chooser(reads: Reads, name: str) -> None:
+    """A function that chooses implementations, and the module that registers it."""
+    chooser = lookup(name)
+    if type(chooser) is not FunctionType:
+        raise Untold(name, "is not there", "")
+    try:
+        with open(chooser.__code__.co_filename, "rb") as file:
+            source = hashlib.sha256(file.read()).digest()
+    except OSError as error:
+        raise Untold(name, "has no source to read", "") from error
+    reads.write("chosen", name, source)
+    reads.function(chooser, deep=True)
+    reads.read()
+
+
+def _without_file(reads: Reads) -> tuple[str, ...]:
+    codes = [function.__code__ for function in reads.entered]
+    return tuple(code.co_filename for code in codes if not code_of_file(code))

@@ -1,0 +1,1 @@
+"""Functions and kernels for a GPU: all that knows numba-cuda."""

@@ -1,0 +1,227 @@
+"""Functions and kernels that numba-cuda compiles, of programs that a world has resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.cuda.api import get_current_device
+from numba.cuda.compiler import compile_ir, kernel_fixup
+from numba.cuda.core.callconv import CUDACallConv
+from numba.cuda.core.sigutils import normalize_signature
+from numba.cuda.descriptor import cuda_target
+from numba.cuda.dispatcher import CUDADispatcher
+from numba.cuda.flags import CUDAFlags
+
+from overlay.compiled import failures
+from overlay.compiled.cache.canonical import Names, in_order
+from overlay.compiled.cuda.cuda_attempts import end_well, on_device
+from overlay.compiled.cuda.cuda_ir import in_cuda
+from overlay.compiled.cuda.cuda_typing import Capability, as_compiler
+from overlay.compiled.numba.dispatchers import RESOLVED, InnerDispatcher
+from overlay.compiled.numba.lowering import keep_calls
+from overlay.compiled.numba.marked_calls import hand_marked
+from overlay.compiled.numba.numba_types import Native, refused
+from overlay.core.errors import OverlayError
+from overlay.core.location import name_of
+from overlay.plugins.markers import MarkedFunction
+from overlay.plugins.plugin import run_stage, stages_of
+
+__all__ = ["Code", "Entry", "Function", "Launched", "compiled"]
+
+# Finds the function of the program that a kernel runs, for arguments of these types.
+Entry = Callable[[Sequence[Any]], InnerDispatcher]
+# The stages of plugins inside an optimiser of LLVM's.
+IN_OPTIMISER = ("before_optimisation", "after_optimisation")
+
+
+class Function(NamedTuple):
+    """A function of the program in compiled code. types: of its arguments, then of its result."""
+
+    symbol: str
+    function: Any
+    types: tuple[Any, ...]
+
+    @property
+    def marked(self) -> MarkedFunction:
+        """As plugins see it."""
+        return MarkedFunction(self.function, self.types)
+
+
+class Code(NamedTuple):
+    """A compiled kernel. symbol: its name in the code. functions: all that are in it."""
+
+    symbol: str
+    ptx: str
+    llvm: tuple[str, ...]
+    functions: tuple[Function, ...]
+
+
+class DeviceFunction(CUDADispatcher):
+    """A function that runs on a GPU: what a world has made of one of the program, compiled by
+    numba-cuda for the types that it is called with."""
+
+    def __init__(self, making: Making, inner: InnerDispatcher) -> None:
+        super().__init__(inner.py_func, {"device": True, "opt": True})
+        self.making = making
+        self.inner = inner
+
+    def __repr__(self) -> str:
+        return f"device({name_of(self.inner.original)})"  # part of symbols: the same everywhere
+
+    def compile_device(self, args: tuple[Any, ...], return_type: Any = None) -> Any:
+        if args not in self.overloads:
+            with self._compiling_counter:
+                result = self.making.compile(self.inner, args)
+            self.overloads[args] = result
+            result.target_context.insert_user_function(
+                result.entry_point, result.fndesc, [result.library]
+            )
+        return self.overloads[args]
+
+
+class Making:
+    """The making of one kernel."""
+
+    def __init__(self, capability: Capability, options: dict[str, Any]) -> None:
+        self.capability = capability
+        self.options = options
+        self.functions: list[Function] = []
+        self._devices: dict[int, DeviceFunction] = {}
+
+    def compile(self, inner: InnerDispatcher, args: tuple[Any, ...], returned: Any = None) -> Any:
+        """What numba-cuda makes of a function of the program for arguments of these types."""
+        of_world = tuple(map(_in_world, args))
+        inner.compile(of_world)
+        resolved, converted = inner.overloads[of_world].metadata[RESOLVED]
+        func_ir = in_cuda(resolved.copy(), inner.py_func, self._of_program)
+        context = cuda_target.target_context
+        made = compile_ir(
+            cuda_target.typing_context, context, func_ir, args, returned, self._flags(), converted,
+            call_conv=CUDACallConv(context), abi_info={},
+        )  # fmt: skip
+        (module, *_) = made.library.modules
+        keep_calls(module, {self._symbol(*each) for each in inner.kept_on_device})
+        _show_plugins(inner, module)
+        hand_marked(inner, module, self._symbol, {f.symbol: f.marked for f in self.functions})
+        if inner.original is on_device:
+            end_well(module, made.fndesc.llvm_func_name)
+        made.library.finalize()
+        signature = (*args, made.signature.return_type)
+        symbol = made.fndesc.llvm_func_name
+        self.functions.append(Function(symbol, inner.original, signature))
+        return made
+
+    def _symbol(self, callee: InnerDispatcher, args: tuple[Any, ...]) -> str:
+        """What a function is called in LLVM that was compiled for these types."""
+        for given, made in self._device(callee).overloads.items():
+            if tuple(map(_in_world, given)) == args:
+                return made.fndesc.llvm_func_name
+        return ""
+
+    def _flags(self) -> Any:
+        flags = CUDAFlags()
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        flags.error_model = "numpy"
+        flags.fastmath = bool(self.options.get("fastmath"))
+        flags.nvvm_options = {"opt": 3, "fastmath": flags.fastmath}
+        flags.max_registers = self.options.get("max_registers")
+        flags.compute_capability = self.capability
+        return flags
+
+    def _device(self, inner: InnerDispatcher) -> DeviceFunction:
+        found = self._devices.get(id(inner))
+        if found is None:
+            found = self._devices[id(inner)] = DeviceFunction(self, inner)
+        return found
+
+    def _of_program(self, value: Any, loc: Any) -> Any:
+        """What stands on the GPU for a value that resolved code mentions."""
+        if isinstance(value, InnerDispatcher):
+            return self._device(value)
+        return value.value if isinstance(value, Native) else value
+
+
+def _in_world(ty: Any) -> Any:
+    """A type with the functions in it as the world has them that resolved the program."""
+    if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, DeviceFunction):
+        return types.Dispatcher(ty.dispatcher.inner)
+    if isinstance(ty, types.BaseTuple):
+        parts = [_in_world(part) for part in ty.types]
+        if parts != list(ty.types):
+            if isinstance(ty, (types.StarArgTuple, types.StarArgUniTuple)):
+                return types.StarArgTuple(parts)
+            return types.BaseTuple.from_types(parts, getattr(ty, "instance_class", None))
+    return ty
+
+
+def _show_plugins(inner: InnerDispatcher, module: Any) -> None:
+    """Hand the LLVM module of a function to the plugins that are active in it."""
+    plugins = inner.world.plugins
+    for plugin in plugins:
+        for stage in stages_of(plugin):
+            if stage in IN_OPTIMISER:
+                raise refused(inner.world, failures.no_stage_on_device(plugin, stage))
+    given = run_stage(plugins, "after_codegen", module, inner.function)
+    if given is not module:
+        error = OverlayError(
+            f"after_codegen of {name_of(inner.function)} gave {given!r}",
+            help="edit the module in place: other code for the GPU refers to it",
+        )
+        raise refused(inner.world, error)
+
+
+# ---- kernels ------------------------------------------------------------------------------
+
+
+def compiled(
+    entry: Entry, args: Sequence[Any], capability: Capability, options: dict[str, Any]
+) -> Code:
+    """The kernel whose function ``entry`` finds, for GPUs of this capability, if any is at hand
+    or none."""
+    making = Making(capability, options)
+    with global_compiler_lock, as_compiler(capability):
+        result = _kernel(making, entry, tuple(args))
+        library, symbol = result.library, result.fndesc.llvm_func_name
+        library._entry_name = symbol
+        kernel_fixup(library.get_function(symbol), False)
+        names = Names()
+        llvm = [names.numbered(text) for text in in_order(library.llvm_strs, symbol)]
+        library._llvm_strs = llvm  # which is what NVIDIA's compiler is given
+        ptx = library.get_asm_str(cc=capability)
+    text = "\n".join(llvm)
+    functions = [f._replace(symbol=names.numbered(f.symbol)) for f in making.functions]
+    there = sorted((f for f in functions if f.symbol in text), key=lambda f: text.index(f.symbol))
+    return Code(names.numbered(symbol), ptx, tuple(llvm), tuple(there))
+
+
+def _kernel(making: Making, entry: Entry, args: tuple[Any, ...]) -> Any:
+    inner = entry(args)
+    inner.compile(args)
+    returned = inner.overloads[args].signature.return_type
+    if returned != types.none:
+        raise refused(inner.world, failures.kernel_returns(inner.original, str(returned)))
+    return making.compile(inner, args, types.void)
+
+
+class Launched(CUDADispatcher):
+    """A kernel on the GPU that is at hand: numba-cuda launches it."""
+
+    def __init__(self, function: Any, entry: Entry, options: dict[str, Any]) -> None:
+        limits = {k: v for k, v in options.items() if k == "max_registers"}
+        super().__init__(function, {"opt": True, **limits})
+        self.entry = entry
+        self.own_options = options
+
+    def compile(self, sig: Any) -> Any:
+        args, _ = normalize_signature(sig)
+        capability = get_current_device().compute_capability
+        making = Making(capability, self.own_options)
+
+        def kernel() -> Any:
+            return _kernel(making, self.entry, tuple(args))
+
+        with global_compiler_lock, as_compiler(capability, self.py_func, kernel):
+            return super().compile(args)

@@ -1,0 +1,68 @@
+"""Kernels run by the interpreter, in numba's simulator of a GPU."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import types as python_types
+from collections.abc import Callable
+from typing import Any
+
+from numba import cuda
+from numba.cuda.simulator.kernel import _get_kernel_context
+from numba.cuda.simulator.kernelapi import FakeCUDAShared
+
+from overlay.contexts.context import Context
+
+__all__ = ["simulated"]
+
+_MADE = threading.Lock()
+
+
+def simulated(context: Context, function: Any) -> Any:
+    """The simulator's kernel in which each thread runs a function in a context."""
+    function = getattr(function, "py_func", function)
+    # In cells: the kernel gets the function's globals, which are not these.
+    launch, agree = _get_kernel_context, _agree_on_shared_memory
+
+    def run(*args: Any) -> None:
+        agree(launch())
+        context(function, *args)
+
+    return cuda.jit(functools.wraps(function)(_among_names_of(function, run)))
+
+
+def _among_names_of(function: Any, run: Callable[..., None]) -> Any:
+    """The same function, of which the simulator takes the names of another for its own: there it
+    puts itself in place of ``numba.cuda``."""
+    names = getattr(function, "__globals__", run.__globals__)
+    code, cells = run.__code__, run.__closure__
+    return python_types.FunctionType(code, names, run.__name__, None, cells)
+
+
+class _SharedArrays(FakeCUDAShared):
+    """Shared memory of which each array is made once.
+
+    The simulator's own looks an array up and then makes it, which two threads of a block may do at
+    the same time; each of them then waits for values that the other writes elsewhere.
+    """
+
+    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
+        """The array of the caller's line; of size 0, the memory that the launch asks for."""
+        if shape == 0:
+            return super().array(shape, dtype, alignment)
+        caller = sys._getframe(1)
+        line = (caller.f_code.co_filename, caller.f_lineno)
+        with _MADE:
+            if line not in self._allocations:
+                # By another's empty memory, as it takes its own caller, this line, for the key.
+                self._allocations[line] = FakeCUDAShared(0).array(shape, dtype, alignment)
+            return self._allocations[line]
+
+
+def _agree_on_shared_memory(launch: Any) -> None:
+    """Gives a launch shared memory that its threads agree on."""
+    with _MADE:
+        if not isinstance(launch.shared, _SharedArrays):
+            launch._shared = _SharedArrays(launch.shared._dynshared_size)

@@ -1,0 +1,1 @@
+"""The adapter of numba: all that knows its internals."""

@@ -1,0 +1,306 @@
+"""Calls through a barrier in compiled code: their types, and the code that finds a variant.
+
+A barrier is entered as a value of a type of its own, so that the call is one of numba's like any
+other: the values of arguments are converted to what the variants take, and exceptions propagate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numba.core import cgutils, types
+from numba.core.imputils import fix_returning_optional, impl_ret_new_ref, lower_builtin
+from numba.core.types.functions import WeakType
+from numba.core.typing.templates import Signature, signature
+from numba.extending import models, register_model
+
+from overlay.compiled import failures
+from overlay.compiled.barrier import Barrier, Passed
+from overlay.compiled.numba.context_values import value_of
+from overlay.compiled.numba.dispatchers import function_compiled
+from overlay.compiled.numba.exception_chains import note_call
+from overlay.compiled.numba.lookup import look_up
+from overlay.compiled.numba.made_contexts import MadeContextType
+from overlay.compiled.numba.memory_words import WORD, leaves, unknown_part, words
+from overlay.compiled.numba.numba_types import StandIn, Type, refused
+from overlay.compiled.numba.variants import (
+    can_interpret,
+    parameter_of,
+    result_of,
+)
+from overlay.compiled.resolved_calls import has_code
+from overlay.compiled.sharing import frame
+from overlay.compiled.traces import Place
+from overlay.core.errors import OverlayError
+from overlay.core.location import name_of
+from overlay.core.target import key_of_target
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["Crosses", "barrier_of", "call_through"]
+
+
+class BarrierType(WeakType, types.Opaque):
+    """The type of one barrier."""
+
+    def __init__(self, barrier: Barrier) -> None:
+        self._store_object(barrier)
+        super().__init__(f"{barrier!r} at {id(barrier):#x}")
+
+    @property
+    def barrier(self) -> Barrier:
+        return self._get_object()
+
+
+class KnownBarrier(StandIn):
+    """Stands for a barrier."""
+
+    def __init__(self, barrier: Barrier) -> None:
+        self.barrier = barrier
+        self._numba_type_ = BarrierType(barrier)
+
+
+class Crosses(types.Callable, types.Opaque):
+    """The type of what enters a barrier: called with it, a context, and the arguments."""
+
+    def __init__(self) -> None:
+        super().__init__("crosses")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        barrier = args[0].barrier
+        given = tuple(parameter_of(ty).type for ty in args[2:])
+        return signature(barrier.result, args[0], args[1], *given)
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        return _crossing
+
+
+register_model(BarrierType)(models.OpaqueModel)
+register_model(Crosses)(models.OpaqueModel)
+
+
+# ---- types --------------------------------------------------------------------------------
+
+
+def call_through(
+    world: World,
+    made: MadeContextType,
+    args: Sequence[Type],
+    kws: Mapping[str, Type],
+    *,
+    dropped: int,
+) -> Signature:
+    """The signature of a call ``context(f, ...)`` or ``recurse(context, f, ...)``, of which the
+    function is the last of the first ``dropped`` arguments."""
+    if len(args) < dropped:
+        raise refused(world, failures.entered_without_function())
+    function, rest = args[dropped - 1], args[dropped:]
+    if world.target.is_device:
+        raise refused(world, failures.entered_on_device())
+    barrier = barrier_of(world, made, function, rest, kws, is_base=dropped == 2)
+    return signature(barrier.barrier.result, *args, *kws.values())
+
+
+def barrier_of(
+    world: World,
+    made: MadeContextType,
+    function: Type,
+    args: Sequence[Type],
+    kws: Mapping[str, Type],
+    *,
+    is_base: bool,
+) -> KnownBarrier:
+    """The barrier of such a call; a typing error where there cannot be one."""
+    try:
+        return KnownBarrier(_barrier(world, made, function, args, kws, is_base))
+    except OverlayError as error:
+        raise refused(world, error) from error
+
+
+def _barrier(
+    world: World,
+    made: MadeContextType,
+    function: Type,
+    args: Sequence[Type],
+    kws: Mapping[str, Type],
+    is_base: bool,
+) -> Barrier:
+    target, compiled = value_of(function), frame()
+    if compiled is not None:
+        compiled.crosses_barrier()
+    if target is None:
+        raise failures.entered_without_function()
+    for name, ty in made.fields:
+        part = unknown_part(ty)
+        if part is not None:
+            raise failures.unknown_to_compiled_code(name, str(part))
+    parameters = tuple(map(parameter_of, (*args, *kws.values())))
+    engine = world.engine.inside(made.template)
+    world.keep(engine)
+    result, typed_in = result_of(world, engine, made, target, parameters, tuple(kws), is_base)
+    key = (
+        key_of_target(target),
+        is_base,
+        made.fields,
+        tuple(p.type if p.constant is None else id(p.constant[0]) for p in parameters),
+        tuple(kws),
+        tuple((name, repr(value)) for name, value in sorted(world.options.items())),
+        result,
+    )
+    found = engine.barriers.get(key)
+    if found is None:
+        found = engine.barriers[key] = Barrier(
+            engine,
+            made.fields,
+            target,
+            parameters,
+            tuple(kws),
+            world.options,
+            result,
+            is_base=is_base,
+            can_interpret=can_interpret(parameters, result),
+        )
+    found.entered_by(world.engine, typed_in)
+    return found
+
+
+# ---- code ---------------------------------------------------------------------------------
+
+
+def _crossing() -> None:
+    """The key of the implementation."""
+
+
+@lower_builtin(_crossing, types.VarArg(types.Any))
+def _cross(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> Any:
+    return _Crossing(context, builder, sig, args, loc).write()
+
+
+def place_of(target: Any) -> Place:
+    """Where a target's body begins; of what has none, nowhere."""
+    function = getattr(target, "py_func", target)
+    return Place.of(function) if has_code(function) else Place(name_of(target), "<none>", 0)
+
+
+class _Crossing:
+    """Writes the code of one call."""
+
+    def __init__(self, context: Any, builder: Any, sig: Any, args: Any, loc: Any) -> None:
+        self.context = context
+        self.builder = builder
+        self.sig = sig
+        self.barrier: Barrier = sig.args[0].barrier
+        self.types = sig.args[2:]
+        self.values = args[2:]
+        self.loc = loc
+        self.callee = place_of(self.barrier.target)
+        self.leaves = [
+            leaf
+            for index, (_, ty) in enumerate(sig.args[1].fields)
+            for leaf in leaves(builder, ty, builder.extract_value(args[1], index))
+        ]
+        self.pyapi = context.get_python_api(builder)
+
+    def write(self) -> Any:
+        builder, barrier = self.builder, self.barrier
+        given = [
+            word
+            for leaf, value in self.leaves
+            for word in words(self.context, builder, leaf, value)
+        ]
+        result = cgutils.alloca_once(builder, self.context.get_value_type(self.sig.return_type))
+        function = cgutils.alloca_once(builder, WORD)
+        builder.store(look_up(builder, barrier.table, given), function)
+        call, end = (builder.append_basic_block(f"barrier.{n}") for n in ("call", "end"))
+        unseen = builder.icmp_unsigned("==", builder.load(function), WORD(0))
+        with cgutils.if_unlikely(builder, unseen):
+            self._ask(given, function, result, end)
+        builder.branch(call)
+
+        builder.position_at_end(call)
+        builder.store(self._call(builder.load(function)), result)
+        builder.branch(end)
+        builder.position_at_end(end)
+        return builder.load(result)
+
+    def _call(self, function: Any) -> Any:
+        """Call a variant: as numba's own ``user_function``."""
+        context, builder, returned = self.context, self.builder, self.sig.return_type
+        kind = context.call_conv.get_function_type(returned, self.types)
+        pointer = builder.inttoptr(function, kind.as_pointer())
+        status, value = context.call_conv.call_function(
+            builder, pointer, returned, self.types, self.values
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            note_call(context, builder, status, function_compiled(), self.loc, self.callee)
+            context.call_conv.return_status_propagate(builder, status)
+        value = fix_returning_optional(context, builder, self.sig, status, value)
+        return impl_ret_new_ref(context, builder, returned, value)
+
+    # ---- asking Python ----
+
+    def _ask(self, given: Sequence[Any], function: Any, result: Any, end: Any) -> None:
+        """Have Python find the variant, or run the call."""
+        builder, pyapi = self.builder, self.pyapi
+        place = cgutils.alloca_once(builder, WORD, max(len(given), 1))
+        for index, word in enumerate(given):
+            builder.store(word, builder.gep(place, (WORD(index),)))
+        gil = pyapi.gil_ensure()
+        environment = self.context.get_env_manager(builder)
+        address = pyapi.long_from_longlong(builder.ptrtoint(place, WORD))
+        find, run = self.barrier.entrances
+        found = self._call_python(find, [address, *self._boxed(environment, self.leaves)], gil)
+        builder.store(pyapi.long_as_longlong(found), function)
+        pyapi.decref(found)
+        if self.barrier.can_interpret:
+            cold = builder.icmp_unsigned("==", builder.load(function), WORD(0))
+            with builder.if_then(cold):
+                self._interpret(run, environment, result, gil)
+                builder.branch(end)
+        pyapi.gil_release(gil)
+
+    def _interpret(self, run: Any, environment: Any, result: Any, gil: Any) -> None:
+        parameters = zip(self.barrier.parameters, self.types, self.values, strict=True)
+        given = [(ty, value) for each, ty, value in parameters if each.constant is None]
+        objects = self._boxed(environment, [*self.leaves, *given])
+        returned = self._call_python(run, objects, gil)
+        native = self.pyapi.to_native_value(self.sig.return_type, returned)
+        self.pyapi.decref(returned)
+        if callable(native.cleanup):
+            native.cleanup()
+        with cgutils.if_unlikely(self.builder, native.is_error):
+            self._raise(gil)
+        self.builder.store(native.value, result)
+        self.pyapi.gil_release(gil)
+
+    def _boxed(self, environment: Any, values: Sequence[tuple[Type, Any]]) -> list[Any]:
+        found: list[Any] = []
+        for ty, value in values:
+            if self.context.enable_nrt:
+                self.context.nrt.incref(self.builder, ty, value)  # boxing takes a reference
+            found.append(self.pyapi.from_native_value(ty, value, environment))
+        return found
+
+    def _call_python(self, function: Any, objects: list[Any], gil: Any) -> Any:
+        """The result of a Python callable, which the barrier keeps alive."""
+        # which tells numba that the code is for this process only
+        callee = self.context.add_dynamic_addr(self.builder, id(function), "barrier")
+        callee = self.builder.bitcast(callee, self.pyapi.pyobj)
+        found = self.pyapi.call_function_objargs(callee, objects)
+        for each in objects:
+            self.pyapi.decref(each)
+        with cgutils.if_unlikely(self.builder, cgutils.is_null(self.builder, found)):
+            self._raise(gil)
+        return found
+
+    def _raise(self, gil: Any) -> None:
+        """Raise the exception that Python has raised, in compiled code."""
+        self.pyapi.err_clear()
+        self.pyapi.gil_release(gil)
+        note_call(self.context, self.builder, None, function_compiled(), self.loc, self.callee)
+        self.context.call_conv.return_user_exc(self.builder, Passed)

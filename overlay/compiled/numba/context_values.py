@@ -1,0 +1,423 @@
+"""Contexts in compiled code: the one in force, others that are entered, and what they hold.
+
+A context is known when code is compiled, so its type says which one it is: to call it is to call
+a function of another world, and its metadata are constants.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from numba.core import types
+from numba.core.types.functions import WeakType
+from numba.core.typing.templates import signature
+from numba.extending import models, register_model
+
+from overlay.compiled import failures
+from overlay.compiled.numba.context_state import Box
+from overlay.compiled.numba.made_contexts import (
+    MadeContextType,
+    fields_after,
+    is_plugin_class,
+    made_context,
+    made_plugin,
+)
+from overlay.compiled.numba.numba_types import (
+    CalledAtOnce,
+    CalleeType,
+    Native,
+    StandIn,
+    Type,
+    is_held,
+    refused,
+)
+from overlay.compiled.sharing import frame
+from overlay.contexts.current import current_context, nonoverlay, recurse
+from overlay.core.errors import OverlayError
+from overlay.core.metadata import metadata_key
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.world import World
+
+__all__ = [
+    "ClassType",
+    "ContextType",
+    "Enters",
+    "Known",
+    "KnownContext",
+    "KnownType",
+    "MakesBase",
+    "MakesBaseType",
+    "PluginClassType",
+    "ReadsContext",
+    "Recurses",
+    "RecursesType",
+    "ReplacesMadeType",
+    "ReplacesType",
+    "attribute_of",
+    "constant",
+    "metadata_of",
+    "state_of",
+    "value_of",
+]
+
+
+# ---- no context ---------------------------------------------------------------------------
+
+
+class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
+    """The type of ``nonoverlay`` itself: called with a function, it gives what that is without
+    overlays, in ``bare``."""
+
+    def __init__(self, bare: World) -> None:
+        self._store_object(bare)
+        super().__init__("nonoverlay")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        (function,) = args
+        bare: World = self._get_object()
+        found = function_in(bare, function)
+        if isinstance(found, types.Function):  # which would be any world's where it is handed on
+            found = bare.callee_of_base(value_of(function))._numba_type_
+        return signature(found, function)
+
+
+class MakesBase(StandIn):
+    """Stands for ``nonoverlay`` in compiled code."""
+
+    def __init__(self, bare: World) -> None:
+        self._numba_type_ = MakesBaseType(bare)
+
+    def in_python(self) -> Any:
+        return nonoverlay
+
+
+# ---- entering a context -------------------------------------------------------------------
+
+
+class Enters(CalledAtOnce, types.Opaque):
+    """What is called with a function, and calls that in another world."""
+
+    # how many arguments stand before those of the function, itself counted
+    dropped = 1
+
+    @abstractmethod
+    def entered(self, world: World, args: Sequence[Type]) -> Type:
+        """What stands in the other world for the function among the arguments of this call."""
+
+    @abstractmethod
+    def world_inside(self, world: World, args: Sequence[Type]) -> World:
+        """The other world."""
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        world: World = context.world
+        function = self.entered(world, args)
+        inner = self.world_inside(world, args)
+        rest = tuple(handed_to(inner, a, world) for a in args[self.dropped :])
+        named = {name: handed_to(inner, a, world) for name, a in kws.items()}
+        found = world.typing.resolve_function_type(function, rest, named)
+        if found is None:
+            return None
+        return found.replace(args=(*args[: self.dropped], *found.args))
+
+
+class ContextType(WeakType, Enters):
+    """The type of one context, which can be called with a function."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._store_object(engine)
+        super().__init__(f"{engine.context!r}")
+
+    @property
+    def engine(self) -> CompiledContext:
+        return self._get_object()
+
+    def world_inside(self, world: World, args: Sequence[Type] = ()) -> World:
+        """This context entered by code of a world."""
+        compiled = frame()
+        if compiled is not None:
+            compiled.needs_context()
+        return world.engine.inside(self.engine).world(world.options)
+
+    def entered(self, world: World, args: Sequence[Type]) -> Type:
+        if not args:
+            raise refused(world, failures.entered_without_function())
+        return function_handed(self.world_inside(world), args[0], world)
+
+
+class KnownContext(StandIn):
+    """Stands for a context."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self.engine = engine
+        self._numba_type_ = ContextType(engine)
+
+    def in_python(self) -> Any:
+        return self.engine.context
+
+
+class RecursesType(Enters):
+    """The type of ``recurse`` itself."""
+
+    dropped = 2
+
+    def __init__(self) -> None:
+        super().__init__("recurse")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        if args and isinstance(args[0], MadeContextType):
+            from overlay.compiled.numba.barrier_calls import call_through
+
+            return call_through(context.world, args[0], args, kws, dropped=self.dropped)
+        return super().get_call_type(context, args, kws)
+
+    def world_inside(self, world: World, args: Sequence[Type]) -> World:
+        context = args[0]
+        assert isinstance(context, ContextType)
+        return context.world_inside(world)
+
+    def entered(self, world: World, args: Sequence[Type]) -> Type:
+        if len(args) < 2 or not isinstance(args[0], ContextType):
+            raise refused(world, failures.entered_without_function())
+        inner = self.world_inside(world, args)
+        value = value_of(args[1])
+        return args[1] if value is None else inner.callee_of_base(value)._numba_type_
+
+
+class Recurses(StandIn):
+    """Stands for ``recurse`` in compiled code."""
+
+    _numba_type_ = RecursesType()
+
+    def in_python(self) -> Any:
+        return recurse
+
+
+def value_of(function: Type) -> Any | None:
+    """The callable of the program of which this is the type, or None for one that has none."""
+    if isinstance(function, CalleeType):
+        return None if function.callee.after else function.callee.target
+    if isinstance(function, types.RecursiveCall):
+        function = function.dispatcher_type
+    if isinstance(function, types.Dispatcher):
+        dispatcher = function.dispatcher
+        return getattr(dispatcher, "function", dispatcher)
+    key = getattr(function, "typing_key", None)
+    return key if callable(key) and not isinstance(key, type) else None
+
+
+def function_in(world: World, function: Type) -> Type:
+    """The type of the same function where code of ``world`` mentions it."""
+    value = value_of(function)
+    if value is None:
+        return function
+    if isinstance(function, types.Dispatcher):
+        body = getattr(function.dispatcher, "body", None)
+        if body is not None:
+            return types.Dispatcher(world.dispatcher(value, body))
+    found = world.stand_in(value)
+    if found is None:
+        return Native(value)._numba_type_ if isinstance(function, CalleeType) else function
+    return found._numba_type_
+
+
+def handed_to(world: World, argument: Type, caller: World) -> Type:
+    """The type of an argument that code of ``world`` is given by code of ``caller``: a function
+    is called there as if that code mentioned it."""
+    functions = (CalleeType, types.Dispatcher, types.Function)
+    return function_handed(world, argument, caller) if isinstance(argument, functions) else argument
+
+
+def function_handed(world: World, function: Type, caller: World) -> Type:
+    """The same for a function; one of a context of its own is called in that."""
+    if isinstance(function, CalleeType) and function.callee.context is not None:
+        callee = function.callee
+        return world.in_context(callee.context, callee.target, callee.world.options)._numba_type_
+    home, value = _world_of(function), value_of(function)
+    if home is not None and home.is_bare and not caller.is_bare:
+        return function
+    if home is None or value is None or home.tables == caller.tables:
+        return function_in(world, function)
+    raise refused(caller, failures.handed_on(value))
+
+
+def _world_of(function: Type) -> World | None:
+    """The world in which code of a function is compiled, where it is one of the program's."""
+    if isinstance(function, CalleeType):
+        return function.callee.world
+    if isinstance(function, types.RecursiveCall):
+        function = function.dispatcher_type
+    dispatcher = getattr(function, "dispatcher", None)
+    return getattr(dispatcher, "world", None)
+
+
+# ---- what a context holds -----------------------------------------------------------------
+
+
+class ReadsContextType(CalledAtOnce, types.Opaque):
+    """The type of ``current_context`` itself, of which calls are constants."""
+
+    def __init__(self) -> None:
+        super().__init__("current_context")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        raise refused(context.world, failures.context_as_value())
+
+
+class ReadsContext(StandIn):
+    """Stands for ``current_context`` in compiled code."""
+
+    _numba_type_ = ReadsContextType()
+
+    def in_python(self) -> Any:
+        return current_context
+
+
+class ReplacesType(WeakType, CalledAtOnce, types.Opaque):
+    """The type of ``context.replace``, for calls with what only the running program knows."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._store_object(engine)
+        super().__init__(f"{engine.context!r}.replace")
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        fields = fields_after(context.world, {}, args, kws)
+        return signature(made_context(context.world, self._get_object(), fields), *kws.values())
+
+
+class Replaces(StandIn):
+    """Stands for ``context.replace``."""
+
+    def __init__(self, engine: CompiledContext) -> None:
+        self._numba_type_ = ReplacesType(engine)
+
+
+class ReplacesMadeType(CalledAtOnce):
+    """The type of ``context.replace``, where the context is made when the program runs."""
+
+    def __init__(self, made: MadeContextType) -> None:
+        self.made = made
+        super().__init__(f"{made}.replace")
+
+    @property
+    def key(self) -> Any:
+        return self.made
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        fields = fields_after(context.world, dict(self.made.fields), args, kws)
+        return signature(made_context(context.world, self.made.template, fields), *kws.values())
+
+
+@register_model(ReplacesMadeType)
+class _ReplacesMadeModel(models.StructModel):
+    def __init__(self, manager: Any, replaces: ReplacesMadeType) -> None:
+        super().__init__(manager, replaces, list(replaces.made.fields))
+
+
+class KnownType(types.Opaque):
+    """The type of one value that compiled code cannot hold, and of which it reads attributes."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._key = metadata_key(value)
+        super().__init__(f"constant({value!r})")
+
+    @property
+    def key(self) -> Any:
+        return self._key
+
+
+class PluginClassType(CalledAtOnce, KnownType):
+    """The type of one class of plugins, called with what only the running program knows."""
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        return made_plugin(self.value, args, kws)
+
+
+class ClassType(CalledAtOnce, KnownType):
+    """The type of a class that numba knows nothing of, and whose static methods are called."""
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        raise refused(context.world, failures.makes_instance(self.value))
+
+
+class Known(StandIn):
+    """Stands for a constant that numba has no type for."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        is_class = issubclass(type(value), type)
+        kind = PluginClassType if is_plugin_class(value) else ClassType if is_class else KnownType
+        self._numba_type_ = kind(value)
+
+    def in_python(self) -> Any:
+        return self.value
+
+
+def constant(world: World, value: Any) -> Any:
+    """What compiled code holds for something that is known when it is compiled."""
+    if hasattr(value, "_numba_type_"):
+        return value
+    if is_held(value):
+        return value
+    try:
+        return Known(value)
+    except OverlayError as error:
+        raise refused(world, error) from error
+
+
+def metadata_of(engine: CompiledContext) -> Any:
+    """The metadata of a context, for the code that is being compiled."""
+    compiled = frame()
+    if compiled is not None:
+        compiled.reads_metadata(engine)
+    return engine.context.metadata
+
+
+def state_of(engine: CompiledContext) -> Any:
+    """The box that holds the state of a context, or None, for the code that is being compiled.
+
+    Raises NotCompilable where numba cannot hold it.
+    """
+    if engine.target.is_device and engine.context.state is not None:
+        raise failures.state_on_device()
+    state, compiled = engine.state, frame()
+    if compiled is not None:
+        compiled.reads_state(engine, state)
+    return state
+
+
+def attribute_of(world: World, ty: Type, name: str) -> Any:
+    """What stands for an attribute of a context or of a constant: a constant, or the box that
+    holds the state. An AttributeError where there is no such attribute."""
+    if isinstance(ty, KnownType):
+        return constant(world, getattr(ty.value, name))
+    if name == "metadata":
+        return constant(world, metadata_of(ty.engine))
+    if name == "state":
+        try:
+            state = state_of(ty.engine)
+        except OverlayError as error:
+            raise refused(world, error) from error
+        return state if isinstance(state, Box) else constant(world, state)
+    if name == "replace":
+        return Replaces(ty.engine)
+    raise refused(world, failures.context_as_value())
+
+
+OPAQUE = (
+    MakesBaseType,
+    ContextType,
+    RecursesType,
+    ReadsContextType,
+    ReplacesType,
+    KnownType,
+    ClassType,
+    PluginClassType,
+)
+
+for _type in OPAQUE:
+    register_model(_type)(models.OpaqueModel)

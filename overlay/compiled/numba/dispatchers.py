@@ -1,0 +1,383 @@
+"""What compiles a function of the program in a world."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from numba.core import errors, sigutils, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.descriptors import TargetDescriptor
+from numba.core.dispatcher import Dispatcher
+from numba.core.funcdesc import qualifying_prefix
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import Signature
+
+from overlay.compiled import failures
+from overlay.compiled.basis import Basis, Code, Generated, Holder, place_of
+from overlay.compiled.numba.copies import twin
+from overlay.compiled.numba.declared_signatures import declared_by
+from overlay.compiled.numba.exception_chains import leave_places
+from overlay.compiled.numba.numba_types import (
+    CalleeType,
+    Refused,
+    StandIn,
+    Type,
+    is_dispatcher,
+    localised,
+    numba_typing,
+    options_of,
+    refused,
+    shown_types,
+)
+from overlay.compiled.numba.numba_typing import WorldTyping
+from overlay.compiled.numba.parameter_kinds import Parameters, bind_by_python
+from overlay.compiled.numba.shared_definitions import (
+    Annotation,
+    accept_other_worlds,
+    forget_definition,
+    is_of_world,
+)
+from overlay.compiled.sharing import Frame, compiling, found, frame, frames, include
+from overlay.compiled.traces import Place, raised_by_numba
+from overlay.core.location import shown
+from overlay.core.target import key_of_target
+
+if TYPE_CHECKING:
+    from overlay.code.record import Reading
+    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.world import World
+
+__all__ = [
+    "RESOLVED",
+    "InnerDispatcher",
+    "function_compiled",
+    "innermost",
+    "note_inlined",
+    "nothing",
+    "place_in",
+]
+
+
+# Of a compile result of a world that makes no code: the representation of the function there, and
+# the types to which variables were converted.
+RESOLVED: Final = "overlay.resolved"
+
+
+class _Descriptor(TargetDescriptor):
+    """A world's typing before numba's own code generation."""
+
+    options = cpu_target.options
+
+    def __init__(self, typing: WorldTyping) -> None:
+        super().__init__("cpu")
+        self._typing = typing
+
+    @property
+    def typing_context(self) -> Any:
+        return self._typing
+
+    @property
+    def target_context(self) -> Any:
+        return cpu_target.target_context
+
+
+def innermost() -> InnerDispatcher:
+    """The function that is being compiled, and waits for no other to be."""
+    return frames()[-1].holder
+
+
+def function_compiled() -> Place | None:
+    """The function of the program of which code is being made."""
+    return Place.of(innermost().original) if frames() else None
+
+
+class InnerDispatcher(Holder, Dispatcher):
+    """Compiles one function of the program in one world.
+
+    body: what ``call_next`` means in it. is_entry: whether Python calls the compiled code.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        function: Any,
+        body: Body | None,
+        options: Mapping[str, Any],
+        is_entry: bool,
+        pipeline: type,
+    ) -> None:
+        self.targetdescr = _Descriptor(world.typing)
+        own = {**options, "nopython": True}
+        # where there are plugins, they are asked before a body takes the place of a call
+        self.inlined = bool(world.plugins) and own.pop("inline", None) == "always"
+        self.native: InnerDispatcher | None = None  # of a plugin that shares its code
+        self.marked: list[Any] = []  # calls of markers: what is called, for which types, and where
+        self.kept_calls: set[str] = set()  # names in LLVM of what is not to be inlined
+        self.kept_on_device: set[Any] = set()  # dispatchers and types, where there are no names yet
+        self.original = getattr(function, "py_func", function)
+        declared = declared_by(function)
+        variables = own.pop("locals", None) or declared.variables
+        self.declared = declared._replace(variables=variables)
+        super().__init__(
+            twin(self.original),
+            locals=dict(variables),
+            targetoptions=own,
+            pipeline_class=pipeline,
+        )
+        self.world = world
+        bind_by_python(self, Parameters(self.original), self._converted)
+        self.py_func.of_program = function
+        self.is_of_program = not str(self.original.__module__).startswith("numba.")
+        self.function = function
+        self.body = body
+        self.key_of_body = None if body is None else body.key
+        options_ = tuple((name, repr(value)) for name, value in sorted(own.items()))
+        self.own_options = *options_, self.declared.key()
+        self.codes = {}
+        self.is_entry = is_entry
+        self.recursive: dict[Any, Any] = {}
+        self.enters_methods = body is not None
+        self.on_disk: set[Any] = set()  # the types for which the code is kept there
+        if not is_entry:
+            self._compiler._customize_flags = _without_wrappers
+
+    def _converted(self, args: tuple[Type, ...]) -> tuple[Type, ...]:
+        """The types to which the arguments of a call are converted."""
+        if any(isinstance(each, types.Omitted) for each in args):
+            args = tuple(localised(self.world, each) for each in args)
+        return self.declared.chosen(self.world.typing, args) if self.declared.is_limited else args
+
+    @global_compiler_lock
+    def compile(self, sig: Any) -> Any:
+        args, returned = sigutils.normalize_signature(sig)
+        args = tuple(args)
+        if self.declared.is_limited:
+            if args not in self.declared.results:
+                raise errors.TypingError(self.declared.no_match(args))
+            returned, sig = self.declared.results[args], self.declared.asked(args)
+        code = self.codes.get(args) or self._found(args, returned)
+        if code is None:
+            code = self._made(sig, args, returned)
+        caller = frame()
+        if caller is not None:
+            caller.calls(self.world, code)
+        return self.overloads[args].entry_point
+
+    def compiles(self, function: Any) -> bool:
+        return function is self.py_func
+
+    def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> Code:
+        """The code of this function for some types, which numba makes."""
+        with compiling(self, args) as made:
+            try:
+                self._read(made)
+                self._compiled_by_numba(sig)
+            except errors.ForceLiteralArg:
+                raise
+            except errors.NumbaError as error:
+                self._explain(error, args)
+                raise
+            code = self.codes[args] = self._code(made, args, returned)
+            made.ended(code)
+        if self.native is not None:
+            self.native.take_over(args, code)
+        return code
+
+    def _read(self, made: Frame) -> None:
+        if not self.is_of_program:
+            return
+        reading = self.world.watch.add(self.original)
+        made.has_read(reading)
+        note_inlined(self.world, reading.values)
+        if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
+            made.is_private()  # it is of this world alone
+
+    def _code(self, made: Frame, args: tuple[Type, ...], returned: Type | None) -> Code:
+        result = self.overloads[args]
+        accept_other_worlds(result)
+        notes = Annotation(result.type_annotation)
+        if is_of_world(result.signature.return_type) or self.targetoptions.get("parallel"):
+            made.is_private()
+        neutral = result._replace(typing_context=numba_typing(), type_annotation=notes)
+        return self._code_of(neutral, args, returned, made.basis)
+
+    def _code_of(
+        self, result: Any, args: tuple[Type, ...], returned: Type | None, basis: Basis
+    ) -> Code:
+        key, release = (
+            self._key(args, returned),
+            functools.partial(forget_definition, result.entry_point),
+        )
+        return Code(self.original, key, result, basis, self.enters_methods, release)
+
+    def take_from_disk(
+        self,
+        args: tuple[Type, ...],
+        result: Any,
+        enters_methods: bool,
+        readings: Iterable[Reading],
+        generated: Iterable[Generated],
+    ) -> None:
+        """Have code that another process made, of the functions that were read so."""
+        self.enters_methods = self.enters_methods or enters_methods
+        self.add_overload(result)
+        basis = Basis.of_disk(readings, generated)
+        self.codes[args] = self._code_of(result, args, None, basis)
+        basis.codes.append(self.codes[args])
+        self.on_disk.add(args)
+
+    def _key(self, args: tuple[Type, ...], returned: Type | None) -> Hashable:
+        """What tells code of this function from other code of it, in whichever world."""
+        given = tuple(map(self._neutral, args)), returned
+        is_made = self.is_entry, self.world.enters_numba, self.own_options
+        return given, self.key_of_body, is_made
+
+    def _neutral(self, ty: Type) -> Any:
+        """A type, told from others in whichever world it is."""
+        if isinstance(ty, types.BaseTuple):
+            parts = tuple(map(self._neutral, ty.types))
+            whole = type(ty), getattr(ty, "instance_class", None), parts
+            return ty if parts == tuple(ty.types) else whole
+        if isinstance(ty, CalleeType):
+            target, place = ty.callee, place_of(ty.callee.world, self.world)
+            return key_of_target(target.target), target.after, target.is_base, place
+        function = ty.dispatcher if isinstance(ty, types.Dispatcher) else None
+        if not isinstance(function, InnerDispatcher):
+            return ty
+        place = place_of(function.world, self.world)
+        return function.original, function.key_of_body, function.own_options, place
+
+    def _found(self, args: tuple[Type, ...], returned: Type | None) -> Code | None:
+        """Code that was made in another world and serves here."""
+        native = self.native
+        if native is not None:
+            return self.take_over(args, native.codes[args]) if args in native.codes else None
+        code = found(self.world, self.original, self._key(args, returned))
+        if code is not None:
+            include(self.world, code.basis)
+            self.take_over(args, code)
+        return code
+
+    def take_over(self, args: tuple[Type, ...], code: Code) -> Code:
+        """Have code that another dispatcher made."""
+        if args not in self.codes:
+            sig = code.result.signature.replace(args=args)
+            super().add_overload(code.result._replace(signature=sig))
+            self.codes[args] = code
+            self.enters_methods = self.enters_methods or code.enters_methods
+            if self.is_of_program:
+                self.world.watch.add(self.original)
+        return code
+
+    def share(self, native: InnerDispatcher) -> None:
+        """What one of the two has compiled serves for the other."""
+        self.native = native
+        self.world.keep(native)
+        native.world.keep(self)  # each lives as long as what the other has of it
+
+    def _compiled_by_numba(self, sig: Any) -> Any:
+        try:
+            return super().compile(sig)
+        except errors.NumbaError:
+            raise
+        except Exception as error:
+            if not raised_by_numba(error):
+                raise
+            message = f"{type(error).__name__}: {error}"
+            raise errors.UnsupportedError(message) from error
+
+    def _explain(self, error: errors.NumbaError, args: tuple[Type, ...]) -> None:
+        """Say of an error which function it was met in; raises what names the method."""
+        failure = failures.failure_in(str(error))
+        if failure is not None:
+            loc = getattr(error, "loc", None)
+            path, line = (loc.filename, loc.line) if loc else (self.__code__.co_filename, None)
+            failure.called_from(self.py_func, path, line)
+        elif self.body is not None:
+            raise self._failed(error, args) from error
+
+    def _failed(self, error: Exception, args: Sequence[Type]) -> Refused:
+        """The error that names the method whose body numba cannot compile."""
+        assert self.body is not None
+        method, types_ = self.body.methods[-1], shown_types(args, {})
+        where = place_in(self.py_func, error)
+        failed = failures.of_body(method, self.py_func, types_, str(error), where)
+        return refused(self.world, failed)
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> Any:
+        return self  # numba copies what it unrolls
+
+    def add_overload(self, cres: Any) -> None:
+        if not self.world.makes_code:
+            self.overloads[tuple(cres.signature.args)] = cres
+            return
+        super().add_overload(cres)
+        if self.enters_methods:
+            leave_places(cres, Place.of(self.original), function_compiled)
+
+    def _make_finalizer(self) -> Any:
+        return nothing  # what numba keeps of the code goes with the code
+
+    def get_function_type(self) -> Any:
+        # known where numba knows it: of a function that is limited to one signature
+        if len(self.declared.results) != 1:
+            return None
+        (args,) = self.declared.results
+        self.compile(args)
+        return types.FunctionType(self.overloads[args].signature)
+
+    def get_compile_result(self, sig: Any) -> Any:
+        # a function chosen when the program runs is called through its wrapper for C
+        if not self.is_entry:
+            return self.world.dispatcher(self.function, self.body, {}).get_compile_result(sig)
+        found, caller = super().get_compile_result(sig), frame()
+        if caller is not None:
+            caller.needs_context(self)
+            caller.calls(self.world, self.codes[tuple(sig.args)])
+        return found
+
+    def type_of_call(self, sig: Signature) -> Type:
+        """The type of this function where it is called so, perhaps in its own body."""
+        ty = types.Dispatcher(self)
+        if sig.args in self.overloads:
+            return ty
+        func_id = self.recursive[sig.args]
+        name = qualifying_prefix(func_id.modname, func_id.func_qualname)
+        recursive = types.RecursiveCall(ty)
+        recursive.add_overloads(sig.args, name, func_id.unique_id)
+        return recursive
+
+
+def note_inlined(world: World, values: Iterable[Any]) -> None:
+    """Of what is mentioned, a body that numba may put in place of a call is read with the function
+    around it."""
+    pending, compiled = list(values), frame()
+    while pending and compiled is not None:
+        called = pending.pop()
+        if is_dispatcher(called) and options_of(called).get("inline", "never") != "never":
+            reading = world.watch.add(called.py_func)
+            if not compiled.knows(reading):
+                compiled.has_read(reading)
+                pending += reading.values
+
+
+def place_in(function: Any, error: Exception) -> str | None:
+    """The line of a function that one of numba's errors speaks of, if it speaks of one."""
+    loc = getattr(error, "loc", None)
+    code = function.__code__
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    if loc is None or loc.filename != code.co_filename or loc.line not in lines:
+        return None
+    return shown(loc.filename, loc.line)
+
+
+def nothing() -> None:
+    """What is to be done with code that goes by itself."""
+
+
+def _without_wrappers(flags: Any) -> Any:
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    return flags

@@ -1,0 +1,161 @@
+"""First-class functions: values of which compiled code knows the signature alone.
+
+Such a value is an address, so what is to be entered is put in its place where the value comes into
+compiled code: in a constant, or in an argument that Python gives. What cannot be put in place of
+another, such as the items of a typed list, is refused where it leads to a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from numba.core import types
+from numba.core.ccallback import CFunc
+from numba.core.types.function_type import CompileResultWAP
+from numba.core.typing.templates import Signature
+
+from overlay.compiled import failures
+from overlay.compiled.basis import Basis
+from overlay.compiled.numba.declared_signatures import Callback
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.numba_types import Native, Type, is_dispatcher
+from overlay.compiled.sharing import frame
+from overlay.core.target import is_below
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["as_given", "as_returned", "holds_functions", "with_functions"]
+
+# numba writes the signature of a function into the name of each type that has it as a part.
+_WRITTEN = f"{types.FunctionType.__name__}["
+
+
+def holds_functions(ty: Type) -> bool:
+    """Whether values of a type are, or have in them, functions told by their signature alone."""
+    return _WRITTEN in ty.name and not isinstance(ty, types.TypeRef)
+
+
+# ---- constants ----------------------------------------------------------------------------
+
+
+def with_functions(world: World, value: Any) -> Any:
+    """A function or a tuple with the functions in it as a world has them; the value itself where
+    there are none."""
+    return _with_functions(world, value) if _is_function_in(value) else value
+
+
+def _is_function_in(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_function_in, value))
+    return is_below(type(value), CFunc) or is_dispatcher(value)
+
+
+def _with_functions(world: World, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return _rebuilt(value, [_with_functions(world, each) for each in value])
+    if not _is_function_in(value):
+        return value
+    found, compiled = function_in_world(world, value), frame()
+    if compiled is not None and isinstance(found, InnerDispatcher):
+        compiled.is_private()  # its address is in the code
+        for args in found.declared.results:
+            found.compile(args)
+        compiled.hands_on(found)
+        world.keep(found)
+        compiled.holder.enters_methods |= found.enters_methods
+    return found
+
+
+def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    kind = type(value)
+    return kind(*items) if hasattr(kind, "_fields") else tuple(items)
+
+
+def function_in_world(world: World, value: Any) -> Any:
+    """What stands for a function where a value of it is needed; itself for machine code of which
+    there is no Python function."""
+    found = world.stand_in(value)
+    if found is None or isinstance(found, Native):
+        return value
+    return found if isinstance(found, InnerDispatcher) else world.limited(found)
+
+
+# ---- arguments and results ----------------------------------------------------------------
+
+
+def as_given(world: World, value: Any, ty: Type) -> Any:
+    """An argument of this type as compiled code of a world is given it.
+
+    Raises NotCompilable for a container with a function that leads to a method.
+    """
+    if not holds_functions(ty) or value is None:
+        return value
+    if isinstance(ty, types.Optional):
+        return as_given(world, value, ty.type)
+    if isinstance(ty, types.FunctionType):
+        return _entered(world, value, ty.signature)
+    if isinstance(ty, types.BaseTuple):
+        return _rebuilt(value, [as_given(world, *each) for each in zip(value, ty, strict=True)])
+    for function, sig in _functions_in(value, ty):
+        found = _entered(world, function, sig)
+        if isinstance(found, InnerDispatcher) and _leads_to_methods(found, sig):
+            raise failures.function_in_container(function, str(ty))
+    return value
+
+
+def _entered(world: World, value: Any, sig: Signature) -> Any:
+    if isinstance(value, CompileResultWAP):
+        raise failures.function_in_container(value, "an object with its address alone")
+    found = function_in_world(world, value)
+    if isinstance(found, InnerDispatcher):
+        found.get_compile_result(sig)
+        world.keep(found)
+    return found
+
+
+def _functions_in(value: Any, ty: Type) -> Iterator[tuple[Any, Signature]]:
+    """The functions in a value, with their signatures."""
+    if not holds_functions(ty) or value is None:
+        return
+    if isinstance(ty, types.FunctionType):
+        yield value, ty.signature
+        return
+    parts: list[tuple[Any, Type]]
+    if isinstance(ty, types.Optional):
+        parts = [(value, ty.type)]
+    elif isinstance(ty, types.BaseTuple):
+        parts = list(zip(value, ty, strict=True))
+    elif isinstance(ty, (types.ListType, types.List, types.Set)):
+        parts = [(each, ty.dtype) for each in value]
+    elif isinstance(ty, types.DictType):
+        parts = [(each, ty.value_type) for each in value.values()]
+        parts += [(each, ty.key_type) for each in value]
+    else:
+        raise failures.functions_not_seen(str(ty))
+    for part in parts:
+        yield from _functions_in(*part)
+
+
+def _leads_to_methods(function: InnerDispatcher, sig: Signature) -> bool:
+    args = tuple(sig.args)
+    function.compile(args)
+    code = function.codes[args]
+    return code.enters_methods or any(map(_depends_on_context, code.basis.all_below()))
+
+
+def _depends_on_context(basis: Basis) -> bool:
+    is_reached = any(view.methods for view in basis.views.values())
+    bound = basis.is_private or basis.context is not None or basis.metadata or basis.state
+    return is_reached or bool(bound)
+
+
+def as_returned(value: Any) -> Any:
+    """A result as the program has it: its own functions."""
+    if isinstance(value, tuple):
+        return _rebuilt(value, list(map(as_returned, value)))
+    if not isinstance(value, InnerDispatcher):
+        return value
+    function = value.function
+    return function.callback() if isinstance(function, Callback) else function

@@ -1,0 +1,223 @@
+"""The function that Python calls in front of compiled code.
+
+It compares the words of memory that ``watching`` names with what they were, which takes about a
+nanosecond each, and calls the compiled code; where one differs it asks Python what to do. An
+exception that comes out of the compiled code is shown to Python too, which puts the chain of
+calls into its traceback.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from llvmlite import ir as llvm
+from numba.core.registry import cpu_target
+
+from overlay.compiled.name_words import Word
+
+__all__ = ["Caller", "Guard"]
+
+_WORD = llvm.IntType(64)
+_POINTER = llvm.IntType(8).as_pointer()
+_WRAPPER = llvm.FunctionType(_POINTER, (_POINTER, _POINTER, _POINTER))
+
+
+class _Pair(ctypes.Structure):
+    _fields_ = (("address", ctypes.c_uint64), ("expected", ctypes.c_uint64))
+
+
+class _Record(ctypes.Structure):
+    """What the function reads. Its fields are all words of eight bytes."""
+
+    _fields_ = (
+        ("compiled", ctypes.c_void_p),
+        ("closure", ctypes.c_void_p),
+        ("count", ctypes.c_int64),
+        ("pairs", ctypes.c_void_p),
+        ("stale", ctypes.c_void_p),
+        ("failed", ctypes.c_void_p),
+    )
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+class Guard:
+    """Stands in front of one compiled function.
+
+    stale: called with this guard and the arguments where a word differs; its result is the
+    call's. failed: called with the exception where the compiled code raises one.
+    """
+
+    def __init__(
+        self,
+        compiled: Any,
+        words: Iterable[Word],
+        stale: Callable[..., Any],
+        failed: Callable[[BaseException], None],
+    ) -> None:
+        self._kept = compiled, stale, failed
+        self._stale = functools.partial(stale, self)
+        self._record = _Record(
+            compiled=_function_of(compiled),
+            closure=_self_of(compiled),
+            stale=id(self._stale),
+            failed=id(failed),
+        )
+        self.renew(words)
+        address = ctypes.addressof(self._record)
+        self._place = address.to_bytes(8, "little")
+        self._definition = _MethodDef(b"compiled", _guard_address(), _VARARGS_KEYWORDS, None)
+        self.function: Any = _new_function(ctypes.byref(self._definition), self._place, None)
+
+    @functools.cached_property
+    def unchecked(self) -> Guard:
+        """One of the same code that compares nothing, for a call whose words never agree."""
+        compiled, stale, failed = self._kept
+        return Guard(compiled, (), stale, failed)
+
+    def renew(self, words: Iterable[Word]) -> None:
+        """Compare these from now on."""
+        pairs = [_Pair(*word) for word in words]
+        array = (_Pair * max(len(pairs), 1))(*pairs)
+        # one that a thread is reading must not go: it holds the GIL until it has read all
+        self._pairs = array
+        self._record.count = len(pairs)
+        self._record.pairs = ctypes.addressof(array)
+
+
+class Caller(Guard):
+    """Has Python called in place of one compiled function: its word is never as expected.
+
+    guard: in front of the compiled function. call: called with this caller and the arguments.
+    """
+
+    def __init__(self, guard: Guard, call: Callable[..., Any]) -> None:
+        self.guard, self._call, self._word = guard, call, ctypes.c_uint64(0)
+        super().__init__(guard.function, (), call, _nothing)
+
+    @functools.cached_property
+    def unchecked(self) -> Guard:
+        return Caller(self.guard.unchecked, self._call)
+
+    def renew(self, words: Iterable[Word]) -> None:
+        self.guard.renew(words)
+        super().renew([(ctypes.addressof(self._word), 1)])
+
+
+def _nothing(error: BaseException) -> None:
+    """The guard that is called has been told."""
+
+
+_VARARGS_KEYWORDS = 3
+
+_new_function = ctypes.pythonapi.PyCFunction_NewEx
+_new_function.restype = ctypes.py_object
+_new_function.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+
+_function_of = ctypes.pythonapi.PyCFunction_GetFunction
+_function_of.restype = ctypes.c_void_p
+_function_of.argtypes = (ctypes.py_object,)
+
+_self_of = ctypes.pythonapi.PyCFunction_GetSelf
+_self_of.restype = ctypes.c_void_p
+_self_of.argtypes = (ctypes.py_object,)
+
+
+# ---- the function itself, one for all -----------------------------------------------------
+
+_made: list[tuple[Any, int]] = []
+
+
+def _guard_address() -> int:
+    """Where the machine code is; made at the first use."""
+    if not _made:
+        library = cpu_target.target_context.codegen().create_library("overlay_guard")
+        module = library.create_ir_module("overlay_guard")
+        _write_guard(module)
+        library.add_ir_module(module)
+        library.finalize()
+        _made.append((library, library.get_pointer_to_function("overlay_guard")))
+    return _made[0][1]
+
+
+def _write_guard(module: Any) -> None:
+    guard = llvm.Function(module, _WRAPPER, "overlay_guard")
+    place, args, kwargs = guard.args
+    blocks = [guard.append_basic_block(n) for n in ("entry", "test", "body", "call", "stale")]
+    entry, test, body, call, stale = blocks
+    builder = llvm.IRBuilder(entry)
+    as_string = _external(module, "PyBytes_AsString", _POINTER, _POINTER)
+    holder = builder.bitcast(builder.call(as_string, (place,)), _POINTER.as_pointer())
+    record = builder.bitcast(builder.load(holder), _WORD.as_pointer())
+
+    def field(name: str) -> Any:
+        index = [n for n, _ in _Record._fields_].index(name)
+        return builder.load(builder.gep(record, (llvm.Constant(_WORD, index),)))
+
+    count = field("count")
+    pairs = builder.inttoptr(field("pairs"), _WORD.as_pointer())
+    end = builder.mul(count, llvm.Constant(_WORD, 2))
+    builder.branch(test)
+
+    builder.position_at_end(test)
+    index = builder.phi(_WORD)
+    index.add_incoming(llvm.Constant(_WORD, 0), entry)
+    builder.cbranch(builder.icmp_unsigned("<", index, end), body, call)
+
+    builder.position_at_end(body)
+    address = builder.load(builder.gep(pairs, (index,)))
+    one = llvm.Constant(_WORD, 1)
+    expected = builder.load(builder.gep(pairs, (builder.add(index, one),)))
+    found = builder.load(builder.inttoptr(address, _WORD.as_pointer()))
+    index.add_incoming(builder.add(index, llvm.Constant(_WORD, 2)), body)
+    builder.cbranch(builder.icmp_unsigned("==", found, expected), test, stale)
+
+    builder.position_at_end(stale)
+    call_object = _external(module, "PyObject_Call", _POINTER, _POINTER, _POINTER, _POINTER)
+    callee = builder.inttoptr(field("stale"), _POINTER)
+    builder.ret(builder.call(call_object, (callee, args, kwargs)))
+
+    builder.position_at_end(call)
+    wrapper = builder.inttoptr(field("compiled"), _WRAPPER.as_pointer())
+    closure = builder.inttoptr(field("closure"), _POINTER)
+    result = builder.call(wrapper, (closure, args, kwargs))
+    with builder.if_then(builder.icmp_unsigned("==", result, _POINTER(None)), likely=False):
+        _write_failure(module, builder, builder.inttoptr(field("failed"), _POINTER))
+    builder.ret(result)
+
+
+def _write_failure(module: Any, builder: Any, failed: Any) -> None:
+    """Call ``failed(exception)`` with no error set, and set it again."""
+    pointers = _POINTER.as_pointer()
+    void = llvm.VoidType()
+    kind, value, trace = (builder.alloca(_POINTER) for _ in range(3))
+    for name in ("PyErr_Fetch", "PyErr_NormalizeException"):
+        function = _external(module, name, void, pointers, pointers, pointers)
+        builder.call(function, (kind, value, trace))
+    error = builder.load(value)
+    with builder.if_then(builder.icmp_unsigned("!=", builder.load(trace), _POINTER(None))):
+        set_trace = _external(
+            module, "PyException_SetTraceback", llvm.IntType(32), _POINTER, _POINTER
+        )
+        builder.call(set_trace, (error, builder.load(trace)))
+    call = _external(module, "PyObject_CallOneArg", _POINTER, _POINTER, _POINTER)
+    builder.call(call, (failed, error))
+    get_trace = _external(module, "PyException_GetTraceback", _POINTER, _POINTER)
+    restore = _external(module, "PyErr_Restore", void, _POINTER, _POINTER, _POINTER)
+    builder.call(restore, (builder.load(kind), error, builder.call(get_trace, (error,))))
+
+
+def _external(module: Any, name: str, result: Any, *arguments: Any) -> Any:
+    if name in module.globals:
+        return module.globals[name]
+    return llvm.Function(module, llvm.FunctionType(result, arguments), name)

@@ -1,0 +1,191 @@
+"""The stages of LLVM: ``after_codegen``, ``before_optimisation`` and ``after_optimisation``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from llvmlite import binding
+from llvmlite import ir as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering, NativeParforLowering
+
+from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
+from overlay.compiled.numba.hooks import errors_carried, has_stage
+from overlay.compiled.numba.marked_calls import compiled_in, hand_marked
+from overlay.compiled.numba.numba_types import refused
+from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.location import location_of, name_of
+from overlay.plugins.plugin import run_stage, stages_of
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["Lowering", "ParallelLowering", "keep_calls"]
+
+LLVM_STAGES: Final = ("after_codegen", "before_optimisation", "after_optimisation")
+
+
+class _Hook:
+    """What numba calls when it has lowered a function."""
+
+    def __init__(self, lower: _Lower) -> None:
+        self.lower: _Lower | None = lower
+
+    def __call__(self, module: Any, library: Any) -> None:
+        # else it is an implementation of numba's own that the function needs
+        if self.lower is not None and module is self.lower.module:
+            self.lower.hand_on()
+
+
+class _Lower(Lower):
+    """Lowers a function, and hands its LLVM module to the stage ``after_codegen``."""
+
+    def lower(self) -> None:
+        hook = _Hook(self)
+        self.context = self.context.subtarget(post_lowering=hook)
+        try:
+            super().lower()
+        finally:
+            hook.lower = None  # numba keeps the context with what it compiled of its own
+
+    def hand_on(self) -> None:
+        """Let the plugins have the module."""
+        dispatcher, module = innermost(), self.module
+        if dispatcher.kept_calls:
+            keep_calls(module, dispatcher.kept_calls)
+        world = dispatcher.world
+        wanted = {f.name: str(f.ftype) for f in module.functions if not f.is_declaration}
+        with errors_carried(world):
+            given = run_stage(world.plugins, "after_codegen", module, dispatcher.function)
+            if not isinstance(given, llvm.Module):
+                raise OverlayError(
+                    f"after_codegen of {name_of(dispatcher.function)} gave {given!r}",
+                    help="edit the module in place, or give an llvmlite.ir.Module",
+                )
+            there = {f.name: str(f.ftype) for f in given.functions if not f.is_declaration}
+            _refuse_missing(wanted, there, "after_codegen", dispatcher.function)
+        worlds = {world, *(callee.world for callee, _, _ in dispatcher.marked)}
+        if dispatcher.marked:
+            hand_marked(dispatcher, given, _symbol, compiled_in(*worlds))
+        self.module = given
+
+
+def _symbol(callee: InnerDispatcher, args: tuple[Any, ...]) -> str:
+    return callee.overloads[args].fndesc.llvm_func_name
+
+
+def keep_calls(module: Any, names: set[str]) -> None:
+    """Have calls of the functions with these symbols not be inlined."""
+    for function in module.functions:
+        for block in function.blocks:
+            for instruction in block.instructions:
+                callee = getattr(instruction, "callee", None)
+                if getattr(callee, "name", None) in names:
+                    instruction.attributes.add("noinline")
+
+
+class _Library(JITCodeLibrary):
+    """Hands its LLVM module to plugins before it is optimised, and after."""
+
+    dispatcher: InnerDispatcher
+
+    def _optimize_final_module(self) -> None:
+        self._hand_on("before_optimisation")
+        super()._optimize_final_module()
+        self._hand_on("after_optimisation")
+        del self.dispatcher  # numba keeps the library until the dispatcher goes
+
+    def _hand_on(self, stage: str) -> None:
+        world, function = self.dispatcher.world, self.dispatcher.function
+        if not has_stage(world, stage):
+            return
+        wanted = _offered(self._final_module)
+        with errors_carried(world):
+            given = run_stage(world.plugins, stage, self._final_module, function)
+            if isinstance(given, str):
+                given = _parsed(given, stage, function)
+            if not isinstance(given, binding.ModuleRef):
+                raise OverlayError(
+                    f"{stage} of {name_of(function)} gave {given!r}",
+                    help="give LLVM IR as text, or edit the module that llvmlite.binding has",
+                )
+            _refuse_missing(wanted, _offered(given), stage, function)
+        if given is not self._final_module:
+            given.name = self._final_module.name
+            self._final_module = given
+
+
+def _offered(module: Any) -> dict[str, str]:
+    """By name, the types of what a module defines for others: they call it by its address."""
+    values = (*module.functions, *module.global_variables)
+    return {
+        value.name: str(getattr(value, "global_value_type", value.type))
+        for value in values
+        if not value.is_declaration and value.linkage.name in ("external", "common")
+    }
+
+
+def _refuse_missing(
+    wanted: dict[str, str], there: dict[str, str], stage: str, function: Any
+) -> None:
+    """Raises OverlayError where a plugin has taken something away, or given it another type."""
+    for name, kind in wanted.items():
+        if there.get(name) != kind:
+            found = f"as {there[name]}" if name in there else "no more"
+            raise OverlayError(
+                f"{stage} of {name_of(function)} gave LLVM that defines {name} {found}",
+                where=location_of(function),
+                help=f"leave it defined, as {kind}",
+            )
+
+
+def _parsed(text: str, stage: str, function: Any) -> Any:
+    try:
+        module = binding.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise OverlayError(
+            f"{stage} of {name_of(function)} gave LLVM IR that cannot be read: {error}",
+            help="give what str(module) gives, edited",
+        ) from error
+    return module
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Lowering(NativeLowering):
+    """numba's, with the stages of LLVM."""
+
+    _name = "overlay_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        library.dispatcher = innermost()
+        library.enable_object_caching()
+        state.library = library
+        return super().run_pass(state)
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ParallelLowering(NativeParforLowering):
+    """numba's, of code for several cores, of which plugins see no LLVM."""
+
+    _name = "overlay_parallel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        world: World = state.pipeline.world
+        for plugin in world.plugins:
+            stages = [stage for stage in stages_of(plugin) if stage in LLVM_STAGES]
+            if stages or innermost().kept_calls:
+                error = NotCompilable(
+                    f"{plugin!r} has {(*stages, 'inline')[0]}, which does not see code for several "
+                    f"cores, and {name_of(innermost().function)} is compiled with parallel=True",
+                    help="leave parallel=True out, or let enter() bail out here",
+                )
+                raise refused(world, error)
+        return super().run_pass(state)

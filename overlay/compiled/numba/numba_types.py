@@ -1,0 +1,357 @@
+"""What the compiled engine knows of numba's types, and the types that it adds.
+
+numba's internals are imported by the modules ``overlay/compiled/numba_*.py`` alone.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from numba.core import errors, types
+from numba.core.dispatcher import Dispatcher
+from numba.core.imputils import lower_cast
+from numba.core.registry import cpu_target
+from numba.core.types.functions import WeakType
+from numba.core.typing.context import Context as TypingContext
+from numba.core.typing.templates import Signature
+from numba.extending import NativeValue, models, register_model, unbox
+
+from overlay.compiled import failures
+from overlay.compiled.cpu_attempts import on_cpu
+from overlay.compiled.sharing import frame
+from overlay.compiled.targets import Target
+from overlay.core.errors import OverlayError
+from overlay.core.target import is_below
+from overlay.plugins.attempts import attempted
+
+if TYPE_CHECKING:
+    from overlay.compiled.resolved_calls import Callee, Outcome
+    from overlay.compiled.world import World
+
+__all__ = [
+    "CPU",
+    "OWN_OPTIONS",
+    "BoundCallee",
+    "CalledAtOnce",
+    "CalleeType",
+    "Native",
+    "Refused",
+    "StandIn",
+    "Type",
+    "Typed",
+    "Unpacked",
+    "Written",
+    "body_registered_as_jitable",
+    "class_of_instances",
+    "is_dispatcher",
+    "is_held",
+    "knows",
+    "localised",
+    "numba_typing",
+    "options_of",
+    "refused",
+    "shown_types",
+    "type_held",
+    "type_of_constant",
+    "types_in",
+]
+
+Type = types.Type
+
+# Options that are ours and none of numba's: whether numba's implementations of what it knows are
+# entered like any body; of a barrier, when a value is compiled, and how many are found.
+OWN_OPTIONS: Final = ("enter_numba", "hot_after", "variants")
+
+
+class _Cpu(Target):
+    name = "cpu"
+    is_device = False
+
+    @property
+    def typing(self) -> TypingContext:
+        return cpu_target.typing_context
+
+    def owns(self, value: Any) -> bool:
+        return False
+
+    def function_of(self, value: Any) -> Any | None:
+        return on_cpu if value is attempted else None
+
+
+CPU: Final = _Cpu()
+
+
+def numba_typing() -> TypingContext:
+    """numba's own typing context for what code is being made for."""
+    return _target().typing
+
+
+def _target() -> Target:
+    """What code is being made for; where none is, the CPU."""
+    compiled = frame()
+    return CPU if compiled is None else compiled.world.target
+
+
+# ---- what numba knows of a value ----------------------------------------------------------
+
+
+def is_dispatcher(value: Any) -> bool:
+    """Whether it is a function compiled by numba for the CPU (``@njit``)."""
+    return is_below(type(value), Dispatcher)  # isinstance would run code of the value
+
+
+def options_of(dispatcher: Any) -> dict[str, Any]:
+    """The options that a numba dispatcher was made with."""
+    return dict(dispatcher.targetoptions)
+
+
+def knows(function: Any) -> bool:
+    """Whether numba has a meaning of its own for a Python function (``@overload``)."""
+    cpu_target.target_context.refresh()
+    return _target().owns(function) or numba_typing()._lookup_global(function) is not None
+
+
+def is_held(value: Any) -> bool:
+    """Whether compiled code can hold a value."""
+    return _target().owns(value) or type_held(value) is not None
+
+
+def type_held(value: Any) -> Type | None:
+    """The type that compiled code has for a value, or None where it cannot hold it."""
+    try:
+        return numba_typing().resolve_value_type(value)
+    except ValueError:
+        return None
+
+
+def body_registered_as_jitable(function: Any) -> Any | None:
+    """The function itself where ``@register_jitable`` says that numba may compile its body."""
+    if not isinstance(function, python_types.FunctionType):
+        return None
+    found = numba_typing()._lookup_global(function)
+    for template in getattr(found, "templates", ()):
+        chooser = getattr(template, "_overload_func", None)
+        if getattr(chooser, "__qualname__", "").startswith("register_jitable."):
+            return function
+    return None
+
+
+def type_of_constant(value: Any) -> Type:
+    """The numba type of a constant."""
+    return numba_typing().resolve_value_type_prefer_literal(value)
+
+
+def class_of_instances(ty: types.ClassInstanceType) -> type:
+    """The class that ``@jitclass`` made, of which these are the instances."""
+    for reference, known in numba_typing()._globals.items():
+        if known is ty.class_type:
+            found = reference()
+            if found is not None:
+                return found
+    raise AssertionError(f"no class for {ty}")
+
+
+def types_in(ty: Any) -> tuple[Type, ...]:
+    """The types of a tuple's items."""
+    return tuple(ty.types)
+
+
+class Refused(errors.TypingError):
+    """An error of ours, as numba handles errors while it infers types."""
+
+
+def refused(world: World, error: OverlayError) -> Refused:
+    """Carry an error of ours through numba."""
+    failure = failures.Failure(error)
+    world.keep(failure)
+    return Refused(str(failure))
+
+
+# ---- values and types of our own ----------------------------------------------------------
+
+
+class CalleeType(WeakType, types.Callable, types.Opaque):
+    """The type of a target in compiled code: a call looks for a method first.
+
+    Types outlive the worlds that they speak of, so they refer to them weakly.
+    """
+
+    def __init__(self, callee: Callee) -> None:
+        self._store_object(callee)
+        self._codes: dict[Any, Any] = {}
+        super().__init__(repr(callee))
+
+    @property
+    def callee(self) -> Callee:
+        return self._get_object()
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        world = self.callee.world
+        outcome = self.outcome(args, kws)
+        if outcome.method is not None:
+            args, kws = self.callee.positional(args, kws)
+            args = tuple(_plain(a) for a in args)
+            kws = {name: _plain(a) for name, a in kws.items()}
+        sig = world.typing.call(outcome, tuple(args), kws, self.callee)
+        self._codes[sig.args] = outcome.callee._numba_type_
+        return sig
+
+    def outcome(self, args: Sequence[Type], kws: Mapping[str, Type]) -> Outcome:
+        """What a call with these types enters; a typing error where that cannot be said."""
+        world = self.callee.world
+        try:
+            return world.outcome(self.callee, args, dict(kws))
+        except OverlayError as error:
+            raise refused(world, error) from error
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        return self._codes[sig.args].get_impl_key(sig)
+
+    def as_dispatcher(self) -> types.Dispatcher:
+        """The type of a Python function that calls the target."""
+        return types.Dispatcher(self.callee.world.as_dispatcher(self.callee))
+
+    def can_convert_to(self, typingctx: Any, other: Type) -> Any:
+        if not isinstance(other, types.FunctionType):
+            return None
+        return self.as_dispatcher().can_convert_to(typingctx, other)
+
+    def unify(self, typingctx: Any, other: Type) -> Type | None:
+        functions = (types.Dispatcher, types.FunctionType, types.UndefinedFunctionType)
+        if self.callee.arity is None or not isinstance(other, (CalleeType, *functions)):
+            return None
+        theirs = other.as_dispatcher() if isinstance(other, CalleeType) else other
+        return typingctx.unify_pairs(self.as_dispatcher(), theirs)
+
+
+class CalledAtOnce(types.Callable):
+    """A type of which values are called, and not handed on to what is called when the program
+    runs."""
+
+    def get_call_signatures(self) -> Any:
+        return (), True
+
+    def get_impl_key(self, sig: Signature) -> Any:
+        raise NotImplementedError(f"{self} where it is not called at once")
+
+
+class BoundCallee(CalledAtOnce, types.Opaque):
+    """The type of ``receiver.attribute`` where a call of it may enter a method or a user's body.
+
+    base: numba's own type of it, where what no method accepts is left to numba.
+    """
+
+    def __init__(self, function: Type, receiver: Type, attribute: str, base: Type | None) -> None:
+        self.function = function
+        self.receiver = receiver
+        self.attribute = attribute
+        self.base = base
+        super().__init__(f"bound({function}, {receiver})")
+
+    @property
+    def key(self) -> Any:
+        return self.function, self.receiver
+
+    def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
+        if self.is_base(args, kws):
+            return numba_typing().resolve_function_type(self.base, tuple(args), dict(kws))
+        return self.function.get_call_type(context, (self.receiver, *args), kws)
+
+    def is_base(self, args: Sequence[Type], kws: Mapping[str, Type]) -> bool:
+        """Whether a call with these arguments is left to numba."""
+        if not isinstance(self.function, CalleeType):
+            return False
+        outcome = self.function.outcome((self.receiver, *args), kws)
+        return outcome.method is None and self.base is not None
+
+
+for _type in (CalleeType, BoundCallee):
+    register_model(_type)(models.OpaqueModel)
+
+
+@unbox(CalleeType)
+def _unboxed(ty: CalleeType, value: Any, c: Any) -> Any:
+    return NativeValue(c.context.get_dummy_value())
+
+
+@lower_cast(CalleeType, types.Dispatcher)
+def _as_dispatcher(context: Any, builder: Any, fromty: Any, toty: Type, value: Any) -> Any:
+    return context.get_dummy_value()
+
+
+@lower_cast(CalleeType, types.FunctionType)
+@lower_cast(CalleeType, types.UndefinedFunctionType)
+def _as_function(context: Any, builder: Any, fromty: Any, toty: Type, value: Any) -> Any:
+    return context.cast(builder, value, fromty.as_dispatcher(), toty)
+
+
+class StandIn:
+    """Stands in numba's representation for something of the program; there is one of each."""
+
+    def in_python(self) -> Any:
+        """What it stands for, where the interpreter runs the code."""
+        raise NotImplementedError(f"{self!r} in code that the interpreter runs")
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> Any:
+        return self
+
+
+class Native(StandIn):
+    """Stands for a callable as numba knows it by itself."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def in_python(self) -> Any:
+        return self.value
+
+    @property
+    def _numba_type_(self) -> Type:
+        return numba_typing().resolve_value_type(self.value)
+
+
+class Typed(StandIn):
+    """Stands for a function of which only the type is known."""
+
+    def __init__(self, ty: Type) -> None:
+        self._numba_type_ = ty
+
+
+def _plain(argument: Any) -> Type:
+    """The type that a method's body is compiled for: of an argument, or of a default."""
+    ty = argument if isinstance(argument, Type) else type_of_constant(argument)
+    return types.unliteral(ty)
+
+
+class Unpacked(int):
+    """The index of an item of ``a, b = pair``: not a call of ``operator.getitem``."""
+
+
+class Written(str):
+    """The attribute of a call that numba writes for an instruction, such as the ``append`` of a
+    list comprehension: no call of ``list.append``."""
+
+
+def shown_types(args: Sequence[Type], kws: Mapping[str, Type]) -> str:
+    """The types of a call, for messages."""
+    return ", ".join([*map(str, args), *(f"{name}={ty}" for name, ty in kws.items())])
+
+
+def localised(world: World, ty: Type) -> Type:
+    """A type with the functions in it as a world has them."""
+    if isinstance(ty, types.Omitted):
+        value = world.with_functions(ty.value)
+        return ty if value is ty.value else types.Omitted(value)
+    if isinstance(ty, types.Dispatcher) and not isinstance(ty, types.ObjModeDispatcher):
+        stand_in = world.stand_in(ty.dispatcher)
+        return ty if stand_in is None else stand_in._numba_type_
+    if isinstance(ty, types.BaseTuple):
+        parts = [localised(world, part) for part in ty.types]
+        if parts != list(ty.types):
+            return types.BaseTuple.from_types(parts, getattr(ty, "instance_class", None))
+    return ty

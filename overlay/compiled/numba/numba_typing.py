@@ -1,0 +1,351 @@
+"""How numba infers types in a world.
+
+A world has a typing context of its own: a view of numba's that shares all of its tables, so that
+little is made, and that answers differently for the callables of the program. Whatever
+is numba's own is typed, and lowered, by numba's own contexts: numba's implementations of builtins
+and numpy functions are not entered by overlays, as C functions are not when interpreted.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final
+
+from numba.core import errors, types
+from numba.core.registry import cpu_target
+from numba.core.typing.context import CallStack
+from numba.core.typing.context import Context as TypingContext
+from numba.core.typing.templates import Signature, signature
+
+from overlay.compiled import failures
+from overlay.compiled.basis import Holder
+from overlay.compiled.numba.context_state import Box
+from overlay.compiled.numba.context_values import (
+    ClassType,
+    ContextType,
+    Enters,
+    KnownType,
+    MakesBaseType,
+    PluginClassType,
+    ReadsContextType,
+    ReplacesMadeType,
+    ReplacesType,
+    attribute_of,
+)
+from overlay.compiled.numba.joined_contexts import joined
+from overlay.compiled.numba.made_contexts import MadeContextType
+from overlay.compiled.numba.numba_types import (
+    BoundCallee,
+    CalleeType,
+    Native,
+    Type,
+    Unpacked,
+    Written,
+    localised,
+    numba_typing,
+    refused,
+    shown_types,
+    type_of_constant,
+)
+from overlay.compiled.sharing import frame
+from overlay.core.errors import OverlayError
+
+if TYPE_CHECKING:
+    from overlay.compiled.resolved_calls import Callee, Outcome
+    from overlay.compiled.world import World
+
+__all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
+
+# What numba calls for an instruction, or for a loop that it unrolls: where the program mentions one
+# that is overlaid, something else stands in its place by now.
+WRITTEN_BY_NUMBA = (bool, len, range, slice, str, tuple)
+OURS = (
+    CalleeType,
+    BoundCallee,
+    Enters,
+    MakesBaseType,
+    ReadsContextType,
+    MadeContextType,
+    ReplacesType,
+    ReplacesMadeType,
+    PluginClassType,
+    ClassType,
+    types.Dispatcher,
+)
+
+
+def is_written_by_numba(value: Any) -> bool:
+    """Whether numba may have written a call of it for an instruction such as a branch."""
+    return any(value is written for written in WRITTEN_BY_NUMBA)
+
+
+class _Calls(CallStack):
+    """The functions of which types are inferred."""
+
+    def match(self, py_func: Any, args: Any) -> Any:
+        found, compiled = super().match(py_func, args), frame()
+        if found is not None and compiled is not None:
+            compiled.calls_again(py_func, tuple(args))
+        return found
+
+
+class WorldTyping(TypingContext):
+    """numba's typing context, with the callables of the program as a world has them."""
+
+    def __init__(self, world: World) -> None:
+        cpu_target.target_context.refresh()
+        vars(self).update(vars(world.target.typing))
+        self.callstack: CallStack = _Calls()
+        self.world = world
+
+    def __deepcopy__(self, copied: dict[int, Any]) -> WorldTyping:
+        return self  # some versions of numba copy the blocks that they lift, with all they hold
+
+    def refresh(self) -> None:
+        cpu_target.target_context.refresh()
+
+    def resolve_value_type(self, val: Any) -> Type:
+        if is_written_by_numba(val) or not callable(val):
+            return localised(self.world, numba_typing().resolve_value_type(val))
+        try:
+            stand_in = self.world.stand_in(val)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
+        if stand_in is None:
+            return numba_typing().resolve_value_type(val)
+        return stand_in._numba_type_
+
+    def resolve_getattr(self, typ: Type, attr: str) -> Type | None:
+        if isinstance(typ, types.Module):
+            value = getattr(typ.pymod, attr, None)
+            if callable(value):
+                try:
+                    return self.resolve_value_type(value)
+                except ValueError:
+                    return numba_typing().resolve_getattr(typ, attr)
+        if isinstance(typ, MadeContextType):
+            return self._attribute_of_made(typ, attr)
+        if isinstance(typ, (ContextType, KnownType)):
+            return self._attribute_of_constant(typ, attr)
+        found = numba_typing().resolve_getattr(typ, attr)
+        return self._bound(typ, attr, found) or found
+
+    def _attribute_of_constant(self, typ: Type, attr: str) -> Type | None:
+        try:
+            found = attribute_of(self.world, typ, attr)
+        except AttributeError:
+            return None
+        if isinstance(found, Box):
+            return numba_typing().resolve_function_type(found.load._numba_type_, (), {}).return_type
+        return self.resolve_value_type(found)
+
+    def _attribute_of_made(self, typ: MadeContextType, attr: str) -> Type | None:
+        if attr == "replace":
+            return ReplacesMadeType(typ)
+        known = dict(typ.fields).get(attr)
+        return known or self._attribute_of_constant(ContextType(typ.template), attr)
+
+    def _bound(self, receiver: Type, attribute: str, base: Type | None) -> Type | None:
+        if isinstance(attribute, Written):
+            return None
+        target = self.world.method_target(receiver, attribute)
+        in_python = isinstance(receiver, types.ClassInstanceType)
+        if target is not None:
+            function = self.world.callee(target)._numba_type_
+            return BoundCallee(function, receiver, attribute, None if in_python else base)
+        if not in_python:
+            return None
+        if attribute in receiver.jit_methods:
+            method = self.resolve_value_type(receiver.jit_methods[attribute])
+            return BoundCallee(method, receiver, attribute, None)
+        if attribute in receiver.jit_static_methods:
+            return self.resolve_value_type(receiver.jit_static_methods[attribute])
+        if attribute in receiver.jit_props:
+            getter = self.resolve_value_type(receiver.jit_props[attribute]["get"])
+            return getter.get_call_type(self, (receiver,), {}).return_type
+        return None
+
+    def resolve_setattr(self, target: Type, attr: str, value: Type) -> Signature | None:
+        found = numba_typing().resolve_setattr(target, attr, value)
+        if isinstance(target, types.ClassInstanceType) and "set" in target.jit_props.get(attr, ()):
+            setter = self.resolve_value_type(target.jit_props[attr]["set"])
+            return setter.get_call_type(self, (target, value), {})
+        return found
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        if isinstance(func, OURS):
+            return func.get_call_type(self, tuple(args), dict(kws))
+        if callable(func) and not isinstance(func, Type):
+            stand_in = self.world.stand_in(func)
+            if isinstance(stand_in, (type(None), Native)):
+                return self._resolve_native(func, args, kws)
+            return stand_in._numba_type_.get_call_type(self, tuple(args), dict(kws))
+        return self._resolve_native(func, args, kws)
+
+    def _resolve_native(self, func: Any, args: Any, kws: Any) -> Any:
+        """A call of what is numba's own; it takes functions only as dispatchers."""
+        args = tuple(self._dispatcher_type(a) for a in args)
+        kws = {name: self._dispatcher_type(a) for name, a in dict(kws).items()}
+        if self.world.plugins:
+            self._ask_to_enter(func, args)
+        both = joined(self.world, func, args)
+        if both is not None:
+            return both
+        entered = self.world.implementation(func, args, kws)
+        if entered is not None:
+            return types.Dispatcher(entered).get_call_type(self, args, kws)
+        return _of_numba(func, args, kws)
+
+    def _ask_to_enter(self, func: Any, args: tuple[Type, ...]) -> None:
+        try:
+            self.world.ask_to_enter(func, args)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
+
+    def _dispatcher_type(self, argument: Type) -> Type:
+        if isinstance(argument, CalleeType):
+            argument = argument.as_dispatcher()
+        _note_handed_on(argument)
+        return argument
+
+    def resolve_setitem(self, target: Type, index: Type, value: Type) -> Any:
+        return self.resolve_function_type(operator.setitem, (target, index, value), {})
+
+    def resolve_delitem(self, target: Type, index: Type) -> Any:
+        return self.resolve_function_type(operator.delitem, (target, index), {})
+
+    def resolve_static_getitem(self, value: Type, index: Any) -> Any:
+        in_python = isinstance(value, types.ClassInstanceType)
+        if in_python or self._is_overlaid(operator.getitem, value, index):
+            return None  # numba goes on to operator.getitem
+        return numba_typing().resolve_static_getitem(value, index)
+
+    def resolve_static_setitem(self, target: Type, index: Any, value: Type) -> Any:
+        in_python = isinstance(target, types.ClassInstanceType)
+        if in_python or self._is_overlaid(operator.setitem, target, index, value):
+            return None
+        return numba_typing().resolve_static_setitem(target, index, value)
+
+    def _is_overlaid(self, target: Any, container: Type, index: Any, *rest: Type) -> bool:
+        if isinstance(index, Unpacked) or not self.world.overlays(target):
+            return False
+        try:
+            args = (container, type_of_constant(index), *rest)
+        except ValueError:
+            return False
+        callee = self.world.callee(target)
+        return callee._numba_type_.outcome(args, {}).method is not None
+
+    def call(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
+        """The signature of a call of what was found for it."""
+        if isinstance(outcome.callee, Native):
+            sig = self._call_of_numba(outcome.callee, args, kws, callee)
+        else:
+            self._check(outcome, args, kws, None)
+            sig = self._call_of_python(outcome, args, kws, callee)
+            if self._check(outcome, args, kws, sig.return_type):
+                sig = self._call_of_python(outcome, args, kws, callee)
+        if outcome.method is not None and _is_lost(sig.return_type):
+            error = failures.returns_iterator(outcome.method, str(sig.return_type))
+            raise refused(self.world, error)
+        if not self.world.accepts(outcome, sig.return_type):
+            raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
+        return sig
+
+    def _check(self, outcome: Outcome, args: Any, kws: Any, returned: Type | None) -> bool:
+        """Have a method of a checked table raise where the check fails; whether it does."""
+        try:
+            failing = self.world.failing(outcome, args, kws, returned)
+        except OverlayError as error:
+            raise refused(self.world, error) from error
+        if failing is not None:
+            outcome.callee = failing
+        return failing is not None
+
+    def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
+        nearest = [m for table in self.world.tables for m in table.find(callee.target)]
+        shown = shown_types(args, kws)
+        try:
+            function = native._numba_type_
+        except ValueError:
+            error = failures.no_meaning(callee.target, shown, nearest)
+            raise refused(self.world, error) from None
+        sig, reason = None, errors.TypingError(f"Invalid use of {function} with ({shown})")
+        try:
+            sig = self._resolve_native(function, args, kws)
+        except errors.TypingError as error:
+            reason = error
+        if sig is not None:
+            return sig
+        known = all(ty.is_precise() for ty in (*args, *kws.values()))
+        if type(reason) is errors.TypingError and nearest and known:
+            error = failures.accepted_by_none(callee.target, shown, nearest)
+            raise refused(self.world, error) from reason
+        raise reason
+
+    def _call_of_python(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
+        dispatcher = outcome.callee
+        pysig, folded = dispatcher.fold_argument_types(args, kws)
+        frame = dispatcher.world.typing.callstack.match(dispatcher.py_func, folded)
+        if frame is None:
+            return types.Dispatcher(dispatcher).get_call_type(self, args, kws)
+        if outcome.method is not None:
+            error = failures.calls_itself(
+                outcome.method, dispatcher.py_func, shown_types(args, kws)
+            )
+            raise refused(self.world, error)
+        returned = _returned_elsewhere(frame)
+        dispatcher.recursive[folded] = frame.func_id
+        return signature(returned, *folded).replace(pysig=pysig)
+
+
+# What numba says of calls with numbers. The type of a function says what is registered for it, so
+# that this depends on nothing else; numba would work it out anew for each.
+_of_numbers: dict[tuple[Type, tuple[Type, ...]], Any] = {}
+_PLAIN: Final = (types.Integer, types.Float, types.Boolean, types.Complex)
+
+
+def _of_numba(func: Any, args: tuple[Type, ...], kws: dict[str, Type]) -> Any:
+    """The signature of a call of what is numba's own."""
+    numba = numba_typing()
+    function = func if isinstance(func, Type) else numba._lookup_global(func)
+    if kws or type(function) is not types.Function or not all(type(a) in _PLAIN for a in args):
+        return numba.resolve_function_type(func, args, kws)
+    found = _of_numbers.get((function, args))
+    if found is None:
+        found = numba.resolve_function_type(function, args, kws)
+        if found is not None:
+            _of_numbers[function, args] = found
+    return found
+
+
+def _note_handed_on(argument: Type) -> None:
+    """What is numba's own may call a function that it is given."""
+    compiled = frame()
+    dispatcher = getattr(argument, "dispatcher", None) if compiled is not None else None
+    if isinstance(dispatcher, Holder):
+        compiled.hands_on(dispatcher)
+    for part in argument.types if isinstance(argument, types.BaseTuple) else ():
+        _note_handed_on(part)
+
+
+def _is_lost(returned: Type) -> bool:
+    """Whether a result is an iterator that lives no longer than the function that made it."""
+    lasting = (types.Generator, types.RangeIteratorType)
+    return isinstance(returned, types.IteratorType) and not isinstance(returned, lasting)
+
+
+def _returned_elsewhere(frame: Any) -> Type:
+    """What a function that calls itself returns where it does not, as far as is known: numba's
+    way with recursion (``TypeInferer.resolve_call``), for calls that go through a CalleeType."""
+    if getattr(frame, "resumed", False):
+        raise errors.TypingError("a recursive call says nothing of the type that it returns")
+    frame.resumed = True
+    try:
+        returned = frame.typeinfer.return_types_from_partial()
+    finally:
+        frame.resumed = False
+    if returned is None:
+        raise errors.TypingError("cannot type infer runaway recursion")
+    frame.add_return_type(returned)
+    return returned

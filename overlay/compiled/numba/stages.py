@@ -1,0 +1,158 @@
+"""The stages at which plugins take part when a function is compiled in their world.
+
+A world without plugins has none of the passes that stand here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from numba.core import errors, ir, types
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import build_definitions
+from numba.core.typed_passes import (
+    NativeLowering,
+    NativeParforLowering,
+    NopythonTypeInference,
+    PreLowerStripPhis,
+)
+from numba.core.untyped_passes import InlineClosureLikes
+
+from overlay.compiled.numba.hooks import errors_carried, has_stage, shown_ir
+from overlay.compiled.numba.inferring import convert_inferred
+from overlay.compiled.numba.inlining import Inlining
+from overlay.compiled.numba.lowering import Lowering, ParallelLowering
+from overlay.compiled.numba.marked_calls import note_marked
+from overlay.compiled.numba.resolve_pass import Resolve
+from overlay.compiled.numba.shown_ir import NumbaIR
+from overlay.core.errors import OverlayError
+from overlay.ir import IR
+from overlay.plugins.plugin import ask_analysed, hear_analyses, run_stage
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = ["Inference", "add_stages", "add_untyped_stages"]
+
+
+def add_untyped_stages(passes: Any) -> None:
+    """Put the stages before types are known into a pipeline: closures that are called where they
+    stand are part of the function by then."""
+    passes.add_pass_after(BeforeInference, InlineClosureLikes)
+
+
+def add_stages(passes: Any) -> None:
+    """Put all stages into a pipeline that resolves calls just after the phis are gone."""
+    add_untyped_stages(passes)
+    passes.add_pass_after(Typed, PreLowerStripPhis)
+    passes.add_pass_after(Resolved, Resolve)
+    passes.passes = [(REPLACED.get(each, each), why) for each, why in passes.passes]
+
+
+def _run(state: Any, stage: str, shown: IR) -> None:
+    """Hand the IR from plugin to plugin through one stage."""
+    world: World = state.pipeline.world
+    with errors_carried(world):
+        given = run_stage(world.plugins, stage, shown, shown.function)
+        if not isinstance(given, NumbaIR) or given.is_typed != shown.is_typed:
+            raise OverlayError(
+                f"{stage} of {shown.name} gave {given!r}",
+                help="give the IR that the stage was called with, edited, or None",
+            )
+    state.func_ir = given.func_ir
+    if given.is_typed:
+        state.typemap, state.calltypes = given.typemap, given.calltypes
+
+
+# ---- before types are known ---------------------------------------------------------------
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class BeforeInference(FunctionPass):
+    """The analysis, for plugins that hear of it, and the stage ``before_inference``."""
+
+    _name = "overlay_before_inference"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        world: World = state.pipeline.world
+        if hear_analyses(world.plugins):
+            shown = shown_ir(state)
+            with errors_carried(world):
+                ask_analysed(world.plugins, shown.analysis, shown.function)
+        if not has_stage(world, "before_inference"):
+            return False
+        for block in state.func_ir.blocks.values():
+            block.body = [new for old in block.body for new in _as_call(block, old)]
+        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+        _run(state, "before_inference", shown_ir(state))
+        return True
+
+
+def _as_call(block: Any, statement: Any) -> list[Any]:
+    """A statement; the call of ``print`` that numba has already taken as one, in a closure."""
+    if not isinstance(statement, ir.Print):
+        return [statement]
+    loc = statement.loc
+    function, result = (block.scope.redefine(f"$overlay_{n}", loc) for n in ("print", "none"))
+    call = ir.Expr.call(function, statement.args, (), loc, vararg=statement.vararg)
+    return [ir.Assign(ir.Global("print", print, loc), function, loc), ir.Assign(call, result, loc)]
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Inference(NopythonTypeInference):
+    """numba's; a function may return one of numba's own functions, for plugins to see its calls."""
+
+    _name = "overlay_inference"
+
+    def run_pass(self, state: Any) -> bool:
+        try:
+            return super().run_pass(state)
+        except errors.TypingError:
+            if not isinstance(state.return_type, types.Function):
+                raise
+            return True
+
+
+# ---- when types are known -----------------------------------------------------------------
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Typed(FunctionPass):
+    """What ``infer`` said is done, then the stages ``inline`` and ``after_inference`` run."""
+
+    _name = "overlay_typed"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        convert_inferred(state)
+        with errors_carried(state.pipeline.world):
+            Inlining(state).run()
+        if has_stage(state.pipeline.world, "after_inference"):
+            _run(state, "after_inference", shown_ir(state))
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class Resolved(FunctionPass):
+    """Calls of markers are noted, for the stage ``marked``."""
+
+    _name = "overlay_resolved"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        note_marked(state)
+        return False
+
+
+REPLACED: Final = {
+    NopythonTypeInference: Inference,
+    NativeLowering: Lowering,
+    NativeParforLowering: ParallelLowering,
+}

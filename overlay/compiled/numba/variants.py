@@ -1,0 +1,243 @@
+"""What a barrier's calls give, and the functions compiled for it.
+
+The result type of a barrier is what the function's return annotation says, where that is one type
+in compiled code; else what follows from the types alone, with metadata of which only the type is
+known. Each variant, and each result of the interpreter, has to be of that type or convertible.
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numba import typeof
+from numba.core import errors, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.typing.templates import signature
+
+from overlay.compiled import failures
+from overlay.compiled.numba.context_values import ContextType, KnownType, function_in, value_of
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.hints import numba_type
+from overlay.compiled.numba.made_contexts import MadeContextType, MadePluginType, unknown_metadata
+from overlay.compiled.numba.memory_words import leaves_of, rebuilt
+from overlay.compiled.numba.numba_types import Type, numba_typing
+from overlay.compiled.resolved_calls import by_position, calling, ending
+from overlay.core.errors import OverlayError
+from overlay.plugins.plugin import Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from overlay.compiled.barrier import Barrier, Variant
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.world import World
+    from overlay.contexts.context import Context
+
+__all__ = ["can_interpret", "checked", "compiled_variant", "parameter_of", "result_of"]
+
+# Types of values that the interpreter shares with compiled code, or gets as constants.
+SHARED: Final = (
+    types.Number,
+    types.Boolean,
+    types.NoneType,
+    types.UnicodeType,
+    types.Array,
+    types.ListType,
+    types.DictType,
+    types.ClassInstanceType,
+    types.EnumMember,
+    types.NPDatetime,
+    types.NPTimedelta,
+)
+
+
+def parameter_of(ty: Type) -> Any:
+    """What a barrier knows of an argument of this type."""
+    from overlay.compiled.barrier import Parameter
+
+    if isinstance(ty, ContextType):
+        return Parameter(ty, (ty.engine.context,))
+    if isinstance(ty, KnownType):
+        return Parameter(ty, (ty.value,))
+    if isinstance(ty, (MadeContextType, MadePluginType)):
+        return Parameter(ty, None)
+    value = value_of(ty)
+    if value is not None:
+        return Parameter(ty, (value,))
+    return Parameter(types.unliteral(ty), None)
+
+
+def can_interpret(parameters: Sequence[Any], result: Type) -> bool:
+    """Whether a call gives the same where the interpreter runs it, as far as types tell."""
+    return _is_shared(result) and all(
+        p.constant is not None or _is_shared(p.type) for p in parameters
+    )
+
+
+def _is_shared(ty: Type) -> bool:
+    if isinstance(ty, types.Optional):
+        return _is_shared(ty.type)
+    if isinstance(ty, types.BaseTuple):
+        return all(map(_is_shared, ty.types))
+    return isinstance(ty, SHARED)
+
+
+# ---- the type of the result ---------------------------------------------------------------
+
+
+def result_of(
+    world: World,
+    engine: CompiledContext,
+    made: MadeContextType,
+    target: Any,
+    parameters: Sequence[Any],
+    names: Sequence[str],
+    is_base: bool,
+) -> tuple[Type, CompiledContext | None]:
+    """The type of what a barrier's calls give, and the context in which it was inferred.
+
+    Raises NotCompilable where the function does not declare it and it cannot be inferred.
+    """
+    declared = _declared(target)
+    if declared is not None:
+        return declared, None
+    if not all(map(_keeps_types, _plugins_of(made))):
+        raise failures.result_not_inferred(target, "a plugin that is made there may change it")
+    only_types = _only_types(engine, made)
+    inside = only_types.world(world.options)
+    args, kws = _arguments(inside, parameters, names)
+    callee = inside.callee_of_base(target) if is_base else inside.callee(target)
+    try:
+        sig = callee._numba_type_.get_call_type(inside.typing, args, kws)
+    except errors.NumbaError as error:
+        failure = failures.failure_in(str(error))
+        reason = str(error if failure is None else failure.error)
+        cause = None if failure is None else failure.error.__cause__
+        raise failures.result_not_inferred(target, reason) from cause
+    return types.unliteral(sig.return_type), only_types
+
+
+def _declared(target: Any) -> Type | None:
+    """The type that a function's return annotation says, if it says one."""
+    function = getattr(target, "py_func", target)
+    try:
+        return numba_type(typing.get_type_hints(function)["return"])
+    except (AttributeError, KeyError, NameError, TypeError, OverlayError):
+        return None
+
+
+def _plugins_of(made: MadeContextType) -> list[Any]:
+    """The plugins that a context is made with: classes of those that are made there."""
+    plugins = dict(made.fields).get("plugins", types.Tuple(()))
+    return [ty.kind if isinstance(ty, MadePluginType) else ty.value for ty in plugins.types]
+
+
+def _keeps_types(plugin: Any) -> bool:
+    """Whether a plugin, or those of a class, say that they leave types as they are."""
+    kind = plugin if isinstance(plugin, type) else type(plugin)
+    return "types" in plugin.preserves and kind.infer is Plugin.infer
+
+
+def _only_types(engine: CompiledContext, made: MadeContextType) -> CompiledContext:
+    """The context in which types are inferred: of the metadata only the type is known, and
+    plugins that leave types as they are do not take part."""
+    changes: dict[str, Any] = {
+        "plugins": tuple(plugin for plugin in engine.plugins if not _keeps_types(plugin))
+    }
+    metadata = dict(made.fields).get("metadata")
+    if metadata is not None:
+        is_known = not any(True for _ in leaves_of(metadata))
+        known = rebuilt(metadata, iter(())) if is_known else unknown_metadata(metadata)
+        changes["metadata"] = known
+    context = engine.context.replace(**changes)
+    return type(engine).of(context, engine.interpretation, only_types=True)
+
+
+def _arguments(
+    world: World, parameters: Sequence[Any], names: Sequence[str]
+) -> tuple[tuple[Type, ...], dict[str, Type]]:
+    """The types of a barrier's arguments, as code of a world has them."""
+    args = tuple(p.type if p.constant is None else function_in(world, p.type) for p in parameters)
+    count = len(args) - len(names)
+    return args[:count], dict(zip(names, args[count:], strict=True))
+
+
+# ---- variants -----------------------------------------------------------------------------
+
+
+def compiled_variant(barrier: Barrier, engine: CompiledContext) -> tuple[Variant, World]:
+    """The function of a barrier for one context, and the world in which it was compiled now."""
+    from overlay.compiled.barrier import Variant
+
+    with global_compiler_lock:  # before the lock of tables, which a new world takes
+        world = engine.world(barrier.options)
+        try:
+            code = _code(world, barrier)
+        except errors.NumbaError as error:
+            failure = failures.failure_in(str(error))
+            if failure is not None:
+                raise failure.raised() from failure.error.__cause__
+            raise failures.of_entry(barrier.target, str(error)) from None
+    address = code.library.get_pointer_to_function(code.fndesc.llvm_func_name)
+    return Variant(engine, address, code), world
+
+
+def _code(world: World, barrier: Barrier) -> Any:
+    target = barrier.target
+    callee = world.callee_of_base(target) if barrier.is_base else world.callee(target)
+    given, named = _arguments(world, barrier.parameters, barrier.names)
+    sig = callee._numba_type_.get_call_type(world.typing, given, named)
+    returned = sig.return_type
+    args, ways = (*given, *named.values()), by_position(len(given), tuple(named))
+    if returned == types.none != barrier.result and not _holds_none(barrier.result):
+        error = failures.other_result(target, str(barrier.result), "None", world.engine.context)
+        entry = world.dispatcher(ending(callee, ways, error))
+        entry.compile(args)
+        return entry.overloads[args]
+    if world.typing.unify_pairs(types.unliteral(returned), barrier.result) != barrier.result:
+        raise failures.other_result(
+            target, str(barrier.result), f"a {returned}", world.engine.context
+        )
+    found = callee._numba_type_.outcome(given, named).callee
+    if isinstance(found, InnerDispatcher) and not named and returned == barrier.result:
+        code = found.overloads.get(given)
+        if code is not None:
+            return code
+    entry = world.dispatcher(calling(callee, ways))
+    entry.compile(signature(barrier.result, *args))
+    return entry.overloads[args]
+
+
+def _holds_none(ty: Type) -> bool:
+    return isinstance(ty, (types.Optional, types.NoneType))
+
+
+# ---- results of the interpreter -----------------------------------------------------------
+
+
+def checked(barrier: Barrier, context: Context, result: Any) -> Any:
+    """A result of the interpreter; a NotCompilable where it is not what compiled code goes on
+    with."""
+    expected = barrier.result
+    if _is_number_of(expected, result):
+        return result
+    try:
+        found = typeof(result)
+    except (ValueError, errors.NumbaError):
+        found = None
+    if found is None or numba_typing().unify_pairs(found, expected) != expected:
+        shown = f"{result!r}, a {type(result).__qualname__}"
+        raise failures.other_result(barrier.target, str(expected), shown, context)
+    return result
+
+
+def _is_number_of(ty: Type, value: Any) -> bool:
+    """Whether a number is one of a type; the widths of Python's are not told."""
+    kind = type(value)
+    if isinstance(ty, types.Integer):
+        return issubclass(kind, (int, np.integer)) and ty.minval <= value <= ty.maxval
+    if isinstance(ty, types.Float):
+        return issubclass(kind, (int, float, np.integer, np.floating))
+    return False

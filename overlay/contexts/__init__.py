@@ -1,0 +1,1 @@
+"""Contexts, and the stack of them that is in force."""

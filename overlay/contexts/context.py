@@ -1,0 +1,346 @@
+"""Contexts: ordered stacks of method tables under which code runs."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
+
+from overlay.contexts import with_blocks as blocks
+from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
+from overlay.contexts.in_force import runs_natively
+from overlay.contexts.stack import Stack, current_stack, entered, stack_in_force
+from overlay.contexts.wrapping import Wrapped, wrapped_in
+from overlay.core.bounded_store import Kept, copies_key
+from overlay.core.dispatch import by_types, resolve
+from overlay.core.errors import OverlayError
+from overlay.core.location import caller
+from overlay.core.metadata import metadata_key
+from overlay.core.pickling import home_of_caller, name_at_home, named
+from overlay.core.table import Method, MethodTable
+from overlay.core.target import canonical
+from overlay.plugins.plugin import Plugin, composed, refuse_around
+
+if TYPE_CHECKING:
+    from overlay.compiled import CompiledContext
+    from overlay.contexts.report import Record, Report
+    from overlay.core.jitted import Compiled
+    from overlay.inspect.explain import Explanation
+
+__all__ = [
+    "Context",
+    "Stack",
+    "call_next",
+    "current_context",
+    "current_stack",
+    "entered",
+    "nonoverlay",
+    "recurse",
+    "wrapped_in",
+]
+
+
+class Changes(TypedDict, total=False):
+    """What ``Context.replace`` may change."""
+
+    tables: Iterable[MethodTable]
+    plugins: Iterable[Plugin]
+    metadata: Any
+    state: Any
+    strict: bool
+    counts: bool
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Copies of one context with other metadata or plugins that are found again, and functions that
+# one context has compiled.
+_COPIES = 64
+_COMPILED = 64
+
+# What a call gives that goes on later: in the context, too.
+GOES_ON = (GeneratorType, CoroutineType, AsyncGeneratorType)
+
+_FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
+
+
+class Context:
+    """An ordered stack of method tables under which code runs; immutable.
+
+    tables: later ones shadow earlier ones. plugins: what takes part in compiling the code, in
+    their order; an OverlayError where one cannot work because of another. metadata: any hashable
+    value; part of what compiled code is kept under. state: any object; code reads both from
+    ``current_context()``.
+    strict: a call that has lost the context raises an error. counts: ``report`` tells how
+    often methods were called and from where, which costs time at each of their calls.
+
+    >>> import math
+    >>> from overlay import Context, MethodTable
+    >>> approx = MethodTable("approx")
+    >>> @approx.overlay(math.sin)
+    ... def sin(x: float) -> float:
+    ...     return x
+    >>> def height(angle):
+    ...     return 2 * math.sin(angle)
+    >>> ctx = Context(approx)
+    >>> ctx(height, 0.5), height(0.5) == 2 * math.sin(0.5)
+    (1.0, True)
+    """
+
+    @runs_natively
+    def __init__(
+        self,
+        *tables: MethodTable,
+        plugins: Iterable[Plugin] = (),
+        metadata: Any = None,
+        state: Any = None,
+        strict: bool = False,
+        counts: bool = False,
+    ) -> None:
+        for table in tables:
+            if not isinstance(table, MethodTable):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise OverlayError(
+                    f"a context holds method tables, not {table!r}",
+                    where=caller(),
+                    help="join two contexts with outer | inner",
+                )
+        self._key = metadata_key(metadata)
+        self._tables = tables
+        self._plugins = composed(plugins)
+        self._metadata = metadata
+        self._state = state
+        self._strict = strict
+        self._counts = counts
+        self._home = home_of_caller()
+
+    @property
+    def tables(self) -> tuple[MethodTable, ...]:
+        """Its tables, outermost first."""
+        return self._tables
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """Its plugins, in the order in which they run."""
+        return self._plugins
+
+    @property
+    def metadata(self) -> Any:
+        """Its metadata."""
+        return self._metadata
+
+    @property
+    def metadata_key(self) -> Hashable:
+        """Its metadata, compared by type and value: see ``metadata_key``."""
+        return self._key
+
+    @property
+    def state(self) -> Any:
+        """Its state."""
+        return self._state
+
+    @property
+    def strict(self) -> bool:
+        """Whether a call that has lost the context raises an error."""
+        return self._strict
+
+    @property
+    def counts(self) -> bool:
+        """Whether calls of methods are counted, for ``report``."""
+        return self._counts
+
+    def __repr__(self) -> str:
+        parts = [table.name for table in self._tables]
+        parts += map(repr, self._plugins)
+        if self._metadata is not None:
+            parts.append(f"metadata={self._metadata!r}")
+        parts += [f"{flag}=True" for flag in ("strict", "counts") if getattr(self, flag)]
+        return f"<Context {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        from overlay.inspect.html import of_context
+
+        return of_context(self)
+
+    @runs_natively
+    def __or__(self, inner: Context) -> Context:
+        """One context that shadows with ``inner`` first; its flags win, and its metadata and
+        state where it has any. Plugins are joined in order."""
+        if not isinstance(inner, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
+            return NotImplemented
+        return Context(
+            *(table for table in self._tables if table not in inner._tables),
+            *inner._tables,
+            plugins=self._plugins + inner._plugins,
+            metadata=self._metadata if inner._metadata is None else inner._metadata,
+            state=self._state if inner._state is None else inner._state,
+            strict=inner._strict,
+            counts=inner._counts,
+        )
+
+    @runs_natively
+    def replace(self, **changes: Unpack[Changes]) -> Context:
+        """A changed copy. changes: ``tables``, ``plugins``, ``metadata``, ``state``,
+        ``strict``, ``counts``; a TypeError for any other name.
+
+        The copies with other metadata or plugins that were used last (64) are found again, with
+        what was compiled for them; not where a context is strict or counts.
+        """
+        unknown = [name for name in changes if name not in _FIELDS]
+        if unknown:
+            raise TypeError(
+                f"a context has no {unknown[0]!r} to replace; it has {', '.join(_FIELDS)}"
+            )
+        given: dict[str, Any] = {**changes}
+        if not given.keys() <= {"metadata", "plugins"} or self._strict or self._counts:
+            return self._changed(given)
+        if "plugins" in given:
+            given["plugins"] = tuple(given["plugins"])
+            if not all(isinstance(plugin, Plugin) for plugin in given["plugins"]):
+                return self._changed(given)  # which refuses them
+        key = copies_key(self, given, metadata_key)
+        return self._copies.found(key, lambda: self._copy(given))
+
+    def _changed(self, changes: dict[str, Any]) -> Context:
+        values = {name: getattr(self, name) for name in _FIELDS} | changes
+        return Context(*values.pop("tables"), **values)
+
+    def _copy(self, changes: dict[str, Any]) -> Context:
+        """A changed copy that has its copies in common with this context."""
+        made = self._changed(changes)
+        made._copies = self._copies
+        return made
+
+    @cached_property
+    def _copies(self) -> Kept[Context]:
+        """What ``replace`` found last, for this context and all of these."""
+        return Kept(_COPIES)
+
+    @runs_natively
+    def method(self, target: Any, *types: Any) -> Method | None:
+        """The method that a call of ``target`` with arguments of these types resolves to, or
+        None where it falls through to the base.
+
+        Raises AmbiguousMethod where no method of a table is the most specific.
+        """
+        for table in self._tables:
+            table.settle()
+        return resolve(self._alone.tables, canonical(target), by_types(types))
+
+    # ---- in other processes ----
+
+    def __reduce__(self) -> Any:
+        name = name_at_home(self, self._home)
+        if name is not None:
+            return named, (self._home, name)
+        return object.__new__, (Context,), {name: getattr(self, name) for name in _FIELDS}
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        tables = fields.pop("tables")
+        Context.__init__(self, *tables, **fields)
+        self._home = None
+
+    # ---- running ----
+
+    def __call__(self, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run ``f(*args, **kwargs)``: every call below it sees the tables first."""
+        outer = stack_in_force.get()
+        stack = self._alone if outer is None else outer.push(self)
+        engine = stack.python
+        if engine.modules != len(sys.modules):
+            engine.settle()
+        try:
+            if not stack.plugins:
+                result = engine.run(stack, stack.key, f, *args, **kwargs)
+            else:
+                result = engine.run(stack, stack.key, engine.enter(f), *args, **kwargs)
+        except RecursionError as error:
+            engine.explain_recursion(error)
+            raise
+        finally:
+            if outer is None and stack.calls is not None:
+                stack.calls.end_run()
+        return engine.pinned(result, stack) if type(result) in GOES_ON else result
+
+    __enter__ = blocks.enter
+    __exit__ = blocks.leave
+
+    @property
+    def _unreached(self) -> tuple[str, ...]:
+        """What a block cannot reach."""
+        versions = tuple(table.version for table in self._tables)
+        known = self.__dict__.get("_unreached_at")
+        if known is None or known[0] != versions:
+            known = self._unreached_at = versions, blocks.unreached(self)
+        return known[1]
+
+    def wrap(self, f: Callable[P, R], /) -> Callable[P, R]:
+        """The same function, run in this context at every call."""
+        return Wrapped(self, f)
+
+    def jit(self, f: Callable[P, R], /, **options: Any) -> Compiled[P, R]:
+        """The same function compiled by numba; a table that is not reached adds no instruction.
+
+        options: numba's own (``parallel``, ``fastmath``, ``nogil``, ...), and for metadata that
+        only the running program knows ``hot_after``, the calls after which a value is compiled,
+        and ``variants``, how many values compiled code finds by itself.
+        Raises NotCompilable where numba cannot hold what a method needs.
+        """
+        refuse_around(self._plugins, f)
+        key = id(f), tuple(sorted((name, repr(value)) for name, value in options.items()))
+        return self._jitted.found(key, lambda: self.compiled.jit(f, **options))
+
+    @cached_property
+    def _jitted(self) -> Kept[Any]:
+        """What ``jit`` has made, which holds the function."""
+        return Kept(_COMPILED)
+
+    # ---- looking ----
+
+    @runs_natively
+    def explain(
+        self, f: Callable[..., Any], /, *types: Any, depth: int | None = None
+    ) -> Explanation:
+        """Which method each call site below ``self(f, ...)`` resolves to, by reading the code.
+
+        types: of the arguments; from f's annotations where none are given. depth: how many
+        calls deep to look, None for all. Nothing of the program runs.
+        """
+        from overlay.inspect.explain import explain
+
+        return explain(self, f, *types, depth=depth)
+
+    @runs_natively
+    def report(self) -> Report:
+        """The methods that calls have resolved to so far, and those that none has; where the
+        context counts or is strict, also how often, from where, and where a call left it."""
+        from overlay.contexts.report import report
+
+        return report(self)
+
+    @cached_property
+    def record(self) -> Record:
+        """What it remembers for ``report``."""
+        from overlay.contexts.report import Record
+
+        return Record(self._tables, counts=self._counts, strict=self._strict)
+
+    @cached_property
+    def compiled(self) -> CompiledContext:
+        """This context's side of the compiled engine (imports numba); contexts that mean the same
+        to compiled code share it."""
+        from overlay.compiled import CompiledContext
+
+        return CompiledContext.of(self)
+
+    @cached_property
+    def _alone(self) -> Stack:
+        return Stack(self)
+
+    @cached_property
+    def stacks(self) -> weakref.WeakKeyDictionary[Stack, Stack]:
+        """By the stack that this context was entered in: the stack inside."""
+        return weakref.WeakKeyDictionary()

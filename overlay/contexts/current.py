@@ -1,0 +1,133 @@
+"""What code inside a context can say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import MethodType
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+
+from overlay import _native
+from overlay.contexts.in_force import outside, stack_in_force
+from overlay.core.errors import OverlayError
+from overlay.core.location import caller
+from overlay.generics.views import resolved, view_of
+
+if TYPE_CHECKING:
+    from overlay.contexts.context import Context
+    from overlay.core.table import MethodTable
+    from overlay.plugins.plugin import Plugin
+
+__all__ = [
+    "call_next",
+    "current_context",
+    "nonoverlay",
+    "plugins_in_force",
+    "recurse",
+    "tables_in_force",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def current_context() -> Context | None:
+    """The innermost context in force, or None; its metadata and state are its own, whatever those
+    of the contexts around it. ``outer | inner`` is one context that has both, in this order:
+
+    >>> from overlay import Context, current_context
+    >>> outer, inner = Context(metadata=3), Context()
+    >>> outer(lambda: inner(lambda: current_context().metadata)) is None
+    True
+    >>> (outer | inner)(lambda: current_context().metadata)
+    3
+    """
+    stack = stack_in_force.get()
+    return None if stack is None else stack.context
+
+
+def tables_in_force() -> tuple[MethodTable, ...]:
+    """The tables of all contexts in force, innermost first; in interpreted code."""
+    stack = stack_in_force.get()
+    return () if stack is None else stack.tables
+
+
+def plugins_in_force() -> tuple[Plugin, ...]:
+    """The plugins of all contexts in force, outermost first; in a generated method those that the
+    code is compiled with.
+
+    >>> from overlay import Context, Plugin, plugins_in_force
+    >>> plugin = Plugin()
+    >>> Context(plugins=(plugin,))(plugins_in_force) == (plugin,)
+    True
+    """
+    compiling = sys.modules.get("overlay.compiled.sharing")
+    frame = None if compiling is None else compiling.frame()
+    if frame is not None:
+        return frame.world.plugins
+    stack = stack_in_force.get()
+    return () if stack is None else stack.plugins
+
+
+def call_next(*args: Any, **kwargs: Any) -> Any:
+    """Inside a method: the next method for these arguments, at last the base.
+
+    Next are the less specific methods of the same table, then those of the tables further
+    out, matched anew against the arguments given. A method is never entered twice.
+    """
+    view = view_of(sys._getframe(1))
+    if view is None:
+        _only_inside_a_method()
+    return view(*args, **kwargs)
+
+
+if _native.intercept is not None:
+    _native.intercept.set_up_call_next(call_next, resolved)
+
+
+def _only_inside_a_method() -> NoReturn:
+    raise OverlayError(
+        "call_next() was called outside a method that a context runs",
+        where=caller(),
+        help="call it directly in the body of a function registered by @table.overlay(...)",
+    )
+
+
+def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Run f's own body under a context, even where f itself is overlaid in it.
+
+    Calls of f further down are dispatched, like any other.
+    """
+    outer = stack_in_force.get()
+    stack = context._alone if outer is None else outer.push(context)
+    try:
+        engine = stack.python
+        if isinstance(f, MethodType):
+            own = MethodType(engine.enter_base(f.__func__), f.__self__)
+        else:
+            own = engine.enter_base(f)
+        return engine.run(stack, stack.key, own, *args, **kwargs)
+    finally:
+        if outer is None and stack.calls is not None:
+            stack.calls.end_run()
+
+
+class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)
+    """``nonoverlay(f)(*args)``: f and all below it, with no overlay.
+
+    >>> import math
+    >>> from overlay import nonoverlay
+    >>> nonoverlay(math.sqrt)(4.0)
+    2.0
+    """
+
+    __slots__ = ("__weakref__", "function")
+
+    def __init__(self, function: Callable[P, R], /) -> None:
+        self.function = function
+
+    def __repr__(self) -> str:
+        return f"nonoverlay({self.function!r})"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return outside(self.function, *args, **kwargs)

@@ -1,0 +1,245 @@
+"""What happened in a context: the methods hit and never hit, and where calls left it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+from overlay.core.location import is_ours, shown
+from overlay.core.table import Method, MethodTable
+
+if TYPE_CHECKING:
+    from overlay.contexts.context import Context
+
+__all__ = ["Hit", "Hits", "Leaving", "Record", "Report", "calling_place", "report"]
+
+_SHOWN_CALLERS = 3
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A method that calls have resolved to.
+
+    calls: how often it ran, or None where calls are not counted. callers: the places that
+    called it, as ``(file:line, calls)``, the most frequent first.
+    """
+
+    method: Method
+    calls: int | None
+    callers: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        if self.calls is None:
+            return repr(self.method)
+        places = [f"{calls} from {where}" for where, calls in self.callers[:_SHOWN_CALLERS]]
+        rest = sum(calls for _, calls in self.callers[_SHOWN_CALLERS:])
+        places += [f"{rest} from elsewhere"] if rest else []
+        return f"{self.method!r}   {_counted(self.calls, 'call')}: {', '.join(places)}"
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """A place where a call left the context.
+
+    handed: the target whose own code ran without its table. to: the thread in which it ran, as
+    ``thread NAME``. where: ``file:line`` of the call. times: how often.
+    """
+
+    to: str
+    handed: str
+    where: str
+    times: int
+
+    def __str__(self) -> str:
+        in_thread = self.to.startswith("thread ")
+        how = f"ran without its table in {self.to}" if in_thread else f"handed to {self.to}"
+        return f"{self.handed} {how}   {self.where}   {_counted(self.times, 'time')}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What happened in a context so far, as ``ctx.report()`` gives it.
+
+    hits: methods that calls have resolved to. never: those of its tables that none has.
+    left: where a call left the context. watched: whether calls were counted, and the places
+    where one left looked for: contexts made with ``counts=True`` or ``strict=True``.
+    """
+
+    context: Context
+    hits: tuple[Hit, ...]
+    never: tuple[Method, ...]
+    left: tuple[Leaving, ...]
+    watched: bool
+
+    @property
+    def summary(self) -> str:
+        """One line: how many methods were hit, how often, and how often a call left."""
+        total = len(self.hits) + len(self.never)
+        parts = [f"{len(self.hits)} of {_counted(total, 'method')} hit"]
+        if self.watched:
+            parts.append(_counted(sum(hit.calls or 0 for hit in self.hits), "call"))
+            parts.append(f"left {_counted(sum(place.times for place in self.left), 'time')}")
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<Report: {self.summary}>"
+
+    def __str__(self) -> str:
+        lines = [f"{self.context!r}: {self.summary}"]
+        sections = ("hit", self.hits), ("never hit", self.never), ("left the context", self.left)
+        for title, rows in sections:
+            if rows:
+                lines += [f"  {title}:", *(f"    {_row(row)}" for row in rows)]
+        if not self.watched:
+            lines.append("  calls, and places where one left: Context(..., counts=True)")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from overlay.inspect.html import of_report
+
+        return of_report(self)
+
+
+def _row(row: Hit | Leaving | Method) -> str:
+    return repr(row) if isinstance(row, Method) else str(row)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+class Record:
+    """What a context remembers of the calls made in it; threads may write at the same time.
+
+    tables: the context's own; what happens to methods of others is not for it to remember.
+    counts: whether calls are counted. strict: whether a call that is lost is an error.
+    """
+
+    def __init__(
+        self, tables: tuple[MethodTable, ...], *, counts: bool = False, strict: bool = False
+    ) -> None:
+        self.tables = tables
+        self.counts = counts
+        self.strict = strict
+        self._lock = threading.Lock()
+        self._hits: dict[int, weakref.ref[Method]] = {}
+        self._calls: dict[int, Counter[tuple[str, int]]] = {}
+        self._left: Counter[tuple[str, str, str]] = Counter()
+
+    @property
+    def watches(self) -> bool:
+        """Whether it wants to know of places where a call leaves."""
+        return self.counts or self.strict
+
+    def hit(self, method: Method) -> None:
+        """A call has resolved to this method."""
+        key = id(method)
+        with self._lock:
+            met = self._hits.get(key)
+            if met is None or met() is not method:
+                self._hits[key] = weakref.ref(method, functools.partial(self._hits.pop, key))
+                self._calls.pop(key, None)  # those of another, which is gone
+
+    def called(self, method: Method, place: tuple[str, int]) -> None:
+        """The method is called from a file and line."""
+        with self._lock:
+            self._calls.setdefault(id(method), Counter())[place] += 1
+
+    def _called_from(self, method: Method) -> None:
+        self.called(method, calling_place())
+
+    def left(self, to: str, handed: str, where: str) -> None:
+        """A call has left the context: see ``Leaving``."""
+        with self._lock:
+            self._left[to, handed, where] += 1
+
+    def hits(self) -> tuple[Hit, ...]:
+        """The methods hit, in the order in which each was hit first."""
+        with self._lock:
+            methods = [reference() for reference in list(self._hits.values())]
+            return tuple(self._hit(method) for method in methods if method is not None)
+
+    def _hit(self, method: Method) -> Hit:
+        if not self.counts:
+            return Hit(method, None)
+        places = self._calls.get(id(method), Counter[tuple[str, int]]())
+        callers = tuple((shown(*place), calls) for place, calls in places.most_common())
+        return Hit(method, places.total(), callers)
+
+    def leavings(self) -> tuple[Leaving, ...]:
+        """The places where a call left, the most frequent first."""
+        with self._lock:
+            return tuple(Leaving(*place, times) for place, times in self._left.most_common())
+
+    def counting(self, method: Method, implementation: Callable[..., Any]) -> Callable[..., Any]:
+        """The implementation of a method, each call of it counted."""
+        if _native.intercept is not None:  # which leaves no frame
+            note = functools.partial(self._called_from, method)
+            return _native.intercept.Noting(implementation, note)
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.called(method, calling_place())
+            return implementation(*args, **kwargs)
+
+        return counted
+
+
+class Hits:
+    """Tells the records of a stack's contexts which methods calls resolve to.
+
+    They are held weakly: code keeps what asks for this, and a record keeps methods.
+    """
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = [weakref.ref(record) for record in records]
+
+    @property
+    def records(self) -> list[Record]:
+        """Those of the contexts that are there."""
+        return [record for reference in self._records if (record := reference()) is not None]
+
+    def hit(self, method: Method, implementation: Callable[..., Any]) -> Callable[..., Any]:
+        """A call has resolved to ``method``: what to call for it."""
+        for record in self.records:
+            if method.table not in record.tables:
+                continue
+            record.hit(method)
+            if record.counts:
+                implementation = self.counted(record, method, implementation)
+        return implementation
+
+    def counted(
+        self, record: Record, method: Method, implementation: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """The implementation of a method, each call of it told to ``record``."""
+        return record.counting(method, implementation)
+
+
+def calling_place() -> tuple[str, int]:
+    """The file and line of the innermost frame that is not ours."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def report(context: Context) -> Report:
+    """What happened in ``context`` so far, in all threads of this process.
+
+    A method that was replaced or removed since is among the hits all the same. Calls in code
+    compiled by ``ctx.jit`` are not seen.
+    """
+    record = context.record
+    hits = record.hits()
+    known = {id(hit.method) for hit in hits}
+    for table in context.tables:
+        table.settle()
+    never = [m for table in context.tables for m in table.methods() if id(m) not in known]
+    return Report(context, hits, tuple(never), record.leavings(), record.watches)

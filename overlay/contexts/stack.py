@@ -1,0 +1,195 @@
+"""The stack of method tables in force in this thread or task."""
+
+from __future__ import annotations
+
+import weakref
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+from overlay.contexts.in_force import (
+    be_inside,
+    key_in_force,
+    leave_outside,
+    natively,
+    put_in_force,
+    stack_in_force,
+)
+from overlay.contexts.report import Hits
+from overlay.core.table import LOCK, MethodTable
+from overlay.generics.views import View
+from overlay.plugins.plugin import Plugin, composed
+
+if TYPE_CHECKING:
+    from overlay.compiled import CompiledContext
+    from overlay.contexts.context import Context
+    from overlay.contexts.report import Record
+    from overlay.generics.declared import Generic
+    from overlay.python.entering import Entering
+    from overlay.python.plugin_calls import PluginCalls
+
+__all__ = [
+    "Stack",
+    "current_key",
+    "current_stack",
+    "entered",
+    "key_in_force",
+    "put_in_force",
+    "stack_in_force",
+]
+
+# the stack in force, or None, and its key: what generic functions ask at every call
+current_stack = stack_in_force.get
+current_key = key_in_force.get
+
+
+class Stack:
+    """The tables in force, as contexts were entered one inside the other.
+
+    tables: innermost first, each once. plugins: outermost first, each once. context: the innermost
+    context. key: what generic functions keep under it goes when the stack goes.
+
+    Raises OverlayError where a plugin cannot do its work because of one further out.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        outside: tuple[MethodTable, ...] = (),
+        outer: Stack | None = None,
+        plugins: tuple[Plugin, ...] | None = None,
+    ) -> None:
+        self.context = context
+        self.tables = tuple(dict.fromkeys((*reversed(context.tables), *outside)))
+        self.plugins = context.plugins if plugins is None else plugins
+        if plugins is None and outer is not None and outer.plugins:
+            self.plugins = composed(outer.plugins, context.plugins)
+        self.interpretation: Any = None if outer is None else outer.interpretation
+        self.key: Any = object() if _native.intercept is None else _native.intercept.Key()
+        self.calls: PluginCalls | None = None  # what plugins put in the place of callees
+        self._views: dict[int, View] = {}
+        self._outer = None if outer is None else weakref.ref(outer)
+        self.is_whole_program = False  # modules that are imported run in it
+
+    def view(self, generic: Generic) -> View:
+        """What calls of a generic function resolve to here."""
+        found = self._views.get(id(generic))
+        if found is None or found.generic is not generic:
+            with LOCK:
+                if not self._views:
+                    weakref.finalize(self, _forget_key, self.key, self._views).atexit = False
+                found = View(generic, self.tables)
+                found.hits = Hits(self.records)
+                found.stack = weakref.ref(self)
+                self._views[id(generic)] = found
+                generic.remember(self.key, found)
+        return found
+
+    @property
+    def of_modules(self) -> Stack | None:
+        """The stack in which modules that are imported run: that of the whole program, if it runs
+        in one."""
+        stack: Stack | None = self
+        while stack is not None and not stack.is_whole_program:
+            stack = None if stack._outer is None else stack._outer()
+        return stack
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Those of its contexts, innermost first."""
+        outer = None if self._outer is None else self._outer()
+        return (self.context.record, *(() if outer is None else outer.records))
+
+    @cached_property
+    def python(self) -> Any:
+        """The Python engine for these tables and plugins. Raises UnsupportedPython where there can
+        be none."""
+        from overlay.python.engines import engine_for
+
+        with entered(None):
+            engine = engine_for(self)
+        weakref.finalize(self, engine.release).atexit = False
+        return engine
+
+    @property
+    def is_intercepted(self) -> bool:
+        """Whether calls of all targets are resolved, and not those of generic functions alone."""
+        from overlay.python.engines import can_intercept
+
+        return "python" in self.__dict__ or can_intercept()
+
+    @cached_property
+    def joined(self) -> Context:
+        """One context with all these tables and plugins."""
+        tables = tuple(reversed(self.tables))
+        if len(tables) == len(self.context.tables) and _same(self.plugins, self.context.plugins):
+            return self.context
+        return self.context.replace(tables=tables, plugins=self.plugins)
+
+    def with_plugins(self, plugins: tuple[Plugin, ...], interpretation: Any) -> Stack:
+        """The same contexts, of which these plugins alone are active, and an abstract
+        interpretation that is in force."""
+        context = self.context.replace(plugins=plugins)
+        context.record = self.context.record
+        outer = None if self._outer is None else self._outer()
+        stack = Stack(context, self.tables, outer, plugins)
+        stack.interpretation = interpretation
+        return stack
+
+    @cached_property
+    def entering(self) -> Entering:
+        """What the plugins say of calls in interpreted code."""
+        from overlay.python.entering import Entering
+
+        return Entering()
+
+    @property
+    def compiled(self) -> CompiledContext:
+        """The compiled engine for these tables and plugins."""
+        from overlay.compiled import CompiledContext
+
+        return CompiledContext.of(self.joined, self.interpretation)
+
+    def push(self, context: Context) -> Stack:
+        """These tables with those of one more context inside; entering the innermost again
+        changes nothing."""
+        return self if context is self.context else natively(self._push, context)
+
+    def _push(self, context: Context) -> Stack:
+        # Held by the inner context and, weakly, by this stack: gone when either is gone.
+        stack = context.stacks.get(self)
+        if stack is None:
+            stack = context.stacks.setdefault(self, Stack(context, self.tables, self))
+        _ = stack.python  # while nothing is dispatched
+        return stack
+
+
+def _same(plugins: tuple[Plugin, ...], others: tuple[Plugin, ...]) -> bool:
+    return len(plugins) == len(others) and all(a is b for a, b in zip(plugins, others, strict=True))
+
+
+def _forget_key(key: object, views: dict[int, View]) -> None:
+    for view in views.values():
+        view.generic.forget_key(key)
+
+
+class entered:  # noqa: N801 (reads as a statement)
+    """``with entered(stack):`` for the block, these contexts are in force; None for none."""
+
+    __slots__ = ("_inside", "_outer", "_stack")
+
+    def __init__(self, stack: Stack | None) -> None:
+        self._stack = stack
+
+    def __enter__(self) -> None:
+        self._outer = stack_in_force.get()
+        put_in_force(self._stack)
+        if self._stack is None:
+            leave_outside(1)
+        self._inside = be_inside(self._stack)
+
+    def __exit__(self, *error: object) -> None:
+        be_inside(self._inside)
+        if self._stack is None:
+            leave_outside(-1)
+        put_in_force(self._outer)

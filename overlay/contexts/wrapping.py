@@ -1,0 +1,46 @@
+"""Functions joined with the context that they run in: ``ctx.wrap``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Self
+
+from overlay.core.pickling import home_of_caller, name_at_home, named
+
+if TYPE_CHECKING:
+    from overlay.contexts.context import Context
+
+__all__ = ["Wrapped", "wrapped_in"]
+
+
+class Wrapped(functools.partial[Any]):
+    """What ``ctx.wrap(f)`` gives: a call of the context with the function.
+
+    A class, so that it can be pickled; a function in all that can be asked of one.
+    """
+
+    def __new__(cls, context: Context, function: Callable[..., Any]) -> Self:
+        return super().__new__(cls, context, function)
+
+    def __init__(self, context: Context, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._home: str | None = home_of_caller()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        name = name_at_home(self, self._home)
+        if name is not None:
+            return named, (self._home, name)
+        return Wrapped, (self.func, *self.args)
+
+
+def wrapped_in(function: Any) -> tuple[Context, Callable[..., Any]] | None:
+    """The context and function that ``ctx.wrap`` joined, or None for anything else."""
+    if type(function) is not Wrapped:
+        return None
+    context: Any = function.func
+    return context, function.args[0]

@@ -1,0 +1,1 @@
+"""Method tables, and how a call is resolved in them."""

@@ -1,0 +1,91 @@
+"""Where things are in the user's files, for messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+__all__ = ["brief", "caller", "home_of", "is_ours", "location_of", "name_of", "shown"]
+
+_HOME = str(Path(__file__).absolute().parents[2])
+_OURS = tuple(os.path.join(_HOME, name) + os.sep for name in ("overlay", "primitives", "inversion"))
+# what runs in a context like anybody's code: libraries on the public API, and calls that are tried
+_LIBRARIES = (
+    os.path.join(_HOME, "overlay", "interpretations") + os.sep,
+    os.path.join(_HOME, "overlay", "plugins", "attempts.py"),
+)
+
+
+def is_ours(path: str) -> bool:
+    """Whether a code object's file belongs to this distribution's packages, less the libraries
+    of ``overlay.interpretations``, which are like anybody's code."""
+    return path.startswith(_OURS) and not path.startswith(_LIBRARIES)
+
+
+def shown(path: str, line: int | None) -> str:
+    """``file:line``, relative to the working directory where that is shorter; of a notebook's cell
+    its number, as in ``In[3]:5``."""
+    cell = _cell(path)
+    if cell is not None:
+        path = cell
+    elif os.path.isabs(path):
+        relative = os.path.relpath(path)
+        path = path if relative.startswith(os.pardir) else relative
+    return path if line is None else f"{path}:{line}"
+
+
+def _cell(path: str) -> str | None:
+    """The number of the cell that IPython has compiled under this name; None for others."""
+    ipython: Any = sys.modules.get("IPython")
+    shell: Any = None if ipython is None else ipython.get_ipython()
+    named = None if shell is None else shell.compile.format_code_name(path)
+    return None if named is None else named[1]
+
+
+def brief(where: str) -> str:
+    """A place without the folder of ``sys.path`` that it lies in: ``statistics.py:12``."""
+    folders = (os.path.join(os.path.abspath(folder), "") for folder in sys.path)
+    holding = [folder for folder in folders if where.startswith(folder)]
+    return where[len(max(holding, key=len, default="")) :]
+
+
+def location_of(thing: object) -> str:
+    """``file:line`` of a callable's definition, or its module where it has no Python code."""
+    function: Any = getattr(thing, "py_func", thing)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if isinstance(code, CodeType):
+        return shown(code.co_filename, code.co_firstlineno)
+    return home_of(function) or type(function).__name__
+
+
+def home_of(thing: object) -> str | None:
+    """The name of a callable's module: the outermost of its packages that has the callable too.
+    (Some functions of ``math`` stand in ``math.integer`` from Python 3.15 on.)"""
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", "")
+    if not isinstance(module, str):
+        return None
+    outer = module.rpartition(".")[0]
+    while outer and getattr(sys.modules.get(outer), name, None) is thing:
+        module, outer = outer, outer.rpartition(".")[0]
+    return module
+
+
+def caller() -> str | None:
+    """``file:line`` of the innermost frame that is not ours."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return None if frame is None else shown(frame.f_code.co_filename, frame.f_lineno)
+
+
+def name_of(thing: object) -> str:
+    """A callable's name as a reader would write it."""
+    if isinstance(thing, str):
+        return thing
+    name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+    return name if isinstance(name, str) else repr(thing)

@@ -1,0 +1,241 @@
+"""Methods: one implementation of a target for one signature."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from overlay.core.checking import checked
+from overlay.core.errors import OverlayError
+from overlay.core.location import location_of
+from overlay.core.signature import (
+    NO_VARARGS,
+    Parameters,
+    depends_on,
+    plum_signature,
+    refusal,
+    translate,
+)
+from overlay.core.target import describe, positional_names, signature_of
+
+if TYPE_CHECKING:
+    from overlay.core.table import MethodTable
+
+__all__ = ["Method", "Methods"]
+
+_serials = itertools.count()
+
+
+class Method:
+    """One implementation of a target for one signature.
+
+    function: what was registered. For a generated method it takes the argument *types* and
+    returns the implementation.
+    where: ``file:line`` of the function. serial: later registered methods have greater ones.
+    placed: the serial of the method whose place it has taken, or its own.
+    """
+
+    def __init__(
+        self,
+        table: MethodTable,
+        target: Any,
+        function: Callable[..., Any],
+        precedence: int,
+        generated: bool,
+    ) -> None:
+        self.table = table
+        self.target = target
+        self.function = function
+        self.precedence = precedence
+        self.generated = generated
+        self.serial = self.placed = next(_serials)
+        self.where = location_of(function)
+        self._parameters = Parameters.of(function, self.where)
+        self._signatures: dict[Hashable, Any] = {}
+        self._shapes: dict[Hashable, tuple[Any, ...]] = {}
+        if not self._parameters.unresolved:
+            _ = self.shape
+
+    def __repr__(self) -> str:
+        return f"{describe(self.target)}{self._parameters}   {self.where}"
+
+    def implementation(self, types: Sequence[Any]) -> Callable[..., Any]:
+        """The function to run for arguments of these types: a generated method makes it."""
+        if not self.generated:
+            return self.function
+        made = self.function(*types)
+        if not callable(made):
+            raise OverlayError(
+                f"the generated method {self!r} returned {made!r}, which is not callable",
+                where=self.where,
+                help="return the function that implements the target for these types",
+            )
+        return made
+
+    def adapted(
+        self, run: Callable[..., Any], function: Callable[..., Any], count: int
+    ) -> Callable[..., Any]:
+        """``run`` as calls with ``count`` positional arguments need it.
+
+        run: what stands for ``function``, an implementation, in some engine. Arguments that
+        the function takes by name only are handed to it so; a table made with ``check=True``
+        has arguments and result checked.
+        """
+        if self.table.check:
+            run = checked(run, function, self)
+        moved = () if self.generated else self.parameters.moved(count, self._of_target())
+        if not moved:
+            return run
+        own = count - len(moved)
+
+        def by_name(*args: Any, **kwargs: Any) -> Any:
+            return run(*args[:own], **dict(zip(moved, args[own:], strict=True)), **kwargs)
+
+        return by_name
+
+    def _of_target(self) -> tuple[str, ...]:
+        needed = self.parameters.keyword_only and not isinstance(self.target, str)
+        return positional_names(signature_of(self.target)) if needed else ()
+
+    @property
+    def parameters(self) -> Parameters:
+        """What it accepts; read again where an annotation was not defined at first."""
+        if self._parameters.unresolved:
+            self._parameters = Parameters.of(self.function, self.where)
+            if self._parameters.unresolved:
+                raise refusal(self.function, self.target)(self._parameters.unresolved)
+        return self._parameters
+
+    @property
+    def declared(self) -> Parameters:
+        """What it accepts, of which the annotations may not be defined yet."""
+        return self._parameters
+
+    def _translate(self, hint: Any) -> Any:
+        if hint is NO_VARARGS:
+            return hint
+        return translate(hint, refusal(self.function, self.target), checked=self.table.check)
+
+    @property
+    def unresolved(self) -> bool:
+        """Whether an annotation could not be looked up yet."""
+        return self._parameters.unresolved is not None
+
+    @property
+    def written(self) -> Any:
+        """Annotations as they are written, where they cannot be looked up yet."""
+        if not self.unresolved:
+            return self
+        named = self._parameters.keyword_only.values()
+        return [(p.hint, p.required) for p in (*self._parameters.positional, *named)]
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What makes two methods of one target the same signature."""
+        parameters = self.parameters
+        key = _loaded()
+        if key not in self._shapes:
+            self._shapes[key] = (
+                tuple((self._translate(p.hint), p.required) for p in parameters.positional),
+                self._translate(parameters.varargs),
+                tuple((p.name, self._translate(p.hint)) for p in parameters.keyword_only.values()),
+                self._translate(parameters.var_keyword),
+            )
+        return self._shapes[key]
+
+    @property
+    def depends_on(self) -> str:
+        """What decides whether arguments match: their ``"type"``, for arrays dtype and
+        dimensions (``"array"``), or the ``"value"`` itself."""
+        parameters = self.parameters
+        each = (*parameters.positional, *parameters.keyword_only.values())
+        rest = parameters.varargs, parameters.var_keyword
+        hints = [*(p.hint for p in each), *(hint for hint in rest if hint is not NO_VARARGS)]
+        kinds = {depends_on(self._translate(hint)) for hint in hints}
+        return "value" if "value" in kinds else "array" if "array" in kinds else "type"
+
+    def signature(self, count: int, names: Sequence[str] = ()) -> Any | None:
+        """The plum signature that a call of this shape meets, or None where it does not fit.
+
+        count: number of positional arguments; names: the keywords given besides.
+        """
+        key = count, tuple(names), "numpy" in sys.modules
+        if key not in self._signatures:
+            self._signatures[key] = self._make_signature(count, names)
+        return self._signatures[key]
+
+    def registered(self, count: int, names: Sequence[str] = ()) -> Any | None:
+        """The same as plum registers and compares it: what ``*args`` takes has no places of its
+        own."""
+        most = len(self.parameters.positional)
+        if names or count <= most or not self.parameters.uses_varargs(count):
+            return self.signature(count, names)
+        return self.signature(most)
+
+    def _make_signature(self, count: int, names: Sequence[str]) -> Any | None:
+        hints = self.parameters.bind(count, names, self._of_target())
+        if hints is None:
+            return None
+        open_ended = not names and self.parameters.uses_varargs(count)
+        return plum_signature(
+            [self._translate(hint) for hint in hints],
+            self._translate(self.parameters.varargs) if open_ended else NO_VARARGS,
+            self.precedence,
+        )
+
+
+class Methods(list[Method]):
+    """The methods of a target, in the order in which they were added. One that is held does not
+    change: adding makes another."""
+
+    # what was imported, and where each signature stood among the methods then
+    _known: tuple[Hashable, dict[Any, int]] | None = None
+
+    def adding(self, method: Method) -> Methods:
+        """These and one more, which takes the place of one of the same signature."""
+        made, places = Methods(self), self._places()
+        if places is None or not _can_be_key(method):
+            at = next((i for i, old in enumerate(self) if _are_same(old, method)), len(self))
+        else:
+            at = places.setdefault(method.shape, len(self))
+            made._known, self._known = self._known, None
+        if at == len(self):
+            made.append(method)
+            return made
+        if self[at].precedence == method.precedence:
+            method.placed = self[at].placed
+        made[at] = method
+        return made
+
+    def _places(self) -> dict[Any, int] | None:
+        """Where each signature stands; None where one of them cannot be a key."""
+        if self._known is None or self._known[0] != _loaded():
+            if not all(map(_can_be_key, self)):
+                return None
+            self._known = _loaded(), {self[i].shape: i for i in reversed(range(len(self)))}
+        return self._known[1]
+
+
+def _can_be_key(method: Method) -> bool:
+    """Whether its signature is known by now, and has a hash."""
+    if method.unresolved:
+        return False
+    try:
+        hash(method.shape)
+    except TypeError:
+        return False
+    return True
+
+
+def _are_same(one: Method, other: Method) -> bool:
+    """Whether two methods of a target have the same signature."""
+    if one.written == other.written:
+        return True
+    return not one.unresolved and not other.unresolved and one.shape == other.shape
+
+
+def _loaded() -> Hashable:
+    """What annotations mean depends on which of these modules are imported."""
+    return "numpy" in sys.modules, "numba" in sys.modules

@@ -1,0 +1,361 @@
+"""Method tables: methods keyed by target and signature."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from overlay.contexts.in_force import runs_natively
+from overlay.core.errors import MethodNotFound, OverlayError
+from overlay.core.fitting import refuse_misfit
+from overlay.core.location import caller, name_of
+from overlay.core.method import Method, Methods
+from overlay.core.pickling import home_of_caller, reduced_table, restore_table
+from overlay.core.signature import EMPTY
+from overlay.core.target import (
+    canonical,
+    checked_name,
+    describe,
+    generic_state,
+    key_of_target,
+    lookup,
+    nearest_names,
+)
+
+__all__ = ["LOCK", "Listener", "Method", "MethodTable"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Changes of tables, and whatever an engine computes from tables, happen under this lock.
+LOCK = threading.RLock()
+_serials = itertools.count()
+
+
+class Listener(Protocol):
+    """Something that keeps results computed from tables, and drops them when one changes."""
+
+    def table_changed(self, target: Any) -> None:
+        """Methods of ``target`` were added, replaced or removed."""
+        ...
+
+
+class MethodTable:
+    """A table of methods keyed by target and signature.
+
+    check: arguments and results of its methods are checked against their annotations, by
+    typeguard, at every call; the call raises CheckFailed where one does not match.
+    faithful: its methods compute the mathematical functions that they stand for, to another
+    precision or in another way. So what is known of a function, such as its derivative, its
+    enclosure or its inverse, holds of them. Of a method of any other table it does not: there the
+    method itself is differentiated, enclosed and inverted.
+    interprets: its methods say what functions do to other kinds of values (dual numbers,
+    intervals). They hold of a function where no other table in force, further in or out, has a
+    method for the values that these stand for; where one has, its body is run with them.
+
+    A table is a value: it is passed around and composed by contexts; there is no global one.
+    Every change takes effect at the next call in every context that holds the table.
+
+    >>> import math
+    >>> from overlay import Context, MethodTable
+    >>> degrees = MethodTable("degrees")
+    >>> @degrees.overlay(math.sin)
+    ... def sin(x: float) -> float:
+    ...     return call_next(x * math.pi / 180)
+    >>> from overlay import call_next
+    >>> round(Context(degrees)(math.sin, 30.0), 12)
+    0.5
+    """
+
+    @runs_natively
+    def __init__(
+        self, name: str, check: bool = False, *, faithful: bool = False, interprets: bool = False
+    ) -> None:
+        self.name = name
+        self.check = check
+        self.faithful = faithful or interprets
+        self.interprets = interprets
+        self.serial = next(_serials)
+        self.version = 0
+        self.home = home_of_caller()
+        self.identity: str | None = None
+        self._methods: dict[Hashable, Methods] = {}
+        self._targets: dict[Hashable, Any] = {}
+        self._pending: dict[str, Methods] = {}
+        self._later: dict[Hashable, tuple[Any, list[Callable[[], object]]]] = {}
+        self._filled_now: set[Hashable] = set()
+        self._is_filling = False
+        self._listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+    def __repr__(self) -> str:
+        methods = len(self)
+        targets = len(self._targets) + len(self._pending)
+        return f"<MethodTable {self.name!r}: {methods} methods for {targets} targets>"
+
+    def _repr_html_(self) -> str:
+        from overlay.inspect.html import of_table
+
+        return of_table(self)
+
+    # ---- adding and removing ----
+
+    def overlay(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
+        """Decorator: add a method for ``target`` (same signature: replace it).
+
+        target: a Python function, builtin, class, ``Class.method``, ``operator.*`` function,
+        numpy ufunc, numba dispatcher, plum function, or ``"module:name"`` of one that is not
+        imported yet. precedence: breaks ties between equally specific methods, higher wins.
+        Returns the function unchanged. Raises OverlayError where the target cannot be called
+        or the signature cannot be honoured.
+        """
+        return self._adder(target, precedence, generated=False)
+
+    def generated(self, target: Any, *, precedence: int = 0) -> Callable[[F], F]:
+        """Decorator: add a generated method, a function from argument types to implementation.
+
+        It is called once for each combination of types that reaches it, natively.
+        """
+        return self._adder(target, precedence, generated=True)
+
+    @runs_natively
+    def _adder(self, target: Any, precedence: int, *, generated: bool) -> Callable[[F], F]:
+        target = self._settled(checked_name(target) if isinstance(target, str) else target)
+
+        @runs_natively
+        def add(function: F) -> F:
+            if not callable(function):
+                raise OverlayError(
+                    f"the method of {describe(target)} is not callable: {function!r}",
+                    where=caller(),
+                    help="decorate a function",
+                )
+            method = Method(self, target, function, precedence, generated)
+            refuse_misfit(method)
+            self._add(method)
+            return function
+
+        return add
+
+    @runs_natively
+    def add_later(self, target: Any, add: Callable[[], object]) -> None:
+        """Have ``add()`` register methods of a target when they are first looked for: for large
+        tables of which a program needs little. The target counts as one of the table's at once.
+
+        >>> import math
+        >>> from overlay import MethodTable
+        >>> table = MethodTable("large")
+        >>> table.add_later(math.sin, lambda: table.overlay(math.sin)(lambda x: 0.0))
+        >>> math.sin in table
+        True
+        """
+        with LOCK:
+            target = canonical(target)
+            key = key_of_target(target)
+            self._later.setdefault(key, (target, []))[1].append(add)
+            self._changed(target)
+
+    def _fill(self, key: Hashable) -> None:
+        """Register what was put off; it was there for everybody already. Another thread that looks
+        for it waits until all of it is there."""
+        with LOCK:
+            if key in self._filled_now:
+                return
+            adders = self._later.get(key, (None, ()))[1]
+            self._filled_now.add(key)
+            self._is_filling, outer = True, self._is_filling
+            try:
+                for add in adders:
+                    add()
+            finally:
+                self._is_filling = outer
+                self._filled_now.discard(key)
+                self._later.pop(key, None)
+
+    def chosen(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> Callable[..., Any] | None:
+        """Called when a call has been resolved to a method of this table, in either engine. Gives
+        what runs in the place of the method's function, or None for that; a subclass may raise
+        where the method has no meaning beside those of the others.
+
+        after: the methods that ``call_next`` has been through. tables: those in force, innermost
+        first.
+        """
+
+    def chosen_compiled(
+        self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
+    ) -> Callable[..., Any] | None:
+        """Called in the place of ``chosen`` where the call is compiled."""
+        return self.chosen(method, after, tables)
+
+    @runs_natively
+    def restore(
+        self, target: Any, function: Callable[..., Any], precedence: int, generated: bool
+    ) -> None:
+        """Add a method that another process had in this table."""
+        self._add(Method(self, self._settled(target), function, precedence, generated))
+
+    def _settled(self, target: Any) -> Any:
+        """The object a target stands for, or its name while the module is not imported."""
+        if not isinstance(target, str):
+            return canonical(target)
+        found = lookup(target)
+        module, _, path = target.partition(":")
+        if found is None and module in sys.modules:
+            holder, near = nearest_names(target)
+            raise OverlayError(
+                f"{holder} has no {path.rpartition('.')[2]!r} to overlay in {target!r}",
+                where=caller(),
+                notes=[("closest", ", ".join(near))] if near else [],
+                help="check the spelling; the name is looked up when the module is imported",
+            )
+        return target if found is None else found
+
+    def _add(self, method: Method) -> None:
+        with LOCK:
+            if isinstance(method.target, str):
+                self.version += 1
+                pending = self._pending.get(method.target, Methods())
+                self._pending[method.target] = pending.adding(method)
+                return
+            key = key_of_target(method.target)
+            self._targets[key] = method.target
+            self._methods[key] = self._methods.get(key, Methods()).adding(method)
+            generic = generic_state(method.target)
+            if generic is not None:
+                generic.accept(method.declared)
+            self._changed(method.target)
+
+    @runs_natively
+    def remove(self, target: Any, *types: Any) -> None:
+        """Remove the methods of ``target``, or the one with exactly these annotations.
+
+        Raises MethodNotFound where there is none.
+        """
+        target = self._settled(target)
+        if isinstance(target, str) and self._pending.pop(target, None):
+            return
+        with LOCK:
+            key = key_of_target(target)
+            old = self.find(target)
+            kept = [m for m in old if types and not self._has_types(m, types)]
+            if len(kept) == len(old):
+                shown = f"({', '.join(map(name_of, types))})" if types else ""
+                raise MethodNotFound(
+                    f"table {self.name!r} has no method {describe(target)}{shown} to remove",
+                    where=caller(),
+                    notes=[("closest", repr(m)) for m in old[:3]],
+                    help="table.methods(target) lists what is there",
+                )
+            if kept:
+                self._methods[key] = Methods(kept)
+            else:
+                del self._methods[key], self._targets[key]
+            self._changed(target)
+
+    @runs_natively
+    def clear(self) -> None:
+        """Remove all methods. Contexts that hold the table go on with what lies below it, a
+        method that is running too: its ``call_next`` finds no more methods here."""
+        with LOCK:
+            targets = self.targets()
+            self._methods.clear()
+            self._targets.clear()
+            self._pending.clear()
+            self._later.clear()
+            self.version += 1
+            for target in targets:
+                self._changed(target)
+
+    @staticmethod
+    def _has_types(method: Method, types: Sequence[Any]) -> bool:
+        """Whether its annotations are these; Any stands for none."""
+        hints = [Any if p.hint is EMPTY else p.hint for p in method.parameters.positional]
+        return hints == [Any if hint is EMPTY else hint for hint in types]
+
+    # ---- looking ----
+
+    @runs_natively
+    def methods(self, target: Any = None) -> tuple[Method, ...]:
+        """The methods of one target, or of all, in the order in which they were added."""
+        with LOCK:
+            if target is None:
+                for key in list(self._later):
+                    self._fill(key)
+                held: Iterable[Methods] = (*self._methods.values(), *self._pending.values())
+                return tuple(itertools.chain.from_iterable(held))
+            if isinstance(target, str):
+                self.settle()
+                target = lookup(target) or target
+                if isinstance(target, str):
+                    return tuple(self._pending.get(target, ()))
+            return self.find(canonical(target))
+
+    def find(self, target: Any) -> tuple[Method, ...]:
+        """The methods of a target, told apart by identity."""
+        key = key_of_target(target)
+        if key in self._later:
+            self._fill(key)
+        return tuple(self._methods.get(key, ()))
+
+    def has(self, target: Any) -> bool:
+        """Whether it has methods of a target; those that were put off stay so."""
+        key = key_of_target(target)
+        return key in self._targets or key in self._later
+
+    @runs_natively
+    def targets(self) -> tuple[Any, ...]:
+        """Every target that is imported by now."""
+        self.settle()
+        with LOCK:
+            later = [target for target, _ in self._later.values()]
+            return (*self._targets.values(), *later)
+
+    def __contains__(self, target: Any) -> bool:
+        return bool(self.methods(target))
+
+    def __len__(self) -> int:
+        return len(self.methods())
+
+    # ---- changing ----
+
+    @property
+    def pending(self) -> bool:
+        """Whether some target was named but its module is not imported yet."""
+        return bool(self._pending)
+
+    def settle(self) -> None:
+        """Find the targets that were named before their module was imported."""
+        if not self._pending:
+            return
+        with LOCK:
+            for name in list(self._pending):
+                found = lookup(name)
+                if found is None:
+                    continue
+                for method in self._pending.pop(name):
+                    method.target = found
+                    self._add(method)
+
+    def listen(self, listener: Listener) -> None:
+        """Tell ``listener`` of every change; it is held weakly."""
+        with LOCK:
+            self._listeners.add(listener)
+
+    def _changed(self, target: Any) -> None:
+        if self._is_filling:
+            return
+        self.version += 1
+        for listener in list(self._listeners):
+            listener.table_changed(target)
+
+    # ---- in other processes ----
+
+    def __reduce__(self) -> Any:
+        return reduced_table(self)
+
+    def __setstate__(self, state: Any) -> None:
+        restore_table(self, state)

@@ -1,0 +1,1 @@
+"""Generic functions: ours, and plum's."""

@@ -1,0 +1,360 @@
+"""What calls of a generic function resolve to, in a stack of tables."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+from overlay.core.dispatch import Call, by_values, reachable, resolve, types_for
+from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
+from overlay.core.signature import key_of
+from overlay.core.table import LOCK, Method, MethodTable
+from overlay.core.target import as_positional, key_of_target, type_attribute
+from overlay.generics.plum_methods import converted
+from overlay.plugins.interpreted_values import has_underlying
+
+if TYPE_CHECKING:
+    from overlay.contexts.report import Hits
+    from overlay.contexts.stack import Stack
+    from overlay.generics.declared import Generic
+    from overlay.python.plugin_calls import PluginCalls
+
+__all__ = [
+    "MADE_FOR_PLACE",
+    "View",
+    "belonging",
+    "limited",
+    "may_keep",
+    "named_by",
+    "resolved",
+    "view_of",
+]
+
+# What is compiled for a place in a chain has this attribute: no stack has another in its place.
+MADE_FOR_PLACE = "__overlay_made_for_place__"
+
+Memo = dict[Any, Any]
+_MOST = 10_000
+
+
+if _native.intercept is None:
+
+    class Place:
+        """A place in a chain of methods: calling it calls the next one for the arguments."""
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            found, _, positional, named = resolved(self, None, args, kwargs)
+            if positional is None:
+                return found(*args, **kwargs)
+            return found(*positional, **named)
+
+        def forget_kept(self) -> None:
+            """Resolve anew from the next call on."""
+
+else:
+    Place = _native.intercept.Place
+
+
+class View(Place):
+    """What calls of one generic function resolve to in these tables, below these methods.
+
+    tables: innermost first. after: the methods that ``call_next`` has been through. A method
+    runs as a copy of its function of which the code names the view below it: that is how its
+    ``call_next`` finds its way, in nested functions, generators and other threads too.
+
+    Results are kept by the arguments' types, unless a signature depends on values:
+    one: type -> implementation. two: type -> type -> implementation. more: by tuples of keys.
+    """
+
+    def __init__(
+        self,
+        generic: Generic,
+        tables: tuple[MethodTable, ...],
+        after: tuple[Method, ...] = (),
+    ) -> None:
+        self.generic = generic
+        self.tables = tables
+        self.after = after
+        self.one: Memo = {}
+        self.two: Memo = {}
+        self.more: Memo = {}
+        self.version = 0
+        self.hits: Hits | None = None
+        self.stack: weakref.ref[Stack] | None = None
+        self._kind: tuple[int, str] | None = None
+        self._copies: dict[int, tuple[Any, Any]] = {}
+        with LOCK:
+            generic.views.add(self)
+            for table in tables:
+                table.listen(self)
+
+    # ---- calling ----
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call what these arguments resolve to."""
+        return self(*args, **kwargs)
+
+    def found(self, args: tuple[Any, ...]) -> Callable[..., Any]:
+        """The implementation for these arguments, as it was kept or is found now."""
+        kept = self._kept(args)
+        return self.select(args, {}) if kept is None else kept
+
+    def _kept(self, args: tuple[Any, ...]) -> Any:
+        try:
+            return self.more.get(tuple(map(type, args))) or self.more.get(tuple(map(key_of, args)))
+        except TypeError:  # a class that cannot be hashed
+            return None
+
+    def select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The implementation for these arguments, as positional as they can be.
+
+        Raises MethodNotFound and AmbiguousMethod.
+        """
+        if _native.intercept is None:
+            return self._select(args, kwargs)
+        # which calls what may be a target
+        return _native.intercept.undispatched(self._select, args, kwargs)
+
+    def _select(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        for table in self.tables:
+            table.settle()
+        version, method = self._resolved(by_values(args, kwargs))
+        if method is None:
+            found, lasting = self.base(args, kwargs)
+        else:
+            instead = method.table.chosen(method, self.after, self.tables)
+            found, lasting = self.method(method, args, instead), True
+            found = found if self.hits is None else self.hits.hit(method, found)
+        if lasting and not kwargs and self.keeps() and all(map(may_keep, args)):
+            with LOCK:
+                if version == self.version:
+                    self._keep(args, found, version)
+        return found
+
+    def _resolved(self, call: Call) -> tuple[int, Method | None]:
+        """The method for a call, and of which version: none came in while tables were looked at
+        one after the other."""
+        while True:
+            version = self.version
+            method = resolve(self.tables, self.generic.function, call, self.after)
+            if version == self.version:
+                return version, method
+
+    # ---- what an engine does in its own way ----
+
+    def keeps(self) -> bool:
+        """Whether results may be kept at all."""
+        return True
+
+    def method(
+        self,
+        method: Method,
+        args: tuple[Any, ...],
+        instead: Callable[..., Any] | None = None,
+    ) -> Callable[..., Any]:
+        """What to call for a method of a table. instead: what runs in the place of its function."""
+        function = instead or method.implementation(types_for(method, args))
+        copy = self._copies.get(id(function))
+        if copy is None or copy[0] is not function:
+            below = View(self.generic, self.tables, (*self.after, method))
+            below.hits, below.stack = self.hits, self.stack
+            run, calls = belonging(function, below), self._calls
+            if calls is not None:
+                run = calls.of_method(function, run, below)
+            copy = self._copies[id(function)] = function, run
+        return method.adapted(copy[1], function, len(args))
+
+    def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call for a base method's function, or a target's own code."""
+        calls = self._calls
+        if calls is None:
+            return function
+        if function is self.generic.native:
+            return calls.of_base(self.generic.function, function)
+        return calls.stand_in(function) if type(function) is FunctionType else function
+
+    @property
+    def _calls(self) -> PluginCalls | None:
+        """What plugins put in the place of callees."""
+        stack = None if self.stack is None else self.stack()
+        return None if stack is None else stack.calls
+
+    def base(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], bool]:
+        """What to call where no table has a method, and whether the types decide it."""
+        function, result, lasting = self.generic.resolve(args, kwargs)
+        run = self.implementation(function)
+        return (run if result is Any else _converting(run, result)), lasting
+
+    # ---- keeping ----
+
+    def _keep(self, args: tuple[Any, ...], found: Any, version: int) -> None:
+        kind = self._depends_on(version)
+        if kind == "value":
+            return
+        if kind == "array":
+            limited(self.more)[tuple(map(key_of, args))] = found
+            return
+        types = tuple(map(type, args))
+        limited(self.more)[types] = found
+        if len(types) == 1:
+            limited(self.one)[types[0]] = found
+        elif len(types) == 2:
+            limited(limited(self.two).setdefault(types[0], {}))[types[1]] = found
+
+    def _depends_on(self, version: int) -> str:
+        """What decides between the tables' methods: ``"type"``, ``"array"`` or ``"value"``."""
+        if self._kind is None or self._kind[0] != version:
+            kinds = {m.depends_on for m in reachable(self.tables, self.generic.function)}
+            kind = "value" if "value" in kinds else "array" if "array" in kinds else "type"
+            self._kind = version, kind
+        return self._kind[1]
+
+    def table_changed(self, target: Any) -> None:
+        """Drop what depended on the methods of ``target``."""
+        if key_of_target(target) == key_of_target(self.generic.function):
+            self.forget()
+
+    def forget(self) -> None:
+        """Resolve anew from the next call on."""
+        with LOCK:
+            self.version += 1
+            for memo in (self.one, self.two, self.more, self._copies):
+                memo.clear()
+            self.forget_kept()
+
+
+def resolved(
+    view: Any, _: object, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, bool, Any, Any]:
+    """The implementation that a call of a view resolves to; whether the types of the arguments
+    decide it; and the arguments in the places and by the names that the target has, where these
+    are others."""
+    if kwargs:
+        positional, named = as_positional(view.generic.signature, args, kwargs)
+        found = view.select(positional, named) if named else view.found(positional)
+        if found is view.generic.native:  # it is called as the call was written
+            return found, False, args, kwargs
+        return found, False, positional, named
+    found = view.found(args)
+    lasting = all(map(may_keep, args)) and view.more.get(tuple(map(type, args))) is found
+    return found, lasting, None, None
+
+
+def may_keep(value: Any) -> bool:
+    """Whether what calls with a value resolve to may be kept by its type."""
+    return compares_by_identity(value) and not has_underlying(value)
+
+
+def compares_by_identity(value: Any) -> bool:
+    """Whether a value's class can be a key: its metaclass may define how classes compare."""
+    kind: Any = type(type(value))
+    own = type.__hash__, type.__eq__
+    return (type_attribute(kind, "__hash__"), type_attribute(kind, "__eq__")) == own
+
+
+def limited(memo: Memo) -> Memo:
+    """``memo`` itself, without its older half where it has grown large."""
+    if len(memo) > _MOST:
+        for key in list(memo)[: _MOST // 2]:
+            memo.pop(key, None)
+    return memo
+
+
+def _converting(run: Callable[..., Any], result: Any) -> Callable[..., Any]:
+    def converting(*args: Any, **kwargs: Any) -> Any:
+        return converted(run(*args, **kwargs), result)
+
+    return converting
+
+
+# ---- methods that run as they are ---------------------------------------------------------
+
+
+def view_of(frame: FrameType | None) -> View | None:
+    """The view that ``call_next`` goes on from in this frame, or None outside methods.
+
+    Code inside decorators is not a copy: it belongs to the method that it was decorated for,
+    while that runs.
+    """
+    if frame is None:
+        return None
+    code = frame.f_code
+    named = named_by(code)
+    while named is None and frame.f_back is not None:
+        frame = frame.f_back
+        outer = named_by(frame.f_code)
+        if outer is not None and _is_within(code, outer.after[-1].function):
+            named = outer
+    return named
+
+
+def named_by(code: CodeType) -> View | None:
+    """The view that the code of a method names as the one below it."""
+    last: Any = code.co_consts[-1] if code.co_consts else None
+    return last if isinstance(last, View) else None
+
+
+def belonging(function: Any, below: View) -> Any:
+    """The function with a code of its own that names ``below``; a callable of another kind that
+    wraps a function is called by such a one."""
+    if is_dispatcher(function) and not can_compile():
+        function = without_compiling(function)
+    if is_dispatcher(function):
+        return _compiled(function, below)
+    if type(function) is FunctionType:
+        return _copied(function, below)
+    if not hasattr(function, "__wrapped__"):
+        return function
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return _copied(run, below)
+
+
+def _copied(function: FunctionType, below: View) -> FunctionType:
+    copy = FunctionType(
+        _naming(function.__code__, below),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__qualname__ = function.__qualname__
+    return copy
+
+
+def _naming(code: CodeType, below: View) -> CodeType:
+    inner = (_naming(c, below) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(co_consts=(*inner, below))
+
+
+def _is_within(code: CodeType, function: Any) -> bool:
+    """Whether it is code of a function inside decorators, or nested in one."""
+    while (function := getattr(function, "__wrapped__", None)) is not None:
+        own = getattr(function, "__code__", None)
+        if isinstance(own, CodeType) and any(c is code for c in _codes(own)):
+            return True
+    return False
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _compiled(function: Any, below: View) -> Any:
+    from overlay.contexts.context import Context
+
+    context = Context(*reversed(below.tables))
+    made = context.compiled.jit_method(function, below.generic.function, below.after)
+    setattr(made, MADE_FOR_PLACE, True)
+    return made

@@ -1,0 +1,203 @@
+"""What the objects of ``overlay`` look like in a notebook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from overlay.contexts.report import Report
+from overlay.core.markup import (
+    Html,
+    badge,
+    code,
+    element,
+    folded,
+    grid,
+    joined,
+    place,
+    plain,
+    row,
+    view,
+)
+from overlay.core.target import describe, lookup
+from overlay.inspect.explain import Explanation, Function, Site
+from overlay.inspect.shadowing import Layer, layers
+
+if TYPE_CHECKING:
+    from overlay.contexts.context import Context
+    from overlay.core.table import Method, MethodTable
+
+__all__ = ["of_context", "of_explanation", "of_report", "of_table"]
+
+_SITES = 1000
+_COLOURS = {"resolved": "blue", "possible": "orange", "undetermined": "orange"}
+
+# ---- tables and contexts ------------------------------------------------------------------
+
+
+def of_table(table: MethodTable) -> str:
+    """A method table: for each target its methods, and what lies below each."""
+    return view(_title("method table", table.name, _size(table)), _methods((table,)))
+
+
+def of_context(context: Context) -> str:
+    """A context: its tables from the innermost outwards, and which of their methods are hidden."""
+    names = [table.name for table in reversed(context.tables)]
+    stack = joined(x for i, n in enumerate(names) for x in (" over " if i else "", badge(n)))
+    facts = [
+        row(plain(name), code(repr(value)))
+        for name, value in (("metadata", context.metadata), ("state", context.state))
+        if value is not None
+    ]
+    facts += [row(plain("plugin"), code(repr(plugin))) for plugin in context.plugins]
+    flags = [flag for flag in ("strict", "counts") if getattr(context, flag)]
+    return view(
+        _title("context", "", joined([stack, *(joined([" ", badge(f)]) for f in flags)])),
+        element("table", element("tbody", *facts)) if facts else None,
+        _methods(context.tables) if context.tables else None,
+    )
+
+
+def _title(kind: str, name: str, more: object) -> Html:
+    named = joined([element("b", name), " "]) if name else None
+    return element("div", plain(f"{kind} "), named, more, class_="o-title")
+
+
+def _size(table: MethodTable) -> Html:
+    return plain(f"{len(table)} methods" + (", checked" if table.check else ""))
+
+
+def _methods(tables: tuple[MethodTable, ...]) -> Html:
+    rows: list[Html] = []
+    for target, held in layers(tables):
+        for i, layer in enumerate(held):
+            first = joined([code(describe(target)), _doubt(target)]) if i == 0 else ""
+            rows.append(_method_row(first, layer, is_first=i == 0))
+    return grid(("target", "table", "method", "where", "", "call_next goes on to"), rows)
+
+
+def _doubt(target: Any) -> Html | None:
+    """What is to be said of a target that calls may not reach."""
+    if isinstance(target, str):
+        return joined([" ", badge("not imported yet")])
+    if isinstance(target, FunctionType) and "<" not in target.__qualname__:
+        now = lookup(f"{target.__module__}:{target.__qualname__}")
+        if isinstance(now, FunctionType) and now.__code__ is not target.__code__:
+            return joined([" ", badge("the name means another function by now", "red")])
+    return None
+
+
+def _method_row(first: object, layer: Layer, *, is_first: bool) -> Html:
+    method = layer.method
+    marks: list[object] = [badge("generated")] if method.generated else []
+    if layer.taken_by is not None:
+        marks.append(badge(f"hidden by {_short(layer.taken_by)}", "orange"))
+    cells = element("span", code(str(method.declared)), class_=_struck(layer))
+    name = badge(method.table.name)
+    apart = "o-apart" if is_first else None
+    return row(first, name, cells, place(method.where), joined(marks), _below(layer), class_=apart)
+
+
+def _below(layer: Layer) -> Html:
+    if layer.is_ambiguous:
+        return badge("ambiguous", "red")
+    return plain("base") if layer.below is None else code(_short(layer.below))
+
+
+def _struck(layer: Layer) -> str | None:
+    return None if layer.taken_by is None else "o-struck"
+
+
+def _short(method: Method) -> str:
+    return f"{method.table.name}: {method.declared}"
+
+
+# ---- explanations -------------------------------------------------------------------------
+
+
+def of_explanation(explanation: Explanation) -> str:
+    """The call graph as a tree that folds: open where an overlay is reached."""
+    counts = Counter(site.status for site in explanation)
+    total = [joined([badge(f"{n} {s}", _COLOURS.get(s)), " "]) for s, n in counts.items()]
+    budget = iter(range(_SITES))
+    tree = [_function(f, budget, is_open=True) for f in explanation.root.functions]
+    return view(
+        _title("explanation of", explanation.root.text, code(repr(explanation.context))),
+        element("div", *total),
+        _site(explanation.root),
+        *tree,
+    )
+
+
+def _function(function: Function, budget: Iterator[int], *, is_open: bool) -> Html:
+    note = plain(f" ({function.note})") if function.note else None
+    summary = joined([code(function.call), " ", place(str(function.place)), note])
+    children: list[Html] = []
+    for i, site in enumerate(function.sites):
+        if next(budget, None) is None:
+            children.append(_cut(len(function.sites) - i))
+            break
+        children.append(_site(site))
+        children += [_function(f, budget, is_open=f.tells) for f in site.functions]
+    if not children:
+        return element("div", summary, class_="o-site")
+    return folded(summary, *children, is_open=is_open)
+
+
+def _cut(count: int) -> Html:
+    return element("div", plain(f"... and {count} more: print(...) shows them"), class_="o-site")
+
+
+def _site(site: Site) -> Html:
+    line = "?" if site.place.line is None else site.place.line
+    chosen = site.methods if site.status in ("resolved", "possible") else ()
+    resolution = joined(x for m in chosen for x in (" ", _method(m)))
+    note = plain(f" ({site.note})") if site.note else None
+    mark = badge(site.status, _COLOURS.get(site.status))
+    callee = plain(f" [{site.target}]") if site.is_renamed else None
+    parts = (plain(f"{line}: "), code(site.text), callee, " ", mark, " ", resolution, note)
+    return element("div", *parts, class_="o-site")
+
+
+# ---- reports ------------------------------------------------------------------------------
+
+
+def of_report(report: Report) -> str:
+    """What was hit, how often and from where; what never was; where calls left."""
+    most = max((hit.calls or 0 for hit in report.hits), default=0)
+    rows = [
+        row(_method(h.method), _calls(h.calls, most), joined(_callers(h.callers)))
+        for h in report.hits
+    ]
+    rows += [row(_method(m), badge("never", "orange"), "") for m in report.never]
+    leavings = [
+        row(code(left.handed), code(left.to), place(left.where), left.times) for left in report.left
+    ]
+    return view(
+        _title("report of", "", joined([code(repr(report.context)), " ", plain(report.summary)])),
+        grid(("method", "calls", "from"), rows) if rows else None,
+        grid(("left the context", "handed to", "where", "times"), leavings) if leavings else None,
+        None if report.watched else plain("Context(..., counts=True) counts calls"),
+    )
+
+
+def _method(method: Method) -> Html:
+    what = f"{describe(method.target)}{method.declared}"
+    return joined([badge(method.table.name), " ", code(what), " ", place(method.where)])
+
+
+def _calls(calls: int | None, most: int) -> object:
+    if calls is None:
+        return badge("hit", "blue")
+    width = 0.0 if most == 0 else 8 * calls / most
+    bar = element("span", class_="o-bar", style=f"width:{width:.2f}em")
+    return joined([f"{calls} ", bar])
+
+
+def _callers(callers: tuple[tuple[str, int], ...]) -> Iterator[Html]:
+    for where, calls in callers[:5]:
+        yield element("div", f"{calls} ", place(where))
+    if len(callers) > 5:
+        yield element("div", plain(f"{sum(n for _, n in callers[5:])} from elsewhere"))

@@ -1,0 +1,68 @@
+"""Which methods of a stack of tables calls reach, and what lies below each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overlay.core.dispatch import Call, by_types, resolve
+from overlay.core.errors import AmbiguousMethod
+from overlay.core.table import Method, MethodTable
+
+__all__ = ["Layer", "layers"]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One method among those of its target, as a call with its own types meets it.
+
+    taken_by: the method that such a call resolves to in its place, or None. below: what
+    ``call_next`` goes on to, or None for the base. is_ambiguous: it is an error, since none of
+    several methods is the most specific.
+    """
+
+    method: Method
+    taken_by: Method | None
+    below: Method | None
+    is_ambiguous: bool
+
+
+def layers(tables: Sequence[MethodTable]) -> Iterator[tuple[Any, list[Layer]]]:
+    """Each target with its methods. tables: outermost first, as a context holds them; methods of
+    inner tables come first. Targets that are not imported are named by their text; of theirs,
+    and where an annotation of one is not defined yet, it is not told what lies above and below."""
+    inner_first = tuple(reversed(tables))
+    for table in tables:
+        table.settle()
+    by_target: dict[Any, list[Method]] = {}
+    for method in (method for table in inner_first for method in table.methods()):
+        target = method.target
+        by_target.setdefault(target if isinstance(target, str) else id(target), []).append(method)
+    for own in by_target.values():
+        if any(isinstance(m.target, str) or m.unresolved for m in own):
+            yield own[0].target, [Layer(m, None, None, is_ambiguous=False) for m in own]
+        else:
+            yield own[0].target, [_layer(inner_first, method) for method in own]
+
+
+def _layer(tables: Sequence[MethodTable], method: Method) -> Layer:
+    calls = list(_own_calls(method))
+    firsts = [resolve(tables, method.target, call) for call in calls]
+    others = [first for first in firsts if first is not None and first is not method]
+    taken = others[-1] if others and len(others) == len(calls) else None
+    try:
+        below = resolve(tables, method.target, calls[-1], after=(method,)) if calls else None
+    except AmbiguousMethod:
+        return Layer(method, taken, None, is_ambiguous=True)
+    return Layer(method, taken, below, is_ambiguous=False)
+
+
+def _own_calls(method: Method) -> Iterator[Call]:
+    """Calls with the method's own types, for each number of positional arguments it takes."""
+    positional = method.shape[0]
+    fewest = sum(required for _, required in positional)
+    for count in range(fewest, len(positional) + 1):
+        types = [hint for hint, _ in positional[:count]]
+        if method.signature(count) is not None:
+            yield by_types(types)

@@ -1,0 +1,342 @@
+"""What a level does with functions of whole arrays, and with the arrays that a program makes."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overlay import call_next, nonoverlay
+from overlay.interpretations.autodiff.active_numbers import plain_zeros, primal
+from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.errors import (
+    refuse_call,
+    refuse_local,
+    refuse_store,
+    refuse_write,
+)
+from overlay.interpretations.autodiff.levels import Level, declare, generate, refuse, written
+from overlay.interpretations.autodiff.reverse.running import (
+    median,
+    polynomial,
+    products_so_far,
+)
+from overlay.kernels import in_kernel, local_array
+
+__all__ = ["declare_arrays", "parts_of"]
+
+# Linear in their first argument; with how many further ones.
+# fmt: off
+LINEAR = (
+    (operator.getitem, 1, 1), (np.sum, 0, 2), (np.mean, 0, 2), (np.cumsum, 0, 1),
+    (np.ravel, 0, 0), (np.reshape, 1, 1), (np.transpose, 0, 1), (np.diff, 0, 0),
+    (np.flip, 0, 1), (np.trace, 0, 0), (np.diag, 0, 1), (np.roll, 1, 2), (np.repeat, 1, 2),
+    (np.tile, 1, 1), (np.squeeze, 0, 1), (np.expand_dims, 1, 1), (np.atleast_1d, 0, 0),
+    (np.take, 1, 2), (np.triu, 0, 1), (np.tril, 0, 1), (np.broadcast_to, 1, 1), (np.diagonal, 0, 0),
+    (np.moveaxis, 2, 2), (np.swapaxes, 2, 2),
+)
+# fmt: on
+BILINEAR = (operator.matmul, np.matmul, np.dot, np.vdot, np.inner, np.outer, np.kron, np.convolve)
+# With their parameters after the first, and whether they copy.
+CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
+    (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
+    (np.asarray, "dtype=None, order=None, *, copy=None", "copy"),
+    (np.asanyarray, "dtype=None, order=None, *, copy=None", "copy"),
+    (np.ascontiguousarray, "dtype=None", "False"),
+)
+# What a program makes may become active.
+MADE = (
+    *(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like),
+    *(np.copy, np.ndarray.copy),
+)
+
+# By what other functions they are; `a` is an active array.
+OTHERS: tuple[tuple[Any, str], ...] = (
+    (len, "return len(a.value)"),
+    (sum, "return np.sum(a)"),
+    (np.prod, "total = 1.0\nfor i in range(len(a)):\n    total = a[i] * total\nreturn total"),
+    (np.max, "return np.ravel(a)[np.argmax(primal(a))]"),
+    (np.min, "return np.ravel(a)[np.argmin(primal(a))]"),
+    (max, "return np.max(a)"),
+    (min, "return np.min(a)"),
+    (np.sort, "return a[np.argsort(primal(a))]"),
+    (np.cumprod, "return products_so_far(a)"),
+    (np.median, "return median(a)"),
+    (np.var, "deviation = a - np.mean(a)\nreturn np.mean(deviation * deviation)"),
+    (np.std, "return np.sqrt(np.var(a))"),
+    (np.linalg.norm, "return np.sqrt(np.sum(a * a))"),
+    (
+        np.linalg.inv,
+        "inverse = np.linalg.inv(a.value)\n"
+        "return array(inverse, <<-(inverse @ (a.tangents[#] @ inverse))>>)",
+    ),
+    (
+        np.linalg.det,
+        "value = np.linalg.det(a.value)\nadjugate = value * np.linalg.inv(a.value)\n"
+        "return number(value, <<np.sum(np.transpose(adjugate) * a.tangents[#])>>)",
+    ),
+)
+SOLVE = (
+    ("array", "array", "a.value, b.value", "b.tangents[#] - a.tangents[#] @ found"),
+    ("array", "Any", "a.value, b", "-(a.tangents[#] @ found)"),
+    ("Any", "array", "a, b.value", "b.tangents[#]"),
+)
+FLOATS = (None, float, np.float64, np.dtype(np.float64), "float64", "d")
+INPLACE = ("iadd", "isub", "imul", "itruediv", "ipow", "imatmul", "ifloordiv", "imod")
+
+
+def declare_arrays(level: Level) -> None:
+    """The methods for whole arrays."""
+    for function, fewest, most in LINEAR:
+        for count in range(fewest, most + 1):
+            level.later(function, _declare_linear, function, count)
+    for function, parameters, copies in CONVERSIONS:
+        level.later(function, _declare_conversion, function, parameters, copies)
+    for function in BILINEAR:
+        level.later(function, _declare_bilinear, function)
+    for function, body in OTHERS:
+        level.later(function, _declare_other, function, body)
+    level.later(np.linalg.solve, _declare_solve)
+    level.later(np.where, _declare_where)
+    level.later(np.polyval, _declare_polynomial)
+    for function in MADE:
+        level.later(function, _declare_made, function)
+    level.later(local_array, _declare_local)
+    level.later(np.vectorize.__call__, _declare_vectorized)
+    for function, most in JOINING:
+        level.later(function, _declare_joined, function, most)
+    for target in (store, operator.setitem):
+        level.later(target, _declare_write, target)
+    for name in INPLACE:
+        function, plain = getattr(operator, name), getattr(operator, name[1:])
+        level.later(function, _declare_inplace, function, plain)
+
+
+def _declare_other(level: Level, function: Any, body: str) -> None:
+    space = {"median": median, "products_so_far": products_so_far}
+    declare(level.table, function, _method(level, "a", body, **space), (level.array,))
+
+
+def _declare_polynomial(level: Level) -> None:
+    own = (level.number, level.array)
+    for types in [
+        (level.array, Any),
+        *((Any, kind) for kind in own),
+        *((level.array, kind) for kind in own),
+    ]:
+        method = _method(level, "p, x", "return polynomial(p, x)", polynomial=polynomial)
+        declare(level.table, np.polyval, method, types)
+
+
+def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    space = {"np": np, "primal": primal, "pack": level.pack, "call_next": call_next, **names}
+    return written(f"def method({parameters}):\n{lines}", level, **space)
+
+
+def _is_whole(dtype: Any) -> bool:
+    """Whether an element type is one of integers or truth values: what is made so is constant."""
+    return dtype is not None and np.dtype(dtype).kind in "iub"
+
+
+def _of_type(function: Any, given: str, dtype: str) -> tuple[str, dict[str, Any]]:
+    """The first lines of a method of which an argument is the element type of the result, and what
+    they refer to. given: the arguments without tangents."""
+    lines = (
+        f"if is_whole({dtype}):\n    return call_next({given})\n"
+        f"if {dtype} not in floats:\n    refuse(function)\n"
+    )
+    space = {"is_whole": nonoverlay(_is_whole), "floats": FLOATS, "refuse": refuse_call}
+    return lines, {**space, "function": function}
+
+
+def _declare_linear(level: Level, function: Any, count: int) -> None:
+    rest = "".join(f", r{i}" for i in range(count))
+    body, space = "", {}
+    if function in (np.sum, np.mean) and count == 2:
+        body, space = _of_type(function, f"a.value{rest}", "r1")
+    body += f"return pack(call_next(a.value{rest}), <<call_next(a.tangents[#]{rest})>>)"
+    method = _method(level, f"a{rest}", body, **space)
+    declare(level.table, function, method, (level.array, *[Any] * count))
+
+
+def _declare_conversion(level: Level, function: Any, parameters: str, copies: str) -> None:
+    """Conversions of an active array to an array of floats; its order in memory is as it is."""
+    body, space = "", {}
+    if "dtype" in parameters:
+        body, space = _of_type(function, "a.value, dtype", "dtype")
+    if "ndmin" in parameters:
+        body += "if ndmin > a.value.ndim:\n    refuse(function)\n"
+    body += f"return array(+a.value, <<+a.tangents[#]>>) if copied({copies}) else a"
+    space = {**space, "function": function, "refuse": refuse_call, "copied": _copied}
+    method = _method(level, f"a, {parameters}", body, **space)
+    declare(level.table, function, method, (level.array,))
+
+
+def _copied(copy: Any) -> bool:
+    """Whether an argument ``copy`` asks for a copy; numpy's constants among them."""
+    return copy.value == 1 if isinstance(copy, enum.Enum) else bool(copy)
+
+
+def _declare_bilinear(level: Level, function: Any) -> None:
+    body = "return pack(call_next({0}, {1}), <<{2}>>)"
+    by_a, by_b = "call_next(a.tangents[#], {1})", "call_next({0}, b.tangents[#])"
+    for first, second in ((True, True), (True, False), (False, True)):
+        values = ("a.value" if first else "a", "b.value" if second else "b")
+        terms = " + ".join(t for t, on in ((by_a, first), (by_b, second)) if on).format(*values)
+        method = _method(level, "a, b", body.format(*values, terms))
+        types = (level.array if first else Any, level.array if second else Any)
+        declare(level.table, function, method, types)
+
+
+def _declare_solve(level: Level) -> None:
+    kinds = {"array": level.array, "Any": Any}
+    for first, second, values, right in SOLVE:
+        matrix = values.split(", ")[0]
+        body = (
+            f"found = np.linalg.solve({values})\n"
+            f"return array(found, <<np.linalg.solve({matrix}, {right})>>)"
+        )
+        method = _method(level, "a, b", body)
+        declare(level.table, np.linalg.solve, method, (kinds[first], kinds[second]))
+
+
+def _declare_where(level: Level) -> None:
+    kinds = (level.number, level.array, Any)
+    for types in itertools.product(kinds, repeat=2):
+        on = [kind is not Any for kind in types]
+        if not any(on):
+            continue
+        values = [f"{n}.value" if one else n for n, one in zip("ab", on, strict=True)]
+        tangents = [f"{n}.tangents[#]" if one else "0.0" for n, one in zip("ab", on, strict=True)]
+        body = (
+            f"return pack(np.where(c, {', '.join(values)}), <<np.where(c, {', '.join(tangents)})>>)"
+        )
+        method = _method(level, "c, a, b", body)
+        declare(level.table, np.where, method, (Any, *types))
+
+
+def _declare_made(level: Level, function: Any) -> None:
+    """Arrays of floats that the program makes can take active numbers."""
+    body = "return array(call_next(x), <<zeroed(call_next(x))>>)"
+    shaped = function in (np.zeros, np.ones, np.empty)
+    for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
+        declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
+    if function in (np.copy, np.ndarray.copy):
+        # not by the function itself, whose copy of plain values would be active
+        copied = _method(level, "a", "return array(+a.value, <<+a.tangents[#]>>)")
+        declare(level.table, function, copied, (level.array,))
+    if shaped:
+        typed = "return array(call_next(x, dtype), <<zeroed(call_next(x, dtype))>>)"
+        method = _method(level, "x, dtype", typed, zeroed=zeroed)
+        declare(level.table, function, method, (Any, type[float]))
+    if function in (np.zeros_like, np.ones_like, np.empty_like):
+        made = f"np.{function.__name__}(a.value)"
+        method = _method(level, "a", f"return {made}")
+        declare(level.table, function, method, (level.array,))
+
+
+def _declare_local(level: Level) -> None:
+    for names, types in (("x", (Any,)), ("x, dtype", (Any, type[float]))):
+        made = _method(level, names, "return np.empty(x)")  # which may become active
+        source = f"def method({names}): return refuse() if in_kernel() else made"
+        space = {"refuse": refuse_local, "in_kernel": in_kernel, "made": made}
+        generate(level.table, local_array, written(source, None, **space), types)
+
+
+def _declare_vectorized(level: Level) -> None:
+    """``np.vectorize(f)``, which calls f in C."""
+    for count in (1, 2, 3):
+        for types in itertools.product((level.number, level.array, Any), repeat=count):
+            if any(kind is not Any for kind in types):
+                why = functools.partial(refuse_call, np.vectorize)
+                refuse(level.table, np.vectorize.__call__, why, (Any, *types))
+
+
+# With how many further arguments at most.
+JOINING = (
+    (np.array, 1),
+    (np.asarray, 1),
+    (np.stack, 1),
+    (np.concatenate, 1),
+    (np.vstack, 0),
+    (np.hstack, 0),
+)
+
+
+def _declare_joined(level: Level, function: Any, most: int) -> None:
+    """Arrays that are made of a list or tuple, with active parts among them."""
+    for count in range(most + 1):
+        rest = "".join(f", r{i}" for i in range(count))
+        body, space = f"if not holds_active(x):\n    return call_next(x{rest})\n", parts_of(level)
+        if function in (np.array, np.asarray) and count:
+            lines, more = _of_type(function, f"values(x){rest}", "r0")
+            body, space = body + lines, {**space, **more}
+        body += f"return array(call_next(values(x){rest}), <<call_next(parts(x, #){rest})>>)"
+        for kind in (list, tuple):
+            method = _method(level, f"x{rest}", body, **space)
+            declare(level.table, function, method, (kind, *[Any] * count))
+
+
+def parts_of(level: Level) -> dict[str, Any]:
+    """The functions that take lists with active numbers and arrays apart."""
+    own = (level.number, level.array)
+
+    def holds_active(x: Any) -> bool:
+        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+            return any(holds_active(part) for part in x)
+        return isinstance(x, own)
+
+    def values(x: Any) -> Any:
+        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+            return [values(part) for part in x]
+        return x.value if isinstance(x, own) else x
+
+    def parts(x: Any, k: int) -> Any:
+        if isinstance(x, (list, tuple)) and not isinstance(x, Active):
+            return [parts(part, k) for part in x]
+        return x.tangents[k] if isinstance(x, own) else plain_zeros(x)
+
+    return {"holds_active": holds_active, "values": values, "parts": parts}
+
+
+def store(a: Any, i: Any, b: Any) -> None:
+    """Write into an array, active or not; a target of every level."""
+    nonoverlay(operator.setitem)(a, i, b)
+
+
+def zeroed(a: Any) -> Any:
+    """An array that was just made, filled with zeros."""
+    store(a, slice(None), 0.0)
+    return a
+
+
+def _declare_write(level: Level, target: Any) -> None:
+    both, alone = "store(a.value, i, b.value)\n", "store(a.value, i, b)\n"
+    for k in range(level.count):
+        both += f"store(a.tangents[{k}], i, b.tangents[{k}])\n"
+        alone += f"store(a.tangents[{k}], i, 0.0)\n"
+    for kind in (level.number, level.array, Any):
+        writing = _method(level, "a, i, b", alone if kind is Any else both, store=store)
+        declare(level.table, target, writing, (level.array, Any, kind))
+        if target is store:
+            if kind is not Any:
+                refuse(level.table, target, refuse_store, (NDArray[np.float64], Any, kind))
+            continue
+        for plain in (NDArray[np.float64], np.ndarray):
+            if plain is np.ndarray and kind is Any:
+                continue  # of whole numbers or truth values
+            refuse(level.table, target, refuse_write, (plain, Any, kind))
+
+
+def _declare_inplace(level: Level, function: Any, plain: Any) -> None:
+    for kind in (level.number, level.array, Any):
+        body = "store(a, slice(None), plain(a, b))\nreturn a"
+        method = _method(level, "a, b", body, plain=plain, store=store)
+        declare(level.table, function, method, (level.array, kind))
+        refuse(level.table, function, refuse_write, (NDArray[np.float64], kind))

@@ -1,0 +1,323 @@
+"""What a level does with functions that have a rule, with comparisons and with conversions."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
+from typing import Any, Literal
+
+import numpy as np
+
+from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.core.jitted import give_options
+from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
+from overlay.interpretations.autodiff.errors import refuse_call
+from overlay.interpretations.autodiff.levels import Level, declare, refuse, written
+from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
+from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
+from overlay.interpretations.autodiff.rules.rule import takes_result
+from overlay.plugins.rules_alone import used_by
+
+__all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
+
+# fmt: off
+COMPARISONS = (
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+    math.isclose,
+)
+LEVEL = (
+    bool, operator.not_, operator.truth, int, math.floor, math.ceil, math.trunc,
+    math.isnan, math.isinf, math.isfinite, np.isnan, np.isinf, np.isfinite, np.signbit,
+    np.argmax, np.argmin, np.argsort, np.shape, np.size, np.ndim, str, repr, format,
+    np.isscalar, np.isreal, np.isrealobj, np.iscomplex, np.iscomplexobj, type,
+)
+"""Functions of which the result has no derivative: whole numbers, truth values, text, classes."""
+# fmt: on
+PRINTED = 6
+"""How many arguments of ``print`` and ``np.result_type`` are taken for what they are."""
+
+
+def primal(x: Any) -> Any:
+    """A value without the tangents of any level."""
+    return x
+
+
+def plain_zeros(like: Any) -> Any:
+    """Zeros in the shape of an array, active or not."""
+    return 0.0 * nonoverlay(np.zeros_like)(primal(like))
+
+
+def declare_numbers(level: Level) -> None:
+    """The methods for numbers, and for arrays element by element."""
+    later = level.later
+    for rule in RULES:
+        for function in rule.spellings:
+            later(function, _declare_rule, rule, function)
+    compared = [
+        types
+        for active in _activities(2)
+        for types in _own(level, [Active if one else Any for one in active])
+    ]
+    for function in COMPARISONS:
+        later(function, _declare_stripped, function, compared)
+    for function in LEVEL:
+        later(function, _declare_stripped, function, [(level.number,), (level.array,)])
+    printed = [(Any,) * count for count in range(1, PRINTED + 1)]
+    for function in (print, np.result_type):
+        later(function, _declare_stripped, function, printed, "call_next")
+    _declare_conversions(level)
+    for function, method in ((isinstance, _of_class), (hasattr, _has)):
+        later(function, _declare_question, function, method)
+    _declare_refusals(level)
+
+
+def _declare_question(level: Level, function: Any, method: Callable[..., Any]) -> None:
+    for kind in (level.number, level.array):
+        declare(level.table, function, _own_copy(method), (kind, Any), constant=True)
+
+
+def _activities(arity: int) -> Iterator[tuple[bool, ...]]:
+    """Which arguments are active, for each choice of at least one."""
+    return filter(any, itertools.product((True, False), repeat=arity))
+
+
+def _own(level: Level, kinds: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Types of arguments, with the level's classes for ``Active``."""
+    choices = [(level.number, level.array) if kind is Active else (kind,) for kind in kinds]
+    return list(itertools.product(*choices))
+
+
+def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> None:
+    """The methods of a function that has a rule, for all kinds of arguments."""
+    arity = len(rule.domain)
+    kinds: tuple[Any, ...] = (level.number, Any)
+    if rule.arrays:
+        kinds = (level.number, level.array, Any)
+        if arity == 2:
+            kinds = (*kinds, np.ndarray, ActiveArray)
+    for types in itertools.product(kinds, repeat=arity):
+        active = [kind in (level.number, level.array) for kind in types]
+        if not any(active):
+            continue
+        whole = any(kind in (level.array, np.ndarray, ActiveArray) for kind in types)
+        if rule.function is operator.pow and rule.arrays and not whole:
+            continue  # numbers have a rule of their own
+        spread = whole and not all(kind is level.array for kind in types)
+        method = _of_rule(level, rule.partials, active, whole=whole, spread=spread)
+        declare(level.table, function, method, types)
+
+
+def _of_rule(
+    level: Level,
+    partials: Callable[..., Any],
+    active: Sequence[bool],
+    *,
+    whole: bool | None,
+    spread: bool,
+) -> Callable[..., Any]:
+    """The chain rule for arguments of which some are active.
+
+    whole: whether the result is an array; None: its type tells. spread: whether tangents may
+    have to be brought into the shape of the result.
+    """
+    names = [f"a{i}" for i in range(len(active))]
+    values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
+    terms = [f"p[{i}] * a{i}.tangents[#]" for i, on in enumerate(active) if on]
+    if spread:
+        terms.append("zeros")
+    made = "pack" if whole is None else "array" if whole else "number"
+    given = f"({values}{', value' * takes_result(partials)})"
+    first = [f"def method({', '.join(names)}):", f"    value = call_next({values})"]
+    last = [
+        *(["    zeros = plain_zeros(value)"] if spread else []),
+        f"    return {made}(value, <<{' + '.join(terms)}>>)",
+    ]
+    plain = [f"    p = partials{given}"]
+    guarded = [
+        "    try:",
+        f"        p = partials{given}",
+        "    except ArithmeticError:",
+        f"        p = at_the_edge{given}",
+    ]
+    space = {
+        "call_next": call_next,
+        "partials": _own_copy(partials),
+        "at_the_edge": nonoverlay(functools.partial(_at_the_edge, partials)),
+        "pack": level.pack,
+        "plain_zeros": plain_zeros,
+    }
+    give_options(space["partials"], error_model="numpy")
+    method = written("\n".join([*first, *plain, *last]), level, **space)
+    level.table.uses[method] = (operator.mul, operator.add, *used_by(partials))
+    level.table.guarded[method] = written("\n".join([*first, *guarded, *last]), level, **space)
+    return method
+
+
+def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:
+    """The partial derivatives where a rule divides by zero or overflows: infinite, or not a
+    number, as in compiled code. The program has done neither, and would catch the error as one of
+    its own."""
+    if all(type(value) in (float, int, np.float64) for value in values):
+        with np.errstate(all="ignore"), contextlib.suppress(ArithmeticError, ValueError):
+            found = BY_NUMPY.get(partials, partials)(*map(np.float64, values))
+            return tuple(map(float, found))
+    # in a derivative inside another, of which the derivatives are no numbers either
+    return tuple(math.nan * value for value in values)
+
+
+def _own_copy(function: Any) -> Any:
+    """A rule as a function of one level alone. The sine of one level calls that of another: to a
+    compiler one function for both would call itself."""
+    if type(function) is not FunctionType:
+        return function
+    space, defaults = function.__globals__, function.__defaults__
+    copy = FunctionType(function.__code__, space, function.__name__, defaults, function.__closure__)
+    copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
+    return copy
+
+
+def _declare_stripped(
+    level: Level,
+    function: Any,
+    signatures: Sequence[tuple[Any, ...]],
+    through: str = "function",
+) -> None:
+    """A function that sees values alone."""
+    for types in signatures:
+        names = [f"a{i}" for i in range(len(types))]
+        given = ", ".join(f"strip({name})" for name in names)
+        method = written(
+            f"def method({', '.join(names)}):\n    return {through}({given})",
+            level,
+            function=function,
+            strip=level.strip,
+            call_next=call_next,
+        )
+        declare(level.table, function, method, types, constant=True)
+
+
+CONVERSIONS = (
+    (float, "a"),
+    (np.float64, "a"),
+    (round, "round(a.value)"),
+    (primal, "primal(a.value)"),
+    (np.real, "a"),
+)
+
+
+# exponents that compiled code knows, and multiplies for
+SMALL = (2, 3, 4)
+
+
+def _of_class(x: Any, classes: Any) -> bool:
+    """Of which class an active value is: of ours, where that is asked, else as its value is."""
+    wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
+    kinds = (Active, ActiveNumber, ActiveArray, nonoverlay(type)(x))
+    ours = tuple(one for one in wanted if one in kinds)
+    return nonoverlay(isinstance)(x, ours) or isinstance(x.value, classes)
+
+
+def _has(x: Any, name: str) -> bool:
+    """Whether an active value has an attribute: where its value has one."""
+    return hasattr(x.value, name)
+
+
+# by what other functions they are
+BY_OTHERS = (
+    (math.log, 2, "math.log(a) / math.log(b)"),
+    (math.hypot, 3, "math.sqrt(a * a + b * b + c * c)"),
+    (divmod, 2, "(a // b, a % b)"),
+)
+# of a whole number
+WITH_WHOLE = (
+    (round, "number(round(a.value, b), <<0.0 * a.tangents[#]>>)"),
+    (math.ldexp, "a * math.ldexp(1.0, b)"),
+)
+
+
+def _declare_conversions(level: Level) -> None:
+    for target, result in CONVERSIONS:
+        level.later(target, _declare_conversion, target, result)
+    for target, arity, body in BY_OTHERS:
+        level.later(target, _declare_by_others, target, arity, body)
+    for target in (operator.pow, pow):
+        level.later(target, _declare_powers, target)
+    for target, result in WITH_WHOLE:
+        level.later(target, _declare_with_whole, target, result)
+
+
+def _declare_conversion(level: Level, target: Any, result: str) -> None:
+    for kind in (level.number, level.array):
+        method = written(f"def method(a): return {result}", level, primal=primal)
+        declare(level.table, target, method, (kind,))
+
+
+def _declare_by_others(level: Level, target: Any, arity: int, body: str) -> None:
+    names = ", ".join("abc"[:arity])
+    for active in _activities(arity):
+        kinds = [level.number if one else Any for one in active]
+        method = written(f"def method({names}): return {body}", level, math=math)
+        declare(level.table, target, method, kinds)
+
+
+def _declare_powers(level: Level, target: Any) -> None:
+    for exponent in SMALL:
+        powers = (
+            f"number(a.value**{exponent}, <<{exponent} * a.value**{exponent - 1} * a.tangents[#]>>)"
+        )
+        method = written(f"def method(a, b): return {powers}", level)
+        declare(level.table, target, method, (level.number, Literal[exponent]))
+
+
+def _declare_with_whole(level: Level, target: Any, result: str) -> None:
+    method = written(f"def method(a, b): return {result}", level, math=math)
+    declare(level.table, target, method, (level.number, int))
+
+
+def _declare_refusals(level: Level) -> None:
+    """The functions of ``math`` that have no rule say so."""
+    known = level.table.targets()
+    for function in vars(math).values():
+        if callable(function) and not any(function is each for each in known):
+            level.later(function, _declare_refusal, function)
+
+
+def _declare_refusal(level: Level, function: Any) -> None:
+    for active in _activities(_arity(function)):
+        kinds = [level.number if one else Any for one in active]
+        refuse(level.table, function, functools.partial(refuse_call, function), kinds)
+
+
+def _arity(function: Any) -> int:
+    """How many positional arguments a function of ``math`` takes; 0 where that cannot be read."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        return 0
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+
+
+def declare_users(level: Level) -> None:
+    """The rules of the user's tables, methods of ``partials_of(f)``."""
+    for table in level.rules:
+        for target in table.targets():
+            if isinstance(target, PartialsOf):
+                level.later(target.function, _declare_users_rule, table, target)
+
+
+def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) -> None:
+    for arity in {len(m.parameters.positional) for m in table.methods(target)}:
+        found = Context(table).method(target, *[float] * arity)
+        if found is None:
+            continue  # of other types than numbers
+        for active in _activities(arity):
+            method = _of_rule(level, found.function, active, whole=None, spread=False)
+            for types in _own(level, [Active if one else Any for one in active]):
+                declare(level.table, target.function, method, types)

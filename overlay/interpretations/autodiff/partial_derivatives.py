@@ -1,0 +1,74 @@
+"""Partial derivatives as methods: the target ``partials_of(f)``, and the table of the rules.
+
+The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial
+derivatives there. A table of one's own has them for one's own functions:
+
+>>> from overlay import MethodTable
+>>> from overlay.interpretations.autodiff import derivative, partials_of
+>>> def fahrenheit(celsius: float) -> float:
+...     return celsius * 1.8 + 32
+>>> table = MethodTable("units")
+>>> @table.overlay(partials_of(fahrenheit))
+... def slope(celsius: float):
+...     return (1.8,)
+>>> derivative(fahrenheit, rules=table)(20.0)
+1.8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from overlay import OverlayError
+from overlay.core.location import caller
+from overlay.core.target import canonical, describe, key_of_target
+
+__all__ = ["AdjointOf", "PartialsOf", "adjoint_of", "partials_of"]
+
+
+class _RuleOf:
+    """A target that stands for a rule of a function."""
+
+    kind = ""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__name__ = f"{self.kind}_of({describe(function)})"
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def __overlay_key__(self) -> Hashable:
+        return self.kind, key_of_target(self.function)
+
+    def __call__(self, *args: Any) -> Any:
+        raise OverlayError(
+            f"{self} is a target for method tables, and is not called",
+            where=caller(),
+            help=f"Context(table).method({self}, *types) finds the method",
+        )
+
+
+class PartialsOf(_RuleOf):
+    """The target that stands for a function's partial derivatives; made by ``partials_of``."""
+
+    kind = "partials"
+
+
+class AdjointOf(_RuleOf):
+    """The target that stands for a function's adjoint; made by ``adjoint_of``."""
+
+    kind = "adjoint"
+
+
+def partials_of(function: Callable[..., Any]) -> PartialsOf:
+    """The target whose methods take ``function``'s arguments and return its partial derivatives
+    there, one for each argument."""
+    return PartialsOf(canonical(function))
+
+
+def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
+    """The target whose methods take the adjoint of what ``function`` gives, a number, and then
+    its arguments; they return the adjoint of each argument."""
+    return AdjointOf(canonical(function))

@@ -1,0 +1,131 @@
+"""The variables of a program that is being lifted, and what its lines call things by."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overlay.code.record import Reading
+from overlay.interpretations.autodiff.reverse.operands import kind_of_array
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    Kind,
+    Known,
+    Loop,
+    Memory,
+    Region,
+    Value,
+)
+
+__all__ = ["Naming"]
+
+
+class Naming:
+    """The part of a program that is lifted so far, and its names.
+
+    users: finds rules of the user's own. readings: what its functions read. attributes: what else
+    it read: of which object, under which name, and what that was.
+    captured: arrays from outside, by name.
+    """
+
+    def __init__(self, users: Callable[..., Any]) -> None:
+        self.users = users
+        self.readings: list[Reading] = []
+        self.attributes: list[tuple[Any, str, Any]] = []
+        self.captured: dict[str, Any] = {}
+        self.space: dict[str, Any] = {"math": math, "np": np}
+        self.region = Region(None)
+        self.loops: tuple[Loop, ...] = ()
+        self._active: list[Any] = []
+        self._names: dict[str, int] = {}
+        self._held: dict[int, Value] = {}
+        self.memories: list[Memory] = []
+        self.reads_attributes = False  # of arrays, or makes them of numbers
+        self._place = 0
+        self.where = ""
+
+    # ---- names ----
+
+    def fresh(self, stem: str) -> str:
+        """A name that no other variable has."""
+        stem = "".join(c if c.isalnum() else "_" for c in stem).strip("_") or "t"
+        stem = f"t{stem}" if stem[0].isdigit() else stem
+        if stem.startswith(_PREFIXES) or stem in ("math", "np"):
+            stem = f"v_{stem}"
+        count = self._names.get(stem, 0)
+        self._names[stem] = count + 1
+        return f"{stem}_{count}" if count or stem in _RESERVED else stem
+
+    def name(self, function: Any) -> str:
+        """What generated lines call a function by."""
+        short = getattr(function, "__name__", "function")
+        for module, prefix in _MODULES:
+            if getattr(module, short, None) is function:
+                return f"{prefix}{short}"
+        return self.hold(function, short)
+
+    def hold(self, value: Any, stem: str) -> str:
+        """A name for something in the generated module."""
+        for name, held in self.space.items():
+            if held is value:
+                return name
+        name = self.fresh(stem)
+        self.space[name] = value
+        return name
+
+    def value(self, stem: str, kind: Kind) -> Value:
+        """A new variable of the region at hand."""
+        return Value(self.fresh(stem), kind, self.region)
+
+    # ---- trying ----
+
+    def mark(self) -> Any:
+        memories = [(m, m.version, m.last, set(m.written_in)) for m in self.memories]
+        uses = [(loop, len(loop.uses)) for loop in self.loops]
+        known = dict(self.region.known)
+        return len(self.region.ops), dict(self._names), self._place, memories, uses, known
+
+    def back_to(self, mark: Any) -> None:
+        """Forget what was lifted since."""
+        ops, self._names, self._place, memories, uses, known = mark
+        del self.region.ops[ops:]
+        self.region.known = known
+        del self.memories[len(memories) :]
+        for memory, version, last, written in memories:
+            memory.version, memory.last, memory.written_in = version, last, written
+        for loop, count in uses:
+            del loop.uses[count:]
+
+    # ---- constants ----
+
+    def constant(self, value: Any) -> Any:
+        """What a value of the program stands for."""
+        if isinstance(value, np.ndarray) and type(value) is np.ndarray:
+            return self._array_from_outside(value)
+        if isinstance(value, tuple) and type(value) is tuple:
+            return tuple(map(self.constant, value))
+        return Known(value)
+
+    def _array_from_outside(self, array: Any) -> Any:
+        held = self._held.get(id(array))
+        if held is None:
+            kind = kind_of_array(array)
+            held = self._held[id(array)] = Value(self.fresh("array"), kind)
+            held.memory = Memory((), is_own=False)
+            self.captured[held.name] = array
+        return held
+
+
+_MODULES: tuple[tuple[Any, str], ...] = (
+    (builtins, ""),
+    (math, "math."),
+    (np, "np."),
+    (np.linalg, "np.linalg."),
+)
+# of names that an adjoint has besides those of the program
+_PREFIXES = ("d_", "e_", "p_", "by_", "tape_", "kept_", "at_", "then_", "turn_", "onto_")
+_RESERVED = {*keyword.kwlist, *dir(builtins), "math", "np"}

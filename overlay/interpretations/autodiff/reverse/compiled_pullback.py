@@ -1,0 +1,58 @@
+"""The source of an adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from overlay.interpretations.autodiff.reverse.backwards import Backwards
+from overlay.interpretations.autodiff.reverse.needs import Needs, mark_active
+from overlay.interpretations.autodiff.reverse.operands import Lifted
+from overlay.interpretations.autodiff.reverse.reverse_program import Value, leaves
+from overlay.interpretations.autodiff.reverse.source_text import Form
+
+__all__ = ["adjoint_source"]
+
+
+def adjoint_source(
+    name: str, lifted: Lifted, active: Sequence[Value], form: Form
+) -> tuple[str, dict[str, Any], tuple[str, str] | None]:
+    """The source of the adjoint of a program, what its lines call functions by, and the first
+    array that it makes, with its line, if it makes any.
+
+    It takes the program's arguments, and the adjoint of each float of the result in ``d_result``;
+    it gives the adjoint of each active argument. Where it adds, it takes an array for each active
+    array, to which it adds the adjoint, and gives those of the numbers.
+    """
+    mark_active(lifted.region, list(active), lifted.result)
+    emitter = _Emitter(lifted, Needs(lifted.region, lifted.result), form)
+    return emitter.written(name, active), emitter.space, emitter.made
+
+
+class _Emitter(Backwards):
+    """Writes a whole adjoint."""
+
+    def written(self, name: str, active: Sequence[Value]) -> str:
+        results = list(leaves(self.lifted.result))
+        parameters = [v.name for v in self.lifted.arguments]
+        wanted = [f"d_result_{i}" for i in range(len(results))]
+        begun = {v for v in active if self.form.adds and v.kind.ndim}
+        added = [f"d_{v.name}" for v in active if v in begun]
+        given = [v for v in active if v not in begun]
+        header = f"def {name}({', '.join([*parameters, *wanted, *added])}):"
+        for call, kept in self.kept.items():
+            if self.needs.home(call) == 0:
+                self._begin_kept(kept)
+        self.forward(self.lifted.region, None)
+        for value, change in zip(results, wanted, strict=True):
+            self.contribute(value, change, begun)
+        self.backward(self.lifted.region, None, begun)
+        self.line(f"return ({''.join(self._result(v, begun) + ', ' for v in given)[:-1]})")
+        return "\n".join([header, *self.lines]) + "\n"
+
+    def _result(self, value: Value, begun: set[Value]) -> str:
+        if value in begun:
+            return f"d_{value.name}"
+        if value.kind.ndim:
+            self.makes(f"the adjoint of {value.name}")
+        return f"np.zeros_like({value.name})" if value.kind.ndim else "0.0"

@@ -1,0 +1,233 @@
+"""Reverse derivatives of calls: whether a program is read, and running its adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+
+from overlay import MethodTable, known_function, nonoverlay, plugins_in_force
+from overlay.core.location import caller, name_of
+from overlay.interpretations.autodiff.duals import ActiveArray
+from overlay.interpretations.autodiff.errors import (
+    NotDifferentiable,
+    refuse_array_in_kernel,
+    refuse_making,
+    refuse_mode,
+    refuse_pairs,
+    refuse_reverse,
+)
+from overlay.interpretations.autodiff.levels import LevelTable
+from overlay.interpretations.autodiff.reverse.adjoints import (
+    Adjoint,
+    adjoint_for,
+    kind_of_argument,
+)
+from overlay.interpretations.autodiff.reverse.reverse_program import FLOAT, Kind, Value, leaves
+from overlay.interpretations.autodiff.reverse.source_text import Form
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
+from overlay.kernels import in_kernel
+from overlay.plugins.plugin import stages_of
+from overlay.plugins.rules_alone import rules_alone
+
+__all__ = [
+    "MANY",
+    "Mode",
+    "adjoint_adding",
+    "adjoint_instead",
+    "adjoint_of_types",
+    "back",
+    "editing",
+    "pair_of_types",
+    "reverse_of",
+    "slopes_by_reverse",
+]
+
+Mode = Literal["auto", "forward", "reverse"]
+MANY = 8
+"""By more numbers than this derivatives are taken in reverse."""
+
+
+def reverse_of(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+    tables: Sequence[MethodTable],
+    mode: str,
+) -> Adjoint | None:
+    """The adjoint of f where the mode asks for it; None where the derivative is to be taken
+    forwards. Raises NotDifferentiable where it has to be reverse and is not read."""
+    if mode not in get_args(Mode):
+        refuse_mode(mode)
+    arrays = (np.ndarray, ActiveArray)
+    count = sum(args[i].size if isinstance(args[i], arrays) else 1 for i in places)
+    if mode == "forward" or (mode == "auto" and count <= MANY):
+        return None
+    level = [r for table in tables if isinstance(table, LevelTable) for r in table.rules]
+    every = (*rules, *(table for table in level if table not in rules))
+    try:
+        kinds = [kind_of_argument(x) for x in args]
+        return adjoint_for(f, kinds, places, every, tables=tables)
+    except Unreadable as error:
+        if mode == "reverse":
+            refuse_reverse(name_of(f), error.asked, error.where, error.help)
+        return None
+
+
+def editing() -> str | None:
+    """Why no adjoint is made where a plugin in force may edit the program, of which the adjoint
+    would know nothing; None where there is no such plugin."""
+    found = [p for p in plugins_in_force() if stages_of(p) and not p.shares_native_cache]
+    return f"{found[0]!r} takes part in compiling it, and may edit it" if found else None
+
+
+def back(
+    adjoint: Adjoint, args: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
+) -> tuple[Any, ...]:
+    """Run an adjoint. wanted: the adjoint of each number or array of the result."""
+    given = [args[i] for i in adjoint.given]
+    if any(isinstance(table, LevelTable) for table in tables):
+        if all(table.faithful for table in tables):
+            return adjoint.function(*given, *wanted)
+        # what the program calls in the tables is part of it by now
+        inside: Any = nonoverlay(rules_alone())
+        return inside(adjoint.function, *given, *wanted)
+    return nonoverlay(adjoint.function)(*given, *wanted)
+
+
+def slopes_by_reverse(
+    adjoint: Adjoint, args: Sequence[Any], tables: Sequence[MethodTable], shapes: Sequence[Any]
+) -> list[list[Any]]:
+    """For each number of the result the adjoints of the active arguments. shapes: for each number
+    or array of the result its shape."""
+    rows: list[list[Any]] = []
+    for i, shape in enumerate(shapes):
+        for k in range(int(np.prod(shape)) if shape else 1):
+            wanted = [_unit(other, k if i == j else None) for j, other in enumerate(shapes)]
+            rows.append(list(back(adjoint, args, wanted, tables)))
+    return rows
+
+
+def _unit(shape: Any, place: int | None) -> Any:
+    if not shape:
+        return 0.0 if place is None else 1.0
+    found = np.zeros(int(np.prod(shape)))
+    if place is not None:
+        found[place] = 1.0
+    return np.reshape(found, shape)
+
+
+# ---- in compiled code ---------------------------------------------------------------------
+
+
+def adjoint_of_types(
+    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> Adjoint | None:
+    """The adjoint of a function that compiled code differentiates, from the types of the function
+    and its arguments; None where the function is not known. Raises NotDifferentiable."""
+    f = known_function(types[0])
+    if f is None:
+        return None
+    if in_kernel():
+        refuse_array_in_kernel()
+    kinds = [_kind_of_type(t) for t in types[1:]]
+    return _adjoint(f, kinds, range(len(kinds)), rules, tables, Form(adds=True))
+
+
+def adjoint_adding(
+    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> Adjoint | None:
+    """The adjoint for ``add_gradient`` in compiled code, from the types of the function and its
+    arguments; None where the function is not known. Raises NotDifferentiable."""
+    f = known_function(types[0])
+    if f is None:
+        return None
+    pairs = [pair_of_types(t) for t in types[1:]]
+    places = [i for i, pair in enumerate(pairs) if pair is not None]
+    given = [t if pair is None else pair[0] for t, pair in zip(types[1:], pairs, strict=True)]
+    kinds = [_kind_of_any(t) for t in given]
+    _check_pairs(f, pairs, kinds)
+    adjoint = _adjoint(f, kinds, places, rules, tables, Form(adds=True, is_for_kernel=in_kernel()))
+    if in_kernel() and adjoint.makes is not None:
+        refuse_making(name_of(f), *adjoint.makes)
+    return adjoint
+
+
+def pair_of_types(hint: Any) -> tuple[Any, Any] | None:
+    """The types of an argument and of the array for its adjoint, where they are given as a
+    pair."""
+    parts = get_args(hint) if get_origin(hint) is tuple else ()
+    return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+def _check_pairs(f: Any, pairs: Sequence[tuple[Any, Any] | None], kinds: Sequence[Any]) -> None:
+    """Refuse unless each pair has a float array for what is added, in the form of the first."""
+    if not any(pairs):
+        refuse_pairs()
+    for pair, kind in zip(pairs, kinds, strict=True):
+        into = None if pair is None else _kind_of_any(pair[1])
+        if pair is not None and (into is None or into != Kind("f", max(kind.ndim, 1))):
+            refuse_pairs()
+
+
+def _adjoint(
+    f: Any,
+    kinds: Sequence[Any],
+    places: Sequence[int],
+    rules: tuple[MethodTable, ...],
+    tables: Sequence[MethodTable],
+    form: Form,
+) -> Adjoint:
+    if None in kinds or any(kinds[i].dtype != "f" for i in places):
+        refuse_reverse(name_of(f), "it is differentiated by what is no float", None)
+    edited = editing()
+    if edited is not None:
+        refuse_reverse(name_of(f), edited, None)
+    try:
+        adjoint = adjoint_for(f, kinds, places, rules, form, tables)
+    except Unreadable as error:
+        refuse_reverse(name_of(f), error.asked, error.where, error.help)
+    results = list(leaves(adjoint.result))
+    if len(results) != 1 or not isinstance(adjoint.result, Value) or results[0].kind.ndim:
+        raise NotDifferentiable(
+            "autodiff(f, x) by an array is of a function that gives one number",
+            where=caller(),
+            help="sum what it gives, or take jacobian(f)",
+        )
+    return adjoint
+
+
+def adjoint_instead(
+    types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
+) -> Adjoint | None:
+    """The adjoint of a function of numbers, where compiled code can run that and cannot run the
+    function with dual numbers; else None."""
+    f = known_function(types[0])
+    if f is None or any(t not in (float, int) for t in types[1:]) or editing():
+        return None
+    count, form = len(types) - 1, Form(is_for_kernel=in_kernel())
+    try:
+        adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form, tables)
+    except Unreadable:
+        return None
+    gives_number = isinstance(adjoint.result, Value) and not adjoint.result.kind.ndim
+    return adjoint if adjoint.mixes and gives_number else None
+
+
+def _kind_of_type(hint: Any) -> Kind | None:
+    if hint in (float, int):
+        return FLOAT
+    dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
+    return Kind("f", ndim) if dtype is np.float64 and isinstance(ndim, int) else None
+
+
+def _kind_of_any(hint: Any) -> Kind | None:
+    """The kind of an argument, of any precision."""
+    ndim = getattr(hint, "ndim", 0)
+    dtype = getattr(hint, "dtype", hint)
+    kinds = ((bool, np.bool_), "b"), ((int, np.integer), "i"), ((float, np.floating), "f")
+    if isinstance(ndim, int) and isinstance(dtype, type):
+        return next((Kind(kind, ndim) for of, kind in kinds if issubclass(dtype, of)), None)
+    return None

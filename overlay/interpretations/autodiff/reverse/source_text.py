@@ -1,0 +1,170 @@
+"""The lines of an adjoint: operands, and lines of pullbacks that are filled in."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from overlay.interpretations.autodiff.reverse.needs import Needs, every
+from overlay.interpretations.autodiff.reverse.operands import Lifted
+from overlay.interpretations.autodiff.reverse.reverse_program import Call, Known, Span, Value
+from overlay.kernels import local_array
+
+__all__ = ["RETURNS", "Form", "Writer"]
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Form:
+    """adds: whether an adjoint adds to arrays that it is given. is_for_kernel: whether it is to
+    make no array, other than local ones."""
+
+    adds: bool = False
+    is_for_kernel: bool = False
+
+
+RETURNS = Form()
+
+
+class Writer:
+    """Writes the lines of one adjoint.
+
+    lines: so far. space: what they call functions by. made: the first array that they make, as
+    words, and its line. views: the calls that give a part of an array that nothing writes to, by
+    that part. locals: those that make local arrays. kept: those whose results are kept, with names.
+    """
+
+    def __init__(self, lifted: Lifted, needs: Needs, form: Form) -> None:
+        self.lifted = lifted
+        self.needs = needs
+        self.form = form
+        self.made: tuple[str, str] | None = None  # the first array that it makes
+        calls = [op for op in every(lifted.region) if isinstance(op, Call)]
+        self.views = {op.out: op for op in calls if _is_window(op)}
+        self.locals = {op.out: op for op in calls if op.pullback.function is local_array}
+        self.lines: list[str] = []
+        self.space: dict[str, Any] = {}
+        self.depth = 1
+        self.where = ""
+        self.count = 0
+        self.elements: list[str] = []  # lines that add to elements
+        self.sums: set[tuple[Any, Value]] = set()  # statements that add to what loops carry
+        self.kept = {
+            op: f"kept_{i}"
+            for i, op in enumerate(
+                op for op in every(lifted.region) if isinstance(op, Call) and op.is_kept
+            )
+        }
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def block(self, header: str) -> Generator[None]:
+        """Lines one step further in."""
+        self.line(header)
+        self.depth += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self.depth -= 1
+
+    def makes(self, what: str, where: str = "") -> None:
+        """Note that the adjoint makes an array, or a list."""
+        self.made = self.made or (what, where)
+
+    # ---- operands ----
+
+    def text(self, operand: Any) -> str:
+        """An operand as it is written."""
+        match operand:
+            case Value():
+                return operand.name
+            case tuple():
+                return "(" + "".join(f"{self.text(part)}, " for part in operand) + ")"
+            case Span():
+                start, stop, step = (_bound(part, self) for part in operand.parts)
+                return f"{start}:{stop}" + (f":{step}" if step else "")
+            case Known(value=float() as value):
+                return _float(value)
+            case Known(value=value):
+                return _literal(value)
+            case _:
+                raise AssertionError(operand)
+
+    def hold(self, pullback: Any) -> str:
+        """A name for what a pullback calls."""
+        stem = f"by_{getattr(pullback.function, '__name__', 'function')}"
+        name, count = stem, 1
+        while self.space.setdefault(name, pullback.rule) is not pullback.rule:
+            count += 1
+            name = f"{stem}_{count}"
+        return name
+
+    def index(self, operand: Any) -> str:
+        if isinstance(operand, tuple):
+            return ", ".join(map(self.text, operand))
+        return self.text(operand)
+
+    def filled(
+        self, template: str, call: Call, names: dict[str, str], *, copies: bool = True
+    ) -> str:
+        """A line of a pullback for a call."""
+
+        def replaced(match: re.Match[str]) -> str:
+            name = match[1]
+            if name in names:
+                return names[name]
+            if name == "r":
+                return call.out.name
+            first, _, item = name.partition("_")
+            if first.startswith("b"):
+                return f"d_{call.args[int(first[1:])].name}"
+            arg: Any = call.args[int(first)]
+            if copies:
+                arg = call.copies.get(int(first), arg)
+            arg = arg[int(item)] if item else arg
+            before, after = template[: match.start()], template[match.end() :]
+            is_index = before.endswith("[") and after.startswith("]")
+            return self.index(arg) if is_index else self.text(arg)
+
+        return _FIELD.sub(replaced, template)
+
+
+def _is_window(op: Call) -> bool:
+    """Whether a call gives a part of an array that nothing writes to: then the adjoint of it is
+    that part of the array's adjoint."""
+    if op.pullback.function is not operator.getitem or not op.pullback.is_view:
+        return False
+    return op.out.matters and not any(memory.is_own for memory in op.reads)
+
+
+def _bound(part: Any, writer: Writer) -> str:
+    return "" if part == Known(None) else writer.text(part)
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return "math.nan"
+    if math.isinf(value):
+        return "math.inf" if value > 0 else "(-math.inf)"
+    return repr(float(value)) if value >= 0 else f"({float(value)!r})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return str(int(value)) if value >= 0 else f"({int(value)})"
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{_literal(part)}, " for part in value) + ")"
+    return repr(value)

@@ -1,0 +1,487 @@
+"""Derivatives of functions: of numbers and arrays, in any number."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import numbers
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, nonoverlay, tables_in_force
+from overlay.core.location import caller, name_of
+from overlay.interpretations.autodiff.duals import Active, ActiveArray
+from overlay.interpretations.autodiff.errors import (
+    NotDifferentiable,
+    refuse_order,
+    refuse_reverse,
+)
+from overlay.interpretations.autodiff.escapes import looked
+from overlay.interpretations.autodiff.forward import linearised
+from overlay.interpretations.autodiff.reverse.adjoints import Adjoint
+from overlay.interpretations.autodiff.reverse.gradients import (
+    MANY,
+    Mode,
+    back,
+    editing,
+    reverse_of,
+    slopes_by_reverse,
+)
+from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
+from overlay.interpretations.autodiff.reverse.reverse_program import Value, leaves
+
+__all__ = ["adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
+
+Names = Sequence[str] | None
+Rules = MethodTable | Sequence[MethodTable]
+TOGETHER = 8
+"""In how many directions derivatives are computed in one run."""
+
+
+def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> Callable[..., Any]:
+    """The derivative of a function of one number, or a higher one.
+
+    rules: tables with methods of ``partials_of(g)`` for functions that f calls.
+
+    >>> from overlay.interpretations.autodiff import derivative
+    >>> derivative(lambda x: x**4, order=2)(3.0)
+    108.0
+    """
+    if type(order) is not int or order < 0:
+        refuse_order(order)
+    for _ in range(order):
+        f = _once(f, rules)
+    return f
+
+
+def _once(f: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
+    def of(x: Any) -> Any:
+        return jvp(f, (_active(x),), (1.0,), rules=rules)[1]
+
+    return of
+
+
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, rules: Rules = ()
+) -> tuple[Any, Any]:
+    """What f gives, and how that changes where the arguments change by ``tangents``: the product
+    of the Jacobian with them. A tangent of None holds its argument constant.
+
+    >>> from overlay.interpretations.autodiff import jvp
+    >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
+    (6.0, 23.0)
+    """
+    args = [x if t is None else _active(x) for x, t in zip(primals, tangents, strict=True)]
+    seeds = [None if t is None else (_active(t),) for t in tangents]
+    value, (tangent,) = _run(f, args, seeds, 1, rules)
+    return value, tangent
+
+
+def vjp(
+    f: Callable[..., Any], *primals: Any, rules: Rules = (), mode: Mode = "auto"
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """What f gives, and the function that takes a change of the result back to the arguments:
+    the product with the Jacobian from the left. The result is one number or array. mode: see
+    ``gradient``.
+
+    >>> from overlay.interpretations.autodiff import vjp
+    >>> value, back = vjp(lambda x, y: x * y, 2.0, 3.0)
+    >>> back(10.0)
+    (30.0, 20.0)
+    """
+    args = [_active(x) for x in primals]
+    tables = tables_in_force()
+    adjoint = _adjoint(f, args, range(len(args)), rules, tables, mode)
+    if adjoint is not None and isinstance(adjoint.result, Value):
+        return f(*args), lambda cotangent: back(adjoint, args, (cotangent,), tables)
+    value, rows = _by_each(f, args, range(len(args)), rules)
+
+    def take_back(cotangent: Any) -> tuple[Any, ...]:
+        found = [[_total(cotangent * slope) for slope in slopes] for slopes in rows]
+        return tuple(_shaped(each, x) for each, x in zip(found, args, strict=True))
+
+    return value, take_back
+
+
+def gradient(
+    f: Callable[..., Any],
+    *,
+    active: Names = None,
+    constant: Names = None,
+    rules: Rules = (),
+    mode: Mode = "auto",
+) -> Callable[..., Any]:
+    """The gradient of a function that gives a number, by its arguments.
+
+    active, constant: the names of the parameters by which to differentiate, or of the others;
+    left out, it is by all. By one it gives a number or array in the form of that argument, by
+    several a tuple. Arguments that are passed by name are constant, unless active names them.
+
+    mode: ``"forward"`` runs f with duals, once for each eight numbers; ``"reverse"`` runs f's
+    adjoint once, however many numbers there are, and refuses f where none is made;
+    ``"auto"`` is reverse by more than eight numbers, where an adjoint is made.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import gradient
+    >>> gradient(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+
+    def of(*args: Any, **kwargs: Any) -> Any:
+        g, given, places = _given(f, args, kwargs, active, constant)
+        return _one_or_all(_gradient(g, given, places, rules, mode))
+
+    return of
+
+
+def gradient_at(
+    f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules, mode: Mode
+) -> list[Any]:
+    """The gradient of f by each of its arguments in some places."""
+    given = [_active(x) if i in places else x for i, x in enumerate(args)]
+    return _gradient(f, given, places, rules, mode)
+
+
+def _gradient(
+    f: Callable[..., Any], given: Sequence[Any], places: Sequence[int], rules: Rules, mode: str
+) -> list[Any]:
+    tables = tables_in_force()
+    adjoint = _adjoint(f, given, places, rules, tables, mode)
+    if adjoint is not None and _is_number(adjoint.result):
+        wanted = (1.0,) * isinstance(adjoint.result, Value)
+        return list(back(adjoint, given, wanted, tables))
+    value, slopes = _by_each(f, given, places, rules)
+    if np.ndim(value):
+        raise NotDifferentiable(
+            f"{name_of(f)} gives an array, and a gradient is of a number",
+            where=caller(),
+            help="jacobian(f) is for functions that give arrays",
+        )
+    return [_shaped(s, given[i]) for s, i in zip(slopes, places, strict=True)]
+
+
+def jacobian(
+    f: Callable[..., Any],
+    *,
+    active: Names = None,
+    constant: Names = None,
+    rules: Rules = (),
+    mode: Mode = "auto",
+) -> Callable[..., Any]:
+    """The derivatives of what a function gives, by its arguments.
+
+    For a result and an argument of some shapes an array of both shapes, that of the result
+    first; for a result that is a tuple, a tuple. active, constant, mode: see ``gradient``; it is
+    reverse by itself where there are eight arguments for each number that f gives.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import jacobian
+    >>> jacobian(lambda x: 3.0 * x)(np.array([1.0, 2.0]))
+    array([[3., 0.],
+           [0., 3.]])
+    """
+
+    def of(*args: Any, **kwargs: Any) -> Any:
+        g, given, places = _given(f, args, kwargs, active, constant)
+        tables = tables_in_force()
+        adjoint = _adjoint(g, given, places, rules, tables, mode)
+        if adjoint is not None and (mode == "reverse" or _is_small(adjoint, given, places)):
+            return _one_or_all(_rows(g, adjoint, given, places, tables))
+        _, slopes = _by_each(g, given, places, rules)
+        return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
+
+    return of
+
+
+def hessian(
+    f: Callable[..., Any],
+    *,
+    active: Names = None,
+    constant: Names = None,
+    rules: Rules = (),
+    mode: Mode = "auto",
+) -> Callable[..., Any]:
+    """The second derivatives of a function that gives a number: the Jacobian of its gradient,
+    taken forwards. mode: of the gradient.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.autodiff import hessian
+    >>> hessian(lambda x: x[0] * x[1])(np.array([1.0, 2.0]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+
+    def of(*args: Any, **kwargs: Any) -> Any:
+        g, given, places = _given(f, args, kwargs, active, constant)
+
+        def first(*inner: Any) -> Any:
+            return _one_or_all(gradient_at(g, inner, places, rules, mode))
+
+        _, slopes = _by_each(first, given, places, rules)
+        return _one_or_all([_both_shapes(s, given[i]) for s, i in zip(slopes, places, strict=True)])
+
+    return of
+
+
+def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
+    """The adjoint of f for arguments of the kinds of these, to look at: ``.source`` has its lines,
+    ``.function`` takes the arguments and the adjoint of each number or array that f gives.
+
+    Raises NotDifferentiable where none can be made.
+
+    >>> from overlay.interpretations.autodiff import adjoint
+    >>> made = adjoint(lambda x, y: x * y, 2.0, 3.0)
+    >>> made.function(2.0, 3.0, 10.0)
+    (30.0, 20.0)
+    """
+    given = [_active(x) for x in args]
+    return _adjoint(f, given, range(len(given)), rules, (), "reverse")
+
+
+# ---- arguments ----------------------------------------------------------------------------
+
+
+def _active(x: Any) -> Any:
+    """An argument as numbers that can change."""
+    if isinstance(x, Active):
+        return x
+    if isinstance(x, tuple) and isinstance(x, numbers.Number):
+        return x  # a number of another interpretation
+    if isinstance(x, (list, tuple, np.ndarray)):
+        return np.array(x, dtype=np.float64)
+    return float(x)
+
+
+def _given(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    active: Names,
+    constant: Names,
+) -> tuple[Callable[..., Any], list[Any], list[int]]:
+    """The function of the arguments by place alone, these, and the places of those by which to
+    differentiate. An argument that is given by name is constant, unless ``active`` names it."""
+    g, given = _by_place(f, args, kwargs) if kwargs else (f, list(args))
+    places = _places(f, len(args), len(given), active, constant)
+    if not places:
+        raise NotDifferentiable(
+            f"{name_of(f)} is given no argument by which to differentiate",
+            where=caller(),
+            help="pass at least one by place; one that is passed by name is constant, unless "
+            "active=(name,) names it",
+        )
+    return g, [_active(x) if i in places else x for i, x in enumerate(given)], places
+
+
+def _by_place(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Callable[..., Any], list[Any]]:
+    """A call with arguments that are given by name, as one with arguments by place."""
+    bound = inspect.signature(f).bind(*args, **kwargs)
+    bound.apply_defaults()
+    g = functools.partial(f, **bound.kwargs) if bound.kwargs else f
+    return g, list(bound.args)
+
+
+def _places(
+    f: Callable[..., Any], by_place: int, count: int, active: Names, constant: Names
+) -> list[int]:
+    if active is None and constant is None:
+        return list(range(by_place))
+    names = list(inspect.signature(f).parameters)
+    wanted = active if active is not None else constant or ()
+    unknown = [name for name in wanted if name not in names[:count]]
+    if unknown or isinstance(wanted, str) or (active is not None and constant is not None):
+        raise NotDifferentiable(
+            f"{name_of(f)} is given no argument {', '.join(map(repr, unknown)) or repr(wanted)}",
+            where=caller(),
+            notes=[("parameters", ", ".join(names))],
+            help="pass a tuple of parameters' names, as active or as constant",
+        )
+    if active is not None:
+        return [i for i, name in enumerate(names[:count]) if name in wanted]
+    return [i for i, name in enumerate(names[:by_place]) if name not in wanted]
+
+
+# ---- directions ---------------------------------------------------------------------------
+
+
+def _run(
+    f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], count: int, rules: Rules
+) -> tuple[Any, list[Any]]:
+    """What f gives, and the tangents of that in each direction."""
+    tables = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
+    found, level, watch = linearised(f, args, seeds, tables)
+    value, tangents = _value(found, level), [_tangent(found, level, k) for k in range(count)]
+    del found
+    looked(watch, f)
+    return value, tangents
+
+
+def _adjoint(
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    places: Sequence[int],
+    rules: Rules,
+    tables: Sequence[MethodTable],
+    mode: str,
+) -> Any:
+    """The adjoint of f where the derivative is to be taken in reverse; else None."""
+    own = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
+    edited = editing()
+    if edited is not None:
+        if mode == "reverse":
+            refuse_reverse(name_of(f), edited, None)
+        return None
+    # the code that makes an adjoint is no part of the program
+    return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
+
+
+def _is_number(result: Any) -> bool:
+    kind = kind_of(result)
+    return kind is not None and not kind.ndim
+
+
+def _is_small(adjoint: Any, args: Sequence[Any], places: Sequence[int]) -> bool:
+    """Whether there are many arguments for each number of a result."""
+    results = list(leaves(adjoint.result))
+    if any(value.kind.ndim for value in results):
+        return False
+    return len(results) * MANY <= sum(_size(args[i]) for i in places)
+
+
+def _size(x: Any) -> int:
+    return x.size if isinstance(x, (np.ndarray, ActiveArray)) else 1
+
+
+def _rows(
+    f: Callable[..., Any],
+    adjoint: Any,
+    args: Sequence[Any],
+    places: Sequence[int],
+    tables: Sequence[MethodTable],
+) -> list[Any]:
+    """The Jacobian by each argument, a row for each number that f gives."""
+    results = list(leaves(adjoint.result))
+    shapes: list[Any] = [() for _ in results]
+    if any(value.kind.ndim for value in results):
+        found = list(_floats_in(f(*args), adjoint.result))
+        shapes = [np.shape(each) if _size(each) != 1 or np.ndim(each) else () for each in found]
+    rows = slopes_by_reverse(adjoint, args, tables, shapes)
+    return [_by_argument(adjoint.result, rows, shapes, k, args[i]) for k, i in enumerate(places)]
+
+
+def _floats_in(found: Any, result: Any) -> Iterator[Any]:
+    """What f has given, in the order of the variables of its program."""
+    if isinstance(result, tuple):
+        for part, each in zip(found, result, strict=True):
+            yield from _floats_in(part, each)
+    elif isinstance(result, Value):
+        yield found
+
+
+def _by_argument(result: Any, rows: list[list[Any]], shapes: list[Any], k: int, x: Any) -> Any:
+    """The part of a Jacobian for one argument, in the form of the result."""
+    at_row, at_shape = iter(rows), iter(shapes)
+
+    def part(each: Any) -> Any:
+        if isinstance(each, tuple):
+            return tuple(part(inner) for inner in each)
+        if not isinstance(each, Value):
+            return _unit(x, None)
+        shape = next(at_shape)
+        if not shape:
+            return next(at_row)[k]
+        found = [next(at_row)[k] for _ in range(int(np.prod(shape)))]
+        return np.reshape(np.array(found), (*shape, *np.shape(x)))
+
+    return part(result)
+
+
+def _by_each(
+    f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules
+) -> tuple[Any, list[list[Any]]]:
+    """What f gives, and for each of some arguments the tangents by each of its numbers."""
+    directions = [(i, k) for i in places for k in range(np.size(args[i]))]
+    slopes: dict[int, list[Any]] = {i: [] for i in places}
+    value: Any = None
+    for start in range(0, len(directions), TOGETHER):
+        chosen = directions[start : start + TOGETHER]
+        seeds = [
+            tuple(_unit(args[i], k if i == j else None) for j, k in chosen) if i in slopes else None
+            for i in range(len(args))
+        ]
+        # f may write to an array that it is given
+        given = [+x if i in slopes and np.ndim(x) else x for i, x in enumerate(args)]
+        value, tangents = _run(f, given, seeds, len(chosen), rules)
+        for (i, _), tangent in zip(chosen, tangents, strict=True):
+            slopes[i].append(tangent)
+    return value, list(slopes.values())
+
+
+def _unit(x: Any, place: int | None) -> Any:
+    """A tangent in the form of an argument: 1 in one place, 0 elsewhere."""
+    if not isinstance(x, (np.ndarray, ActiveArray)):
+        return 0.0 if place is None else 1.0
+    flat = [0.0] * x.size
+    if place is not None:
+        flat[place] = 1.0
+    return np.reshape(np.array(flat), x.shape)
+
+
+# ---- results ------------------------------------------------------------------------------
+
+
+def _value(found: Any, level: Any) -> Any:
+    if isinstance(found, (level.number, level.array)):
+        return found.value
+    return _through(found, lambda part: _value(part, level))
+
+
+def _tangent(found: Any, level: Any, k: int) -> Any:
+    if isinstance(found, (level.number, level.array)):
+        return found.tangents[k]
+    if isinstance(found, (np.ndarray, ActiveArray)):
+        return np.zeros(found.shape)
+    if isinstance(found, (tuple, list, dict)) and not isinstance(found, Active):
+        return _through(found, lambda part: _tangent(part, level, k))
+    return 0.0
+
+
+def _through(found: Any, each: Callable[[Any], Any]) -> Any:
+    """A result with each of its parts replaced."""
+    if isinstance(found, Active) or not isinstance(found, (tuple, list, dict)):
+        return found
+    if isinstance(found, dict):
+        return {name: each(part) for name, part in found.items()}
+    parts = [each(part) for part in found]
+    if hasattr(found, "_fields"):
+        return type(found)(*parts)
+    return type(found)(parts)
+
+
+def _total(product: Any) -> Any:
+    return np.sum(product) if np.ndim(product) else product
+
+
+def _one_or_all(found: list[Any]) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _shaped(slopes: list[Any], x: Any) -> Any:
+    """Numbers, one for each number of an argument, in its form."""
+    if not isinstance(x, (np.ndarray, ActiveArray)):
+        return slopes[0]
+    return np.reshape(np.array(slopes), x.shape)
+
+
+def _both_shapes(slopes: list[Any], x: Any) -> Any:
+    """What a result changes by for each number of an argument, as one array."""
+    first = slopes[0]
+    if isinstance(first, (tuple, list)) and not isinstance(first, Active):
+        return tuple(_both_shapes([slope[i] for slope in slopes], x) for i in range(len(first)))
+    if not isinstance(x, (np.ndarray, ActiveArray)):
+        return first
+    return np.reshape(np.moveaxis(np.array(slopes), 0, -1), (*np.shape(first), *x.shape))

@@ -1,0 +1,143 @@
+"""Arrays of intervals, which are arrays of objects."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, call_next, nonoverlay
+from overlay.interpretations.intervals.interval import Interval
+from overlay.interpretations.intervals.interval_rules import RULES
+from overlay.interpretations.intervals.methods import declare
+
+__all__ = ["fill_arrays"]
+
+
+def holds_intervals(array: Any) -> bool:
+    """Whether an array is of objects, some of which are intervals."""
+    return array.dtype == object and any(isinstance(item, Interval) for item in array.flat)
+
+
+def _aligned(x: Any, y: Any) -> Any:
+    """Two arrays of objects of one shape; None where both are of numbers."""
+    if object not in (getattr(x, "dtype", None), getattr(y, "dtype", None)):
+        return None
+    return np.broadcast_arrays(_objects(x), _objects(y))
+
+
+def _objects(x: Any) -> Any:
+    return x.__array__() if isinstance(x, Interval) else np.asarray(x, dtype=object)
+
+
+def _collected(items: list[Any], shape: tuple[int, ...]) -> Any:
+    """An array of these items; of truth values where they are all."""
+    found = np.empty(shape, dtype=object)
+    for place, item in zip(np.ndindex(shape), items, strict=True):
+        found[place] = item
+    return (
+        found.astype(bool) if all(isinstance(item, (bool, np.bool_)) for item in items) else found
+    )
+
+
+def _elementwise(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A function item by item, each of which has its own method."""
+    aligned, collected = nonoverlay(_aligned), nonoverlay(_collected)
+
+    def one(x: Any) -> Any:
+        if x.dtype != object:
+            return call_next(x)
+        return collected([function(item) for item in x.flat], x.shape)
+
+    def two(x: Any, y: Any) -> Any:
+        pairs = aligned(x, y)
+        if pairs is None:
+            return call_next(x, y)
+        first, second = pairs
+        items = [function(a, b) for a, b in zip(first.flat, second.flat, strict=True)]
+        return collected(items, first.shape)
+
+    return one if count == 1 else two
+
+
+def _rounded(x: Any, digits: int) -> Any:
+    if x.dtype != object:
+        return call_next(x, digits)
+    return nonoverlay(_collected)([round(item, digits) for item in x.flat], x.shape)
+
+
+def _made_for_intervals(*args: Any, **named: Any) -> Any:
+    """Arrays of floats that the program makes may be written to: as objects they hold intervals."""
+    found = call_next(*args, **named)
+    return found.astype(object) if found.dtype == np.float64 else found
+
+
+def _largest_item(function: Callable[..., Any]) -> Callable[..., Any]:
+    def of_array(x: Any) -> Any:
+        if not nonoverlay(holds_intervals)(x):
+            return call_next(x)
+        return functools.reduce(function, list(x.flat))
+
+    return of_array
+
+
+def _fill_variances(table: MethodTable) -> None:
+    """Of all items. Those of ``numpy`` square by multiplication, which loses that squares are
+    not negative."""
+
+    @table.overlay(np.var)
+    def variance(
+        a: np.ndarray, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0
+    ) -> Any:
+        if axis is not None or not nonoverlay(holds_intervals)(a):
+            return call_next(a, axis, dtype, out, ddof)
+        apart = a - np.sum(a) / a.size
+        return np.sum(apart**2) / (a.size - ddof)
+
+    @table.overlay(np.std)
+    def deviation(
+        a: np.ndarray, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0
+    ) -> Any:
+        if axis is not None or not nonoverlay(holds_intervals)(a):
+            return call_next(a, axis, dtype, out, ddof)
+        return np.sqrt(np.var(a, ddof=ddof))
+
+
+def _clipped(x: Any, least: Any, most: Any) -> Any:
+    return np.minimum(np.maximum(x, least), most)
+
+
+def _clipped_array(x: Any, least: Any, most: Any) -> Any:
+    if not nonoverlay(holds_intervals)(x):
+        return call_next(x, least, most)
+    return _clipped(x, least, most)
+
+
+MAKERS = (np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like)
+
+
+def fill_arrays(table: MethodTable) -> None:
+    """Declare what becomes of arrays with intervals."""
+    for target, whole in ((min, np.min), (max, np.max)):
+        declare(table, whole, _largest_item(target), (np.ndarray,))
+    arities = {f: rule.arity for rule in RULES for f in rule.spellings}
+    for function, arity in (*arities.items(), (np.isnan, 1), (np.isfinite, 1)):
+        if isinstance(function, np.ufunc):
+            _declare_elementwise(table, function, arity)
+    declare(table, np.round, _elementwise(round, 1), (np.ndarray,))
+    declare(table, np.round, _rounded, (np.ndarray, int))
+    _fill_variances(table)
+    declare(table, np.clip, _clipped, (Interval, Any, Any))
+    declare(table, np.clip, _clipped_array, (np.ndarray, Any, Any))
+    for target in MAKERS:
+        table.overlay(target)(_made_for_intervals)
+
+
+def _declare_elementwise(table: MethodTable, function: Any, arity: int) -> None:
+    if arity == 1:
+        declare(table, function, _elementwise(function, 1), (np.ndarray,))
+        return
+    declare(table, function, _elementwise(function, 2), (np.ndarray, Any), precedence=1)
+    declare(table, function, _elementwise(function, 2), (Any, np.ndarray))

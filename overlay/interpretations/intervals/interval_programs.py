@@ -1,0 +1,221 @@
+"""What interpreted programs need beside the rules: plain numbers, containers, classes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, call_next, nonoverlay
+from overlay.enclosures import above, below
+from overlay.enclosures.arithmetic import scaled
+from overlay.interpretations.intervals.errors import Undecided
+from overlay.interpretations.intervals.interval import Interval, bounds_of, shown
+from overlay.interpretations.intervals.interval_rules import ORDER, RULES, Rule
+from overlay.interpretations.intervals.methods import declare
+
+__all__ = ["fill_containers", "fill_plain"]
+
+
+# ---- plain numbers ------------------------------------------------------------------------
+
+_EXACT = (*(rule.function for rule in ORDER), abs, operator.neg, operator.pos)
+_OF_INTEGERS = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod)
+
+
+def fill_plain(table: MethodTable) -> None:
+    """Declare methods for plain numbers, of which the program rounds results: they give
+    intervals where the real result is no float."""
+    for rule in RULES:
+        if rule.function in _EXACT:
+            continue
+        for types in itertools.product((float, int), repeat=rule.arity):
+            if rule.function in _OF_INTEGERS and float not in types:
+                continue
+            for function in rule.spellings:
+                declare(table, function, _plain(rule), types)
+
+
+def _plain(rule: Rule) -> Callable[..., Any]:
+    def one(x: Any) -> Any:
+        found = nonoverlay(_enclosed)(rule, x)
+        return call_next(x) if found is None else found
+
+    def two(x: Any, y: Any) -> Any:
+        found = nonoverlay(_enclosed)(rule, x, y)
+        return call_next(x, y) if found is None else found
+
+    return one if rule.arity == 1 else two
+
+
+def _enclosed(rule: Rule, *args: Any) -> Any:
+    """What a function gives of plain numbers: an interval where that is no float; None where
+    the program's own result, or error, is what counts."""
+    if not all(map(math.isfinite, args)):
+        return None
+    if rule.function is operator.pow and all(isinstance(x, int) for x in args) and args[1] >= 0:
+        return None
+    bounds = [bounds_of(x) for x in args]
+    if rule.defined(*bounds) < 1:
+        return None
+    low, high = rule.enclosure(*bounds)
+    return low if low == high else Interval(low, high)
+
+
+# ---- containers ---------------------------------------------------------------------------
+
+
+def _sum(items: Any, start: Any = 0) -> Any:
+    for item in items:
+        start = start + item
+    return start
+
+
+def _product(items: Any, start: Any = 1) -> Any:
+    for item in items:
+        start = start * item
+    return start
+
+
+def _distance(p: Any, q: Any) -> Any:
+    return math.sqrt(_sum([(x - y) ** 2 for x, y in zip(p, q, strict=True)]))
+
+
+def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The smallest or largest item, pair by pair: intervals have no order."""
+
+    def of_items(items: Any) -> Any:
+        given = list(items)
+        if not any(isinstance(item, Interval) for item in given):
+            return call_next(given)
+        found = given[0]
+        for item in given[1:]:
+            found = function(found, item)
+        return found
+
+    return of_items
+
+
+def _of_several(function: Callable[..., Any]) -> Callable[..., Any]:
+    def method(x: Any, y: Any, z: Any, *others: Any) -> Any:
+        return function([x, y, z, *others])
+
+    return method
+
+
+def _of_class(x: Any, classes: Any) -> bool:
+    """An interval is asked for as the float that it stands for."""
+    wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
+    return Interval in wanted or nonoverlay(isinstance)(0.0, wanted)
+
+
+def _class_of(x: Any) -> type:
+    """An interval is of the class of the float that it stands for."""
+    return float
+
+
+def _has(x: Any, name: str) -> bool:
+    """Whether the float that it stands for has an attribute."""
+    return nonoverlay(hasattr)(0.0, name)
+
+
+def _to_digits(x: Any, digits: int) -> Any:
+    return nonoverlay(_rounded)(x, digits)
+
+
+def _rounded(x: Interval, digits: int) -> Interval:
+    return Interval(below(round(x.low, digits)), above(round(x.high, digits)))
+
+
+# ---- functions of several numbers, and texts ------------------------------------------------
+
+
+def _logarithm(x: Any, base: Any) -> Any:
+    return math.log(x) / math.log(base)
+
+
+def _length(x: Any, y: Any, z: Any, *others: Any) -> Any:
+    return math.sqrt(_sum([part * part for part in (x, y, z, *others)]))
+
+
+def _size(x: Any) -> Any:
+    return abs(x)
+
+
+def _divided(x: Any, y: Any) -> Any:
+    return x // y, x % y
+
+
+def _fraction(x: Any) -> Any:
+    return math.fmod(x, 1.0), math.trunc(x)
+
+
+def _scaled(x: Any, exponent: int) -> Any:
+    return nonoverlay(_by_power)(x, exponent)
+
+
+def _by_power(x: Interval, exponent: int) -> Interval:
+    return Interval(*scaled((x.low, x.high), exponent))
+
+
+def _sum_of_products(p: Any, q: Any) -> Any:
+    return _sum([x * y for x, y in zip(p, q, strict=True)])
+
+
+def _product_and_sum(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
+def _text(form: str, x: Any) -> str:
+    return nonoverlay(_text_of)(form, x)
+
+
+def _text_of(form: str, x: Interval) -> str:
+    """The text that all numbers in an interval have."""
+    low, high = form % (x.low,), form % (x.high,)
+    if low == high:
+        return low
+    raise Undecided(f"which text numbers in {shown(x)} have")
+
+
+def _print(*things: Any, **named: Any) -> None:
+    """Shows intervals as they are, for the reader."""
+    call_next(*(shown(x) if isinstance(x, Interval) else x for x in things), **named)
+
+
+def _fill_functions(table: MethodTable) -> None:
+    table.overlay(print)(_print)
+    for types in itertools.product((float, int), repeat=2):
+        declare(table, math.log, _logarithm, types)
+    for types in itertools.product((Interval, float, int), repeat=2):
+        if Interval in types:
+            declare(table, divmod, _divided, types)
+    declare(table, math.hypot, _size, (Interval,))
+    table.overlay(math.hypot)(_length)
+    declare(table, math.modf, _fraction, (Interval,))
+    declare(table, math.ldexp, _scaled, (Interval, int))
+    declare(table, operator.mod, _text, (str, Interval))
+    for name, method in (("sumprod", _sum_of_products), ("fma", _product_and_sum)):
+        if hasattr(math, name):  # since Python 3.12 and 3.13
+            table.overlay(getattr(math, name))(method)
+
+
+def fill_containers(table: MethodTable) -> None:
+    """Declare what becomes of sequences with intervals, and of functions of several numbers."""
+    for target in (sum, math.fsum):
+        table.overlay(target)(_sum)
+    table.overlay(math.prod)(_product)
+    table.overlay(math.dist)(_distance)
+    for target in (min, max):
+        declare(table, target, _extreme(target), (Any,))
+        table.overlay(target)(_of_several(target))
+    declare(table, isinstance, _of_class, (Interval, Any))
+    declare(table, type, _class_of, (Interval,))
+    declare(table, hasattr, _has, (Interval, str))
+    for target in (round, np.round):
+        declare(table, target, _to_digits, (Interval, int))
+    _fill_functions(table)

@@ -1,0 +1,387 @@
+"""Loops that run while the calls that they are going to make are made beside them.
+
+A call ahead is a guess. It counts only where the program comes to make just that call: the same
+function, equal arguments, and all that the function reads as it was when the call was made ahead.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+import os
+import pickle
+import queue
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overlay import nonoverlay
+from overlay.interpretations.parallel.loop_data import (
+    NotPlain,
+    check,
+    is_immutable,
+    same,
+    snapshot,
+)
+from overlay.interpretations.parallel.purity import (
+    Kind,
+    NotProved,
+    Proof,
+    plain_function,
+    prove,
+)
+from overlay.interpretations.parallel.rewriting import AHEAD, Site
+from overlay.interpretations.parallel.shipping import CannotShip, packed
+from overlay.interpretations.parallel.workers import Results, begin, in_processes, in_threads
+
+__all__ = ["Helper", "LoopReport", "Options"]
+
+_numbers = itertools.count()
+_SHORTEST = 20e-6
+"""The seconds that a call takes at least that is made ahead, which costs nearly as much."""
+_TIMED = 2
+"""How many calls are made here, to see how long they take: the first one may be a cold one."""
+
+
+class Options(NamedTuple):
+    """How calls are made ahead. workers: how many at once. least: seconds that the calls of a
+    loop take, below which they are not."""
+
+    workers: int
+    least: float
+
+
+@dataclass
+class LoopReport:
+    """What became of the calls of a loop.
+
+    where: ``file:line``. calls: the functions that it calls. reason: why calls were made one
+    after another, where they were. ahead, one_by_one: how many were made each way. workers: the
+    threads or processes that made calls.
+    """
+
+    where: str
+    calls: tuple[str, ...]
+    reason: str | None
+    ahead: int = 0
+    one_by_one: int = 0
+    workers: set[int] = field(default_factory=set[int])
+
+    def __str__(self) -> str:
+        calls = ", ".join(self.calls) or "no calls"
+        if self.ahead:
+            who = f"{len(self.workers)} workers"
+            then = "" if self.reason is None else f"; then one by one: {self.reason}"
+            return (
+                f"{self.where}  {calls}: {self.ahead} calls by {who}, {self.one_by_one} here{then}"
+            )
+        why = self.reason or ("it made few calls" if self.one_by_one else "it did not run")
+        return f"{self.where}  {calls}: one by one: {why}"
+
+
+class Helper:
+    """What the loops of a function reach. It also has the builtins that are called ahead."""
+
+    def __init__(self, sites: list[Site], options: Options) -> None:
+        self.sites = sites
+        self.options = options
+        self.reports: dict[int, LoopReport] = {}
+        self.plain = nonoverlay(_plain)
+        for name in AHEAD:
+            setattr(self, name, getattr(builtins, name))
+
+    def report(self, number: int) -> LoopReport:
+        """The report of a loop."""
+        if number not in self.reports:
+            site = self.sites[number]
+            self.reports[number] = LoopReport(site.where, site.calls, site.reason)
+        return self.reports[number]
+
+    def loop(
+        self,
+        number: int,
+        iterable: Iterable[Any],
+        items: Callable[[], Iterable[Any]],
+        calls: Callable[[Any], list[Any]],
+    ) -> Iterator[tuple[Any, Any]]:
+        """The items of a loop, each with what is asked for its calls."""
+        report = self.report(number)
+        loop = _Loop(len(report.calls), items, calls, report, self.options)
+        try:
+            for item in iterable:
+                loop.place += 1
+                yield item, loop.asked
+        finally:
+            loop.end()
+
+
+def _plain(value: Any) -> Any:
+    """A value, if it is plain data."""
+    check(value)
+    return value
+
+
+class _Entry(NamedTuple):
+    """A call that is made ahead: of what, with what, and where its result will be."""
+
+    callee: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    chunk: Future[Results]
+    place: int
+
+
+class _Loop:
+    """One run of a loop. place: the turn that it is in. asked: what its calls are asked of, each
+    as ``asked[0](callee)(*args)``: None, once no more calls are made ahead.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        items: Callable[[], Iterable[Any]],
+        calls: Callable[[Any], list[Any]],
+        report: LoopReport,
+        options: Options,
+    ) -> None:
+        self.place = -1
+        self.calls = [_Ahead(self, k, items, calls, report, options) for k in range(count)]
+        self.asked: list[Any] = [nonoverlay(each.of) for each in self.calls]
+
+    def end(self) -> None:
+        """The loop is left: what was not begun is not made."""
+        for each in self.calls:
+            each.end()
+
+
+class _Ahead:
+    """The calls of one place in a loop, made ahead. proof: that it may be; None where it is not
+    known yet, or no calls are made ahead any more."""
+
+    def __init__(
+        self,
+        loop: _Loop,
+        number: int,
+        items: Callable[[], Iterable[Any]],
+        calls: Callable[[Any], list[Any]],
+        report: LoopReport,
+        options: Options,
+    ) -> None:
+        self.loop = loop
+        self.number = number
+        self.items = items
+        self.calls = calls
+        self.report = report
+        self.options = options
+        self.seconds: list[float] = []
+        self.asked_for: Any = None
+        self.reached = nonoverlay(self.made)
+        self.uses_processes = False
+        self.untold: Exception | None = None
+        self.proof: Proof | None = None
+        self.entries: dict[int, _Entry] = {}
+        self.coming: Iterator[tuple[int, Any]] = iter(())
+        self.chunks: list[Future[Results]] = []
+        self.size = 1
+        self.submit: Callable[[list[Any]], Future[Results]] | None = None
+
+    def of(self, callee: Any) -> Any:
+        """What gives what a call of this gives."""
+        self.asked_for = callee
+        return self.reached
+
+    def made(self, /, *args: Any, **kwargs: Any) -> Any:
+        """What a call gives that the program makes now."""
+        place, callee = self.loop.place, self.asked_for
+        if self.proof is None:
+            return self._timed(place, callee, args, kwargs)
+        entry = self.entries.pop(place, None)
+        self._fill()
+        if entry is not None:
+            found = self._result(entry, callee, args, kwargs)
+            if found is not None:
+                self.report.ahead += 1
+                return found[0]
+        self.report.one_by_one += 1
+        return callee(*args, **kwargs)
+
+    def _result(
+        self, entry: _Entry, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any] | None:
+        """What the call that was made ahead gave; None where it is not the one that is asked
+        for."""
+        if self.proof is None:  # that was given up just now
+            return None
+        if entry.callee is not callee or not self.proof.holds():
+            self.stop(f"{self.report.calls[self.number]} or what it reads was bound anew")
+            return None
+        try:
+            worker, results = entry.chunk.result()
+        except (CancelledError, EOFError, OSError, queue.Empty, pickle.PickleError):
+            self.stop("a worker ended")
+            return None
+        if not (same(entry.args, args) and same(entry.kwargs, kwargs)):
+            self.stop("the arguments were others than could be told before")
+            return None
+        self.report.workers.add(worker)
+        return results[entry.place]
+
+    def stop(self, reason: str) -> None:
+        """Make no more calls ahead."""
+        self.report.reason = reason
+        self.proof = None
+        self.loop.asked[self.number] = None
+        self.end()
+
+    def end(self) -> None:
+        for chunk in self.chunks:
+            chunk.cancel()
+        self.chunks.clear()
+
+    # ---- the first calls ----
+
+    def _timed(self, place: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Make one of the first calls here, and see what the others will take."""
+        self.report.one_by_one += 1
+        start = time.perf_counter()
+        found = callee(*args, **kwargs)
+        self.seconds.append(time.perf_counter() - start)
+        if len(self.seconds) < _TIMED:
+            return found
+        try:
+            self._begin(place, callee, args, kwargs, min(self.seconds))
+        except (NotProved, CannotShip) as error:
+            self.stop(str(error))
+        except NotPlain as error:
+            self.stop(f"its calls are given an object of the class {error}")
+        return found
+
+    def _begin(
+        self,
+        place: int,
+        callee: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        seconds: float,
+    ) -> None:
+        if seconds < _SHORTEST and self.options.least > 0:
+            self.stop("its calls take too little time")
+            return
+        self.coming = self._told(place)
+        seconds = max(seconds, 1e-7)
+        self.size = max(1, int(0.005 / seconds))
+        enough = math.ceil(self.options.least / seconds)
+        some = list(itertools.islice(self.coming, max(1, enough)))
+        if not some and isinstance(self.untold, NotPlain):
+            raise self.untold
+        if not some or len(some) < enough:
+            self.stop("its calls take too little time")
+            return
+        self.size = min(self.size, 1 + len(some) // self.options.workers)
+        self.coming = itertools.chain(some, self.coming)
+        kinds = [_kind(each) for each in args]
+        named = {name: _kind(each) for name, each in kwargs.items()}
+        proof = prove(callee, tuple(kinds), named)
+        self.report.reason = None
+        if proof.kind > Kind.NEW:
+            raise NotProved(f"{self.report.calls[self.number]} may give what it was given")
+        self.submit = self._submitter(callee, proof, (*args, *kwargs.values()))
+        self.kinds = kinds, named
+        self.callee = callee
+        self.proof = proof
+        self._fill()
+
+    def _submitter(
+        self, callee: Any, proof: Proof, given: tuple[Any, ...]
+    ) -> Callable[[list[Any]], Future[Results]]:
+        """What makes calls: threads for code that numba compiled without the GIL, else
+        processes."""
+        workers = self.options.workers
+        function = plain_function(callee)
+        assert function is not None
+        if callee is not function:
+            if not callee.targetoptions.get("nogil"):
+                raise NotProved(f"{function.__name__} is compiled without nogil=True")
+            if callee.targetoptions.get("parallel"):
+                raise NotProved(f"{function.__name__} is compiled for several cores itself")
+            return lambda calls: in_threads(workers, callee, calls)
+        if proof.sets or any(map(_has_sets, given)):
+            raise NotProved(f"{function.__name__} makes sets, which have an order of their own")
+        self.uses_processes = True
+        number, data = next(_numbers), pickle.dumps(packed(function, proof))
+        return lambda calls: in_processes(workers, number, data, calls)
+
+    # ---- calls ahead ----
+
+    def _told(self, place: int) -> Iterator[tuple[int, Any]]:
+        """The calls after a turn, as far as they can be told, each with its turn."""
+        try:
+            for turn, item in enumerate(self.items()):
+                for calls in self.calls(item):
+                    if turn > place:
+                        yield turn, calls[self.number]
+        except Exception as error:  # the program raises it itself, when it comes there
+            self.untold = error
+
+    def _fill(self) -> None:
+        """Hand out calls, so that all workers have some."""
+        self.chunks = [chunk for chunk in self.chunks if not chunk.done()]
+        if self.uses_processes and not begin(self.options.workers):
+            return  # they are coming: calls are made here until then
+        while len(self.chunks) <= 2 * self.options.workers:
+            if not self._hand_out(list(itertools.islice(self.coming, self.size))):
+                return
+
+    def _hand_out(self, told: list[tuple[int, Any]]) -> bool:
+        """Whether calls were handed out: those of which all is as it was proved for."""
+        calls: list[tuple[int, Any]] = []
+        for turn, (callee, args, kwargs) in told:
+            if turn <= self.loop.place:
+                continue  # it was made here
+            try:
+                given = snapshot(args), snapshot(kwargs)
+            except NotPlain:
+                break
+            if callee is not self.callee or not self._is_proved_for(*given):
+                break
+            calls.append((turn, given))
+        if not calls or self.submit is None:
+            return bool(told) and told[-1][0] <= self.loop.place
+        chunk = self.submit([given for _, given in calls])
+        self.chunks.append(chunk)
+        for place, (turn, (args, kwargs)) in enumerate(calls):
+            self.entries[turn] = _Entry(self.callee, args, kwargs, chunk, place)
+        return calls[-1][0] == told[-1][0]
+
+    def _is_proved_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        kinds, named = self.kinds
+        if len(args) != len(kinds) or kwargs.keys() != named.keys():
+            return False
+        known = [*zip(args, kinds, strict=True), *((kwargs[n], k) for n, k in named.items())]
+        return all(_kind(value) <= kind and not _has_sets(value) for value, kind in known)
+
+
+def _kind(value: Any) -> Kind:
+    if is_immutable(value):
+        return Kind.IMMUTABLE
+    check(value)
+    return Kind.ARRAY if type(value) is np.ndarray else Kind.SHARED
+
+
+def _has_sets(value: Any) -> bool:
+    if isinstance(value, set | frozenset):
+        return True
+    if isinstance(value, dict):
+        return any(map(_has_sets, (*value.keys(), *value.values())))
+    return isinstance(value, tuple | list) and any(map(_has_sets, value))
+
+
+def default_workers() -> int:
+    """As many as there are processors for this process."""
+    known = getattr(os, "sched_getaffinity", None)
+    return max(2, len(known(0)) if known else os.cpu_count() or 2)

@@ -1,0 +1,122 @@
+"""Functions whose loops make their calls at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+from overlay import Context, MethodTable, OverlayError, current_context, nonoverlay
+from overlay.core.location import caller, is_ours, name_of
+from overlay.interpretations.parallel.loop_candidates import (
+    Helper,
+    LoopReport,
+    Options,
+    default_workers,
+)
+from overlay.interpretations.parallel.purity import NotProved
+from overlay.interpretations.parallel.rewriting import callees_in, rewritten
+from overlay.interpretations.parallel.workers import begin
+
+__all__ = ["Parallel", "parallel"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def parallel[**P, R](
+    f: Callable[P, R], *, workers: int | None = None, least: float = 0.02
+) -> Parallel[P, R]:
+    """The same function, whose loops and those of the functions that it calls make independent
+    calls at the same time.
+
+    workers: how many at once, by default as many as there are processors. least: the seconds
+    that the calls of a loop have to take together. Raises OverlayError for what is no Python
+    function.
+
+    >>> from overlay.interpretations.parallel import parallel
+    >>> def square(x):
+    ...     return x * x
+    >>> def squares(n):
+    ...     return [square(x) for x in range(n)]
+    >>> parallel(squares)(4)
+    [0, 1, 4, 9]
+    """
+    if type(f) is not FunctionType:
+        raise OverlayError(
+            f"parallel takes a Python function, not {f!r}",
+            where=caller(),
+            help="write a function around it",
+        )
+    if workers is not None and workers < 1:
+        raise OverlayError(
+            f"parallel needs at least one worker, not {workers}",
+            where=caller(),
+            help="leave workers out for as many as there are processors",
+        )
+    return Parallel(f, Options(workers or default_workers(), least))
+
+
+class Parallel[**P, R]:
+    """A function whose loops make calls ahead: see ``parallel``."""
+
+    def __init__(self, f: Callable[P, R], options: Options) -> None:
+        self.function: Any = f
+        self._table = MethodTable(f"parallel {name_of(f)}")
+        self._helper = Helper([], options)
+        self._unread: list[str] = []
+        self._rewrite()
+        self._context = Context(self._table)
+
+    def _rewrite(self) -> None:
+        """Give each function below that has loops a method, which has them rewritten."""
+        loop = nonoverlay(self._helper.loop)
+        todo, seen = [self.function], set[int]()
+        helper = _Reached(self._helper, loop)
+        while todo:
+            function = todo.pop(0)
+            if id(function) in seen or is_ours(function.__code__.co_filename):
+                continue
+            seen.add(id(function))
+            try:
+                made = rewritten(function, helper, self._helper.sites)
+            except NotProved as error:
+                self._unread.append(error.reason)
+                continue
+            if made is not None:
+                self._table.overlay(function)(made)
+            todo += callees_in(function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if current_context() is not None:  # what calls mean there is not known here
+            return self.function(*args, **kwargs)
+        return self._context(self.function, *args, **kwargs)
+
+    def prepare(self) -> Parallel[P, R]:
+        """Wait until there are processes to make calls. They are begun when they are needed first;
+        calls are made one by one until they are there."""
+        begin(self._helper.options.workers, wait=True)
+        return self
+
+    def report(self) -> list[LoopReport]:
+        """What became of each loop, in all calls so far."""
+        return [self._helper.report(number) for number in range(len(self._helper.sites))]
+
+    def __repr__(self) -> str:
+        return f"<parallel {name_of(self.function)}>"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *map(str, self.report()), *self._unread])
+
+
+class _Reached:
+    """What rewritten code reaches under one name: the loop, when it is called."""
+
+    def __init__(self, helper: Helper, loop: Any) -> None:
+        self._loop = loop
+        self.__dict__.update(
+            {name: value for name, value in vars(helper).items() if callable(value)}
+        )
+
+    def __call__(self, *args: Any) -> Any:
+        return self._loop(*args)

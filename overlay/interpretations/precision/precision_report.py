@@ -1,0 +1,70 @@
+"""What a program loses in single precision, and what it has in double."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from overlay import nonoverlay
+from overlay.core.location import name_of
+from overlay.interpretations.precision.single import lowered, single_precision
+from overlay.interpretations.precision.stochastic import MOST_DIGITS, Significance, significance
+
+__all__ = ["PrecisionReport", "precision_report"]
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionReport:
+    """How precise a result is.
+
+    value: in double precision. double: what random rounding says of it. single: in single
+    precision. by_function: the result with each of some functions alone in single precision.
+    """
+
+    value: Any
+    double: Significance
+    single: Any
+    by_function: dict[str, Any]
+
+    def digits_of(self, other: Any) -> float:
+        """How many decimal digits of another result, at least, are those of ``value``."""
+        value, other = (np.asarray(each, dtype=np.float64) for each in (self.value, other))
+        with np.errstate(all="ignore"):
+            errors = np.abs(value - other) / np.abs(value)
+            digits = np.where(value == other, MOST_DIGITS, -np.log10(errors))
+        least = np.nan_to_num(digits, nan=0.0).min()
+        return float(min(max(0.0, least), MOST_DIGITS))
+
+    def __str__(self) -> str:
+        least = float(np.min(self.double.digits))
+        lines = [
+            f"double precision: {least:4.1f} digits are significant",
+            f"single precision: {self.digits_of(self.single):4.1f} digits agree with double",
+        ]
+        lines += [
+            f"  only {name}: {self.digits_of(found):4.1f} digits agree"
+            for name, found in self.by_function.items()
+        ]
+        return "\n".join(lines)
+
+
+def precision_report(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    functions: Iterable[Callable[..., Any]] = (),
+    samples: int = 10,
+    **kwargs: Any,
+) -> PrecisionReport:
+    """Run ``f(*args, **kwargs)`` in double precision, with random rounding, in single precision,
+    and with each of some functions alone in single precision."""
+    value = nonoverlay(f)(*args, **kwargs)
+    return PrecisionReport(
+        value,
+        significance(f, *args, samples=samples, **kwargs),
+        single_precision(f, *args, **kwargs),
+        {name_of(each): lowered(each)(f, *args, **kwargs) for each in functions},
+    )

@@ -1,0 +1,196 @@
+"""Interpretations of programs: each is a context with a method table for ``sample`` and
+``observe``, and contexts nest and join like any others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from overlay import Context, MethodTable, call_next
+from overlay.interpretations.probabilistic.errors import (
+    refuse_duplicate,
+    refuse_missing,
+    refuse_unknown,
+)
+from overlay.interpretations.probabilistic.language import Trace, observe, sample, total
+from overlay.interpretations.probabilistic.random_values import drawn, scored
+
+__all__ = [
+    "Random",
+    "condition",
+    "conditioning",
+    "replay",
+    "replaying",
+    "score",
+    "scoring",
+    "simulate",
+    "simulating",
+    "tracing",
+]
+
+Random = np.random.Generator | int | None
+"""Random numbers: a generator, a seed for one, or None for other numbers each time."""
+
+
+# ---- contexts -------------------------------------------------------------------------------
+
+
+def simulating(rng: Random = None) -> Context:
+    """Choices are drawn at random, by these numbers."""
+    numbers = np.random.default_rng(rng)
+    table = MethodTable("simulating")
+
+    @table.overlay(sample)
+    def drawn_value(name: str, distribution: Any) -> Any:
+        return drawn(distribution, numbers)[0]
+
+    return Context(table)
+
+
+def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> Context:
+    """The choices of these names are observations of these values. met: takes the names that a
+    run comes to."""
+    table = MethodTable("conditioning")
+
+    @table.overlay(sample)
+    def given(name: str, distribution: Any) -> Any:
+        if name not in values:
+            return call_next(name, distribution)
+        if met is not None:
+            met.add(name)
+        return observe(name, distribution, values[name])
+
+    return Context(table)
+
+
+def replaying(values: Mapping[str, Any]) -> Context:
+    """The choices of these names have these values; others are as they would be without."""
+    table = MethodTable("replaying")
+
+    @table.overlay(sample)
+    def replayed(name: str, distribution: Any) -> Any:
+        return values[name] if name in values else call_next(name, distribution)
+
+    return Context(table)
+
+
+def tracing(trace: Trace) -> Context:
+    """The sites of a run are noted in a trace."""
+    table = MethodTable("tracing")
+
+    @table.overlay(sample)
+    def noted(name: str, distribution: Any) -> Any:
+        if name in trace.sites:
+            refuse_duplicate(name)
+        value = call_next(name, distribution)
+        if name not in trace.sites:  # it became an observation
+            trace.note(name, distribution, value, False)
+        return value
+
+    @table.overlay(observe)
+    def seen(name: str, distribution: Any, value: Any) -> Any:
+        value = call_next(name, distribution, value)
+        trace.note(name, distribution, value, True)
+        return value
+
+    return Context(table)
+
+
+def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
+    """All choices have these values, and the log density of each site is noted in ``terms``."""
+    table = MethodTable("scoring")
+
+    def note(name: str, distribution: Any, value: Any) -> Any:
+        if name in terms:
+            refuse_duplicate(name)
+        terms[name] = scored(distribution, value)
+        return value
+
+    @table.overlay(sample)
+    def given(name: str, distribution: Any) -> Any:
+        if name not in values:
+            refuse_missing(name, values)
+        return note(name, distribution, values[name])
+
+    @table.overlay(observe)
+    def seen(name: str, distribution: Any, value: Any) -> Any:
+        return note(name, distribution, value)
+
+    return Context(table)
+
+
+# ---- functions ------------------------------------------------------------------------------
+
+
+def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace:
+    """Run a program with choices drawn at random.
+
+    >>> from overlay.interpretations.probabilistic import Normal, sample, simulate
+    >>> def model():
+    ...     x = sample("x", Normal(0.0, 1.0))
+    ...     return sample("y", Normal(x, 1.0))
+    >>> trace = simulate(model, rng=0)
+    >>> list(trace.sites), trace["y"] == trace.result
+    (['x', 'y'], True)
+    """
+    return replay({}, model, *args, rng=rng)
+
+
+def replay(
+    values: Mapping[str, Any] | Trace, model: Callable[..., Any], *args: Any, rng: Random = None
+) -> Trace:
+    """Run a program with the choices of these values, or of another run; others are drawn."""
+    kept = values.values if isinstance(values, Trace) else values
+    trace = Trace()
+    with simulating(rng), replaying(kept), tracing(trace):
+        trace.result = model(*args)
+    if kept is values:
+        _check_met(kept, trace.sites, "replay")
+    return trace
+
+
+def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> float:
+    """The log joint density of a program's choices, all of these values, and its observations.
+
+    >>> from overlay.interpretations.probabilistic import Uniform, sample, score
+    >>> import math
+    >>> score(lambda: sample("x", Uniform(0.0, 0.5)), {"x": 0.1}) == math.log(2.0)
+    True
+    """
+    terms: dict[str, float] = {}
+    with scoring(values, terms):
+        model(*args)
+    _check_met(values, terms, "score")
+    return total(list(terms.values()))
+
+
+def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[..., Any]:
+    """The same program, of which the choices of these names are observations of these values.
+
+    A run of it raises UnknownSite where it does not come to all of them.
+
+    >>> from overlay.interpretations.probabilistic import Normal, condition, sample, simulate
+    >>> model = condition(lambda: sample("x", Normal(0.0, 1.0)), {"x": 2.0})
+    >>> simulate(model).sites["x"].observed
+    True
+    """
+    values = dict(values)
+    met = set[str]()
+    context = conditioning(values, met=met)
+
+    def conditioned(*args: Any, **kwargs: Any) -> Any:
+        met.clear()
+        with context:
+            result = model(*args, **kwargs)
+        _check_met(values, met, "condition")
+        return result
+
+    return conditioned
+
+
+def _check_met(values: Mapping[str, Any], met: Any, what: str) -> None:
+    for name in values:
+        if name not in met:
+            refuse_unknown(name, met, what)

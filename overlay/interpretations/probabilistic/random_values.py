@@ -1,0 +1,84 @@
+"""Values of distributions: drawn, and their log densities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from overlay import generic
+from overlay.interpretations.probabilistic.densities import of_class
+from overlay.interpretations.probabilistic.errors import refuse_distribution, refuse_parameters
+from overlay.interpretations.probabilistic.trace_rows import DISTRIBUTIONS
+
+__all__ = ["density_of", "draw", "drawn", "log_density", "scored"]
+
+
+@generic
+def log_density(distribution: Any, value: Any) -> float:
+    """The log density of a distribution, or the log probability where its values are whole; -inf
+    for an impossible value, nan for parameters that are not allowed.
+
+    A distribution of one's own is a named tuple of its parameters, with a method of this and one
+    of ``draw``.
+
+    >>> from overlay.interpretations.probabilistic import Uniform, log_density
+    >>> log_density(Uniform(0.0, 1.0), 0.5), log_density(Uniform(0.0, 1.0), 2.0)
+    (-0.0, -inf)
+    """
+    refuse_distribution(distribution, "log_density", DISTRIBUTIONS)
+
+
+for _cls, _row in DISTRIBUTIONS.items():
+    log_density.dispatch(of_class(_cls, _row.density))
+
+
+@generic
+def draw(distribution: Any, rng: Any) -> Any:
+    """A value of a distribution, by a numpy generator of random numbers.
+
+    >>> import numpy as np
+    >>> from overlay.interpretations.probabilistic import Bernoulli, draw
+    >>> draw(Bernoulli(1.0), np.random.default_rng(0))
+    True
+    """
+    row = DISTRIBUTIONS.get(type(distribution))
+    if row is None:
+        refuse_distribution(distribution, "draw", DISTRIBUTIONS)
+    try:
+        return row.kind(row.draw(rng, *distribution))
+    except (ValueError, ArithmeticError) as error:
+        refuse_parameters(distribution, error)
+
+
+def drawn(distribution: Any, rng: np.random.Generator) -> tuple[Any, float]:
+    """A value, and its log density."""
+    value = draw(distribution, rng)
+    return value, scored(distribution, value)
+
+
+def scored(distribution: Any, value: Any) -> float:
+    """The log density of a value; raises where the parameters are not allowed."""
+    row = DISTRIBUTIONS.get(type(distribution))
+    found = row.density(value, *distribution) if row else log_density(distribution, value)
+    if math.isnan(found):
+        refuse_parameters(distribution, None)
+    return found
+
+
+class _Density(NamedTuple):
+    """The log density of a class of distributions that is in no row, by its parameters."""
+
+    cls: type
+
+    def __call__(self, value: Any, *parameters: Any) -> float:
+        return log_density(self.cls(*parameters), value)
+
+
+def density_of(cls: type) -> Callable[..., float]:
+    """The log density of a class of distributions, as a function of value and parameters: equal
+    for equal classes."""
+    row = DISTRIBUTIONS.get(cls)
+    return _Density(cls) if row is None else row.density

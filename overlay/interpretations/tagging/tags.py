@@ -1,0 +1,152 @@
+"""Contexts in which values carry metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overlay import Context, MethodTable, Plugin, call_next, nonoverlay
+from overlay.core.location import caller
+from overlay.interpretations.tagging.errors import NotTaggable
+from overlay.interpretations.tagging.tagged_values import (
+    BASES,
+    base_of,
+    carried,
+    combined,
+    with_tags,
+)
+
+__all__ = ["Tagging", "union"]
+
+Combine = Callable[[Any, Sequence[Any]], Any]
+
+_SHARED = (type(None), bool, np.bool_, type(...), type(NotImplemented))
+_OF_STRUCTURE = (len, id, isinstance, issubclass, callable, hasattr, print, repr)
+"""Functions that do not look at the items of a container."""
+
+
+def union(operation: Any, metadata: Sequence[Any]) -> Any:
+    """One piece of metadata where all are equal, or else the frozenset of all."""
+    found: dict[Any, None] = {}
+    for one in metadata:
+        found.update(dict.fromkeys(one if isinstance(one, frozenset) else (one,)))
+    return next(iter(found)) if len(found) == 1 else frozenset(found)
+
+
+class Tagging(Plugin):
+    """Metadata of values, apart from those of any other Tagging.
+
+    combine: from an operation and the metadata of its arguments to those of its result; ``union``
+    where it is left out. An operation is a function, or the name of a method.
+
+    Operators and methods of a value with metadata give values with metadata anywhere; functions
+    in C that the program calls do, in a context that has it: ``tagging(f, ...)`` runs f in one.
+
+    >>> import math
+    >>> from overlay.interpretations.tagging import Tagging
+    >>> unit = Tagging()
+    >>> x = unit.tag(2.0, "metre")
+    >>> y = unit(lambda x: math.sqrt(x * 2) + 1, x)
+    >>> y, unit.metadata(y), unit.metadata(y > 1)
+    (3.0, 'metre', None)
+    """
+
+    shares_native_cache = True
+
+    def __init__(self, combine: Combine = union) -> None:
+        self._combine = combine
+        self._objects: dict[int, tuple[Any, Any]] = {}
+        self.context = Context(_classes, plugins=(self,))
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run f in the context of this alone."""
+        return self.context(f, *args, **kwargs)
+
+    # ---- values ----
+
+    def tag(self, value: Any, metadata: Any) -> Any:
+        """The value with metadata, in place of what it has here.
+
+        Numbers, text and arrays are given back as other values that carry it, and are what they
+        were otherwise; other objects, lists among them, are the same object, of which it is noted
+        while this Tagging lives. Raises NotTaggable for None, True and False and their like.
+        """
+        # the code of this class is no part of the program
+        return nonoverlay(self._tagged)(value, metadata)
+
+    def _tagged(self, value: Any, metadata: Any) -> Any:
+        if base_of(value) is not None:
+            return with_tags(value, {**carried(value), self: metadata})
+        if isinstance(value, _SHARED) or (isinstance(value, tuple) and not value):
+            raise NotTaggable(
+                f"{value!r} cannot carry metadata: there is one of it, for all who use it",
+                where=caller(),
+                help="tag a number, text, an array, or an object that holds it",
+            )
+        self._objects[id(value)] = (value, metadata)
+        return value
+
+    def metadata(self, value: Any, default: Any = None) -> Any:
+        """The metadata of a value, or the default."""
+        return nonoverlay(self._metadata)(value, default)
+
+    def _metadata(self, value: Any, default: Any) -> Any:
+        held = self._objects.get(id(value))
+        return held[1] if held is not None else carried(value).get(self, default)
+
+    def untag(self, value: Any) -> Any:
+        """The value without its metadata here; that of others stays."""
+        return nonoverlay(self._untagged)(value)
+
+    def _untagged(self, value: Any) -> Any:
+        self._objects.pop(id(value), None)
+        tags = {tagging: one for tagging, one in carried(value).items() if tagging is not self}
+        return value if len(tags) == len(carried(value)) else with_tags(value, tags)
+
+    # ---- what becomes of it ----
+
+    def combine(self, operation: Any, metadata: Sequence[Any]) -> Any:
+        """The metadata of the result of an operation, from those of its arguments."""
+        return self._combine(operation, metadata)
+
+    def decided(self, operation: Any, metadata: Sequence[Any], result: Any) -> None:
+        """A comparison of values with such metadata has given a truth value, which has none."""
+
+    def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
+        if not _is_native(callee):
+            return None
+        depth = 0 if any(callee is one for one in _OF_STRUCTURE) else 3
+
+        converts = any(callee is each for each in _CONVERSIONS)
+
+        def carries(*args: Any, **kwargs: Any) -> Any:
+            # what an object of its own is converted by has to give a plain number
+            natively = converts and any(base_of(arg) not in _PLAIN for arg in args)
+            result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
+            given = [*args, *kwargs.values()]
+            given = given if depth else [arg for arg in given if base_of(arg) is not None]
+            return combined(callee, given, result)
+
+        return carries
+
+
+_CONVERSIONS = (int, float, complex)
+_PLAIN = (*_CONVERSIONS, bool, str, bytes)
+
+_classes = MethodTable("classes without metadata")
+
+
+@_classes.overlay(type)
+def _type_of(value: Any) -> Any:
+    return nonoverlay(base_of)(value) or call_next(value)
+
+
+def _is_native(callee: Any) -> bool:
+    """Whether it is a function or method in C, or one of the classes that carry metadata."""
+    if isinstance(callee, type):
+        return callee in BASES or (issubclass(callee, np.generic) and callee.__module__ == "numpy")
+    return not hasattr(callee, "__code__") and not hasattr(
+        getattr(callee, "__func__", None), "__code__"
+    )

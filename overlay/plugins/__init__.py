@@ -1,0 +1,1 @@
+"""Plugins, and what interpretations are built of."""

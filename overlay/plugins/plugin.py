@@ -1,0 +1,406 @@
+"""Plugins: what takes part in the compilation of a context's code, or in its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from overlay.code.own_builtins import __builtins__  # noqa: F401
+from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.location import caller, location_of, name_of
+from overlay.core.metadata import metadata_key
+from overlay.core.target import type_attribute
+
+if TYPE_CHECKING:
+    from overlay.analysis.runs import Run
+    from overlay.ir import IR, Call
+    from overlay.plugins.markers import MarkedModule
+
+__all__ = [
+    "ALL",
+    "STAGES",
+    "Plugin",
+    "answers",
+    "ask_analysed",
+    "ask_marked",
+    "asks_at_calls",
+    "check_composition",
+    "composed",
+    "entered_plugins",
+    "hear_analyses",
+    "identity",
+    "interpreted",
+    "only_compiles",
+    "put_around",
+    "refuse_around",
+    "refuse_stages",
+    "run_stage",
+    "stages_of",
+    "stored_key",
+    "surrounds",
+]
+
+# The hooks that take part in compiling a function, in the order in which they run.
+STAGES: Final = (
+    "before_inference",
+    "infer",
+    "inline",
+    "after_inference",
+    "after_codegen",
+    "marked",
+    "before_optimisation",
+    "after_optimisation",
+)
+
+
+# The hooks that interpreted code asks at its calls, beside ``around``.
+AT_CALLS: Final = ("enter", "interpreter", "analysed")
+
+
+class All:
+    """Every property: what a plugin preserves unless it says less."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return "ALL"
+
+
+ALL: Final = All()
+
+
+class Plugin:
+    """Takes part in the compilation of the code that a context runs. Each hook does nothing
+    until a subclass defines it.
+
+    A context has its plugins in an order, and each stage hands what it works on from one to the
+    next. ``overlay.ir`` has the functions to look at IR and to edit it.
+
+    requires: properties that the program must have when it comes to this plugin.
+    preserves: the properties that the program still has after this plugin, if it had them:
+    ``ALL``, or a set. A property is any word that authors of plugins agree on; a program has all
+    of them before the first plugin. These are documented: ``"calls"`` (the source's calls are
+    calls still), ``"values"`` (results are the program's, bit for bit), ``"effects"`` (in their
+    order), ``"types"``.
+    refuses: classes of plugins, or cache tokens, that it cannot be composed with in any order.
+    cache_token: what compiled code is kept under, equal for plugins that do the same; None: this
+    object, in this process only.
+    markers: functions of the program, calls of which are for this plugin's ``marked``.
+    shares_native_cache: compiled code does not depend on this plugin: what was compiled without
+    it serves with it, and the other way round.
+    """
+
+    requires: Iterable[str] = ()
+    preserves: Any = ALL
+    refuses: Iterable[Any] = ()
+    cache_token: Hashable = None
+    shares_native_cache: bool = False
+    markers: Iterable[Callable[..., Any]] = ()
+
+    def enter(self, callee: Any, types: tuple[Any, ...] | None) -> Plugin | None:
+        """The plugin to go on with in ``callee`` and below: this one, another in its place, or
+        None to bail out. types: of the arguments, or None where they are unknown."""
+        return self
+
+    def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
+        """What interpreted code calls in place of ``run``, which calls ``callee`` in the context;
+        None: ``run`` itself. Asked when a call meets a callee that is not known there yet."""
+        return None
+
+    def before_inference(self, ir: IR) -> Any:
+        """The IR of a function of which no types are known: edited, or another; or None."""
+        return ir
+
+    def infer(self, call: Call) -> Any:
+        """The type that the result of a call is to have, as an annotation or numba's: the result
+        is converted to it. None: what ``call.result_type`` says."""
+        return None
+
+    def inline(self, call: Call) -> bool | None:
+        """Whether the body of a function takes the place of a call of it (True), or it stays a
+        call, also in LLVM (False); None: what ``call.inlined`` says."""
+        return None
+
+    def after_inference(self, ir: IR) -> Any:
+        """The IR of a function with the types of its variables: edited, or another; or None."""
+        return ir
+
+    def after_codegen(self, module: Any) -> Any:
+        """The LLVM module of one function as llvmlite's ``ir`` builds it, to be edited."""
+
+    def marked(self, module: MarkedModule) -> bool | None:
+        """The LLVM module of a function that calls one of ``markers``, to be edited in place, so
+        that none of ``module.calls`` is left. Whether it was changed."""
+
+    def before_optimisation(self, module: Any) -> Any:
+        """The LLVM module with all that is linked to it, not optimised yet."""
+
+    def after_optimisation(self, module: Any) -> Any:
+        """The LLVM module with all that is linked to it, optimised."""
+
+    def interpreter(self, current: Any) -> Any:
+        """The abstract interpretation to go on with below a call; ``current`` where it is that
+        already."""
+        return current
+
+    def analysed(self, run: Run) -> None:
+        """A function that was entered was analysed in the interpretation in force, which is a
+        ``Domain`` of ``overlay.analysis``. run: its result, the calls in it, and the analyses of
+        what it calls."""
+
+    def __repr__(self) -> str:
+        token = "" if self.cache_token is None else f" {self.cache_token!r}"
+        return f"<plugin {type(self).__qualname__}{token}>"
+
+
+def stages_of(plugin: Plugin) -> tuple[str, ...]:
+    """The hooks of compilation that a plugin has."""
+    return tuple(name for name in STAGES if _has(plugin, name))
+
+
+def identity(plugin: Plugin) -> Hashable:
+    """Equal for plugins that are entered only once, and that compiled code is kept under."""
+    token = plugin.cache_token
+    if token is None:
+        return id(plugin)
+    try:
+        hash(token)
+    except TypeError as error:
+        raise OverlayError(
+            f"the cache_token of {plugin!r} cannot be hashed",
+            where=caller(),
+            help="use a tuple of numbers and strings",
+        ) from error
+    return type(plugin), metadata_key(token)
+
+
+def stored_key(plugins: Iterable[Plugin]) -> tuple[Hashable, ...]:
+    """What code on disk is kept under: the plugins that it depends on. Raises NotCompilable for
+    one without a ``cache_token``, which no other process knows."""
+    needed = [plugin for plugin in plugins if not plugin.shares_native_cache]
+    for plugin in needed:
+        if plugin.cache_token is None:
+            raise NotCompilable(
+                f"cannot keep code on disk that depends on {plugin!r}",
+                where=caller(),
+                help="give the plugin a cache_token, equal for plugins that do the same, or leave "
+                "cache=True out",
+            )
+    kinds = [(type(plugin).__module__, type(plugin).__qualname__) for plugin in needed]
+    return tuple((*k, metadata_key(p.cache_token)) for k, p in zip(kinds, needed, strict=True))
+
+
+def composed(*groups: Iterable[Plugin]) -> tuple[Plugin, ...]:
+    """The plugins of several contexts, outermost first: each once, at its first place."""
+    found = dict[Hashable, Plugin]()
+    for group in groups:
+        for plugin in group:
+            if not isinstance(plugin, Plugin):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise OverlayError(
+                    f"a context's plugins are objects of classes below Plugin, not {plugin!r}",
+                    where=caller(),
+                    help="give an object: plugins=(MyPlugin(),)",
+                )
+            found.setdefault(identity(plugin), plugin)
+    plugins = tuple(found.values())
+    check_composition(plugins)
+    return plugins
+
+
+def check_composition(plugins: tuple[Plugin, ...]) -> None:
+    """Raise OverlayError where one of these plugins, in this order, cannot do its work because
+    of another; the error names both."""
+    for place, plugin in enumerate(plugins):
+        for other in plugins[:place]:
+            for name in plugin.requires:
+                if name not in other.preserves:
+                    raise _broken(
+                        f"{plugin!r} requires {name!r}, which {other!r}, before it, "
+                        "does not preserve",
+                        _remedy(plugin, other, name),
+                    )
+        for other in plugins:
+            if other is not plugin and any(_is_meant(refused, other) for refused in plugin.refuses):
+                raise _broken(f"{plugin!r} refuses {other!r}", "leave one of the two out")
+
+
+def _is_meant(refused: Any, other: Plugin) -> bool:
+    if isinstance(refused, type):
+        return isinstance(other, refused)
+    return other.cache_token is not None and other.cache_token == refused
+
+
+def _remedy(plugin: Plugin, other: Plugin, name: str) -> str:
+    broken_by_it = [n for n in other.requires if n not in plugin.preserves]
+    if broken_by_it:
+        return f"leave one of the two out: {plugin!r} does not preserve {broken_by_it[0]!r}"
+    return f"put {plugin!r} before {other!r}, or leave one of the two out"
+
+
+def _broken(what: str, remedy: str) -> OverlayError:
+    return OverlayError(what, where=caller(), help=remedy)
+
+
+def entered_plugins(
+    plugins: tuple[Plugin, ...], callee: Any, types: tuple[Any, ...] | None
+) -> tuple[Plugin, ...]:
+    """The plugins to go on with in a callee: each is asked in turn."""
+    found = list[Plugin]()
+    for plugin in plugins:
+        entered = _ask(plugin, "enter", callee, lambda p=plugin: p.enter(callee, types))
+        if entered is None:
+            continue
+        if not isinstance(entered, Plugin):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise OverlayError(
+                f"{plugin!r} entered {name_of(callee)} as {entered!r}",
+                help="enter() gives a plugin, or None to bail out",
+            )
+        found.append(entered)
+    if all(map(lambda a, b: a is b, found, plugins)) and len(found) == len(plugins):
+        return plugins
+    try:
+        return composed(found)
+    except OverlayError as error:
+        error.where = location_of(callee)
+        raise
+
+
+def interpreted(plugins: Iterable[Plugin], current: Any, function: Any) -> Any:
+    """The abstract interpretation to go on with in a function, where ``current`` was in force."""
+    for plugin in plugins:
+        if _has(plugin, "interpreter"):
+            current = _ask(
+                plugin, "interpreter", function, lambda p=plugin, c=current: p.interpreter(c)
+            )
+    return current
+
+
+def asks_at_calls(plugin: Plugin) -> bool:
+    """Whether it has a hook, other than ``around``, for calls in interpreted code."""
+    return any(_has(plugin, hook) for hook in AT_CALLS)
+
+
+def surrounds(plugin: Plugin) -> bool:
+    """Whether it has ``around``."""
+    return _has(plugin, "around")
+
+
+def put_around(
+    plugins: Iterable[Plugin],
+    callee: Any,
+    run: Callable[..., Any],
+    prepared: Callable[[Any], Any],
+) -> Callable[..., Any]:
+    """What to call in place of ``run``, which calls ``callee``: each plugin puts its own around
+    what those before it gave. prepared: gives what is called for what a plugin gives."""
+    for plugin in plugins:
+        if not surrounds(plugin):
+            continue
+        found = _ask(plugin, "around", callee, lambda p=plugin, now=run: p.around(callee, now))
+        if found is not None and not callable(found):
+            raise OverlayError(
+                f"{plugin!r} put {found!r} around {name_of(callee)}, which cannot be called",
+                where=location_of(callee),
+                help="around() gives a function that calls run(*args, **kwargs), or None",
+            )
+        run = run if found is None or found is run else prepared(found)
+    return run
+
+
+def refuse_around(plugins: Iterable[Plugin], function: Any) -> None:
+    """Raise NotCompilable where a plugin has ``around``, which compiled code would leave out."""
+    for plugin in plugins:
+        if surrounds(plugin):
+            raise NotCompilable(
+                f"cannot compile {name_of(function)} with {plugin!r}, which has around: there is "
+                "nothing to put around calls in compiled code",
+                where=caller(),
+                help="run it interpreted: ctx(f, ...)",
+            )
+
+
+def only_compiles(plugin: Plugin) -> bool:
+    """Whether it takes part in compiling, and has no hook for interpreted code."""
+    return bool(stages_of(plugin)) and not (surrounds(plugin) or asks_at_calls(plugin))
+
+
+def refuse_stages(plugins: Iterable[Plugin], function: Any) -> None:
+    """Raise OverlayError where a plugin does nothing but take part in compiling: interpreted code
+    means what Python says, and is not compiled. function: or what is interpreted, as text."""
+    for plugin in plugins:
+        if only_compiles(plugin):
+            stage = stages_of(plugin)[0]
+            compiled = "f" if isinstance(function, str) else name_of(function)
+            raise OverlayError(
+                f"cannot interpret {name_of(function)} with {plugin!r}: it has {stage}, which "
+                "takes part in compiling, and no hook for interpreted code",
+                where=caller() or location_of(function),
+                help=f"compile it: ctx.jit({compiled})(...), or have "
+                f"{type(plugin).__qualname__}.enter bail out of it by giving None",
+            )
+
+
+def hear_analyses(plugins: Iterable[Plugin]) -> bool:
+    """Whether one of them has ``analysed``."""
+    return any(_has(plugin, "analysed") for plugin in plugins)
+
+
+def ask_analysed(plugins: Iterable[Plugin], run: Run | None, function: Any) -> None:
+    """Hand the analysis of a function, if there is one, to each plugin that has ``analysed``."""
+    if run is not None:
+        for plugin in plugins:
+            if _has(plugin, "analysed"):
+                _ask(plugin, "analysed", function, lambda p=plugin, run=run: p.analysed(run))
+
+
+def ask_marked(plugin: Plugin, module: MarkedModule, function: Any) -> bool:
+    """Whether a plugin has changed the module of a function that calls its markers."""
+    return bool(_ask(plugin, "marked", function, lambda: plugin.marked(module)))
+
+
+def _has(plugin: Plugin, hook: str) -> bool:
+    return type_attribute(type(plugin), hook) is not Plugin.__dict__[hook]
+
+
+def answers(
+    plugins: Iterable[Plugin], stage: str, call: Call, known: str
+) -> Iterator[tuple[Plugin, Any]]:
+    """What plugins say of a call in one stage: of each that says something, in their order.
+
+    known: the field of the call that has what was said before.
+    """
+    for plugin in plugins:
+        if stage not in stages_of(plugin):
+            continue
+        hook = getattr(plugin, stage)
+        answer = _ask(plugin, stage, call.caller, lambda hook=hook, call=call: hook(call))
+        if answer is not None:
+            yield plugin, answer
+            call = replace(call, **{known: answer})
+
+
+def run_stage(plugins: Iterable[Plugin], stage: str, value: Any, function: Any) -> Any:
+    """Hand ``value`` from plugin to plugin through one stage: what the last of them gives."""
+    for plugin in plugins:
+        if stage in stages_of(plugin):
+            hook = getattr(plugin, stage)
+            given = _ask(plugin, stage, function, lambda hook=hook, now=value: hook(now))
+            value = value if given is None else given
+    return value
+
+
+def _ask(plugin: Plugin, stage: str, function: Any, hook: Callable[[], Any]) -> Any:
+    """What a hook gives; an error in it names the plugin, the stage and the function."""
+    try:
+        return hook()
+    except OverlayError:
+        raise
+    except Exception as error:
+        raise OverlayError(
+            f"{plugin!r} failed in {stage} of {name_of(function)}: {type(error).__name__}: {error}",
+            where=location_of(function),
+            notes=[("plugin", f"{type(plugin).__module__}.{type(plugin).__qualname__}")],
+            help=f"mend {type(plugin).__qualname__}.{stage}, or let enter() bail out here",
+        ) from error

@@ -1,0 +1,202 @@
+"""The command line: ``python -m overlay run``, ``explain`` and ``cache``."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from overlay.contexts.context import Context
+from overlay.core.cache_folder import Folder
+from overlay.core.errors import OverlayError
+from overlay.tools.named import named, named_context, named_type
+from overlay.tools.terminal import (
+    command_name,
+    common_options,
+    described,
+    find_modules_here,
+    parsed,
+    print_json,
+    report,
+    version_option,
+)
+
+if TYPE_CHECKING:
+    from overlay.inspect.explain import Site
+    from overlay.tools.whole_programs import Program
+
+__all__ = ["main"]
+
+_EXAMPLES = """\
+  contexts.py, a file of yours:  ctx = overlay.Context(table)
+
+  %(prog)s run --context contexts:ctx script.py 10
+  %(prog)s run --context contexts:ctx --report -m package.module
+  %(prog)s explain --context contexts:ctx statistics:fmean list
+  %(prog)s cache --clear
+
+"%(prog)s run --help" and so on have more. Exit codes: that of the program (run), 0 where done,
+2 where it was asked for wrongly."""
+_RUN = """\
+  %(prog)s --context contexts:ctx script.py 10       as "python script.py 10"
+  %(prog)s --context contexts:ctx -m timeit "2 + 2"  as "python -m timeit"
+  %(prog)s --context contexts:ctx                    a console in the context"""
+_EXPLAIN = """\
+  %(prog)s --context contexts:ctx colorsys:rgb_to_hls float float float
+  %(prog)s --context contexts:ctx --json statistics:fmean list"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line, by default with this process's arguments; the exit code."""
+    find_modules_here("overlay")
+    asked = parsed(_parser(), arguments)
+    try:
+        command = asked.command(asked)
+    except Exception as error:  # nothing has been run but the modules that were named
+        return report("overlay", asked, error)
+    return command()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=command_name("overlay"),
+        description="Run or explain a program under a context.",
+        **described(_EXAMPLES),
+    )
+    version_option(parser)
+    commands = parser.add_subparsers(required=True, metavar="run | explain | cache")
+    common = common_options()
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument(
+        "--context",
+        required=True,
+        metavar="package.module:name",
+        help="the Context to use, such as contexts:ctx",
+    )
+    run = commands.add_parser(
+        "run", parents=[shared], help="run an unmodified program", **described(_RUN)
+    )
+    run.add_argument(
+        "--traceback", action="store_true", help="show where an error of ours was raised"
+    )
+    run.add_argument("--report", action="store_true", help="print ctx.report() at the end")
+    run.add_argument(
+        "--strict", action="store_true", help="an error where a call is lost to the context"
+    )
+    run.add_argument(
+        "-m",
+        dest="module",
+        nargs=argparse.REMAINDER,
+        help="a module and its arguments, in place of a script",
+    )
+    run.add_argument(
+        "script",
+        nargs=argparse.REMAINDER,
+        metavar="script.py [ARG]",
+        help="the program and its arguments; without one, a console",
+    )
+    run.set_defaults(command=_run)
+    explain = commands.add_parser(
+        "explain",
+        parents=[shared, common],
+        help="what each call resolves to",
+        **described(_EXPLAIN),
+    )
+    explain.add_argument("function", metavar="package.module:function")
+    explain.add_argument(
+        "types", nargs="*", default=[], metavar="TYPE", help="float, numpy.float64, m:Class"
+    )
+    explain.add_argument("--depth", type=int, help="how many calls deep to look")
+    explain.add_argument("--everything", action="store_true", help="show every function in full")
+    explain.set_defaults(command=_explain)
+    cache = commands.add_parser(
+        "cache", parents=[common], help="what compiled code is kept on disk"
+    )
+    cache.add_argument("--clear", action="store_true", help="remove it")
+    cache.set_defaults(command=_cache)
+    return parser
+
+
+# Each command first finds all that it was asked for, and then gives what is to be done.
+
+
+def _context(asked: argparse.Namespace, **changes: bool) -> Context:
+    context = named_context(asked.context)
+    asked_for: Any = {name: True for name, on in changes.items() if on}
+    return context.replace(**asked_for) if asked_for else context
+
+
+def _run(asked: argparse.Namespace) -> object:
+    context = _context(asked, strict=asked.strict, counts=asked.report)
+    try:
+        program = _program(asked)
+    except SyntaxError as error:  # as Python itself ends
+        traceback.print_exception(error.with_traceback(None))
+        return lambda: 1
+
+    def run() -> int:
+        if asked.report:
+            atexit.register(lambda: print(context.report(), file=sys.stderr))
+        program.run(context)
+        return 0
+
+    return run
+
+
+def _program(asked: argparse.Namespace) -> Program:
+    from overlay.tools.whole_programs import Program
+
+    if asked.module is not None:
+        if not asked.module:
+            raise OverlayError("-m names no module", help="write -m package.module [ARG]")
+        return Program.of_module(*asked.module)
+    return Program.of_script(*asked.script) if asked.script else Program.of_console()
+
+
+def _explain(asked: argparse.Namespace) -> object:
+    context = _context(asked)
+    function = named(asked.function)
+    if not callable(function):
+        raise OverlayError(f"{asked.function!r} is not callable: {function!r}")
+    types = [named_type(name) for name in asked.types]
+
+    def explain() -> int:
+        found = context.explain(function, *types, depth=asked.depth)
+        if asked.json:
+            print_json([_as_json(site) for site in found])
+        else:
+            print(found.tree(everything=asked.everything))
+        return 0
+
+    return explain
+
+
+def _as_json(site: Site) -> dict[str, Any]:
+    return {
+        "call": site.text,
+        "target": site.target,
+        "file": site.place.file,
+        "line": site.place.line,
+        "status": site.status,
+        "methods": [repr(method) for method in site.methods],
+        "note": site.note,
+    }
+
+
+def _cache(asked: argparse.Namespace) -> object:
+    def cache() -> int:
+        folder = Folder.of()
+        removed = folder.clear() if asked.clear else None
+        found = {"path": str(folder.path), "functions": len(folder.files()), "bytes": folder.size()}
+        if asked.json:
+            print_json(found if removed is None else {**found, "removed": removed})
+        elif removed is not None:
+            print(f"{folder.path}: removed {removed} functions")
+        else:
+            print("{path}: {functions} functions, {bytes} bytes".format(**found))
+        return 0
+
+    return cache

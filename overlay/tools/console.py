@@ -1,0 +1,34 @@
+"""A console in a context: ``python -m overlay run`` without a script."""
+
+from __future__ import annotations
+
+import code
+from types import CodeType
+from typing import Any
+
+from overlay.contexts.context import Context
+from overlay.tools.install import Session, sessions
+
+__all__ = ["Console"]
+
+
+class Console(code.InteractiveConsole):
+    """A console of which each input runs in the contexts that are installed."""
+
+    def __init__(self, namespace: dict[str, Any], *contexts: Context) -> None:
+        super().__init__(namespace)
+        self.session = Session()
+        self.session.contexts += contexts
+
+    def runcode(self, code: CodeType) -> None:
+        """Run one input."""
+        with self.session.prepared(code, self.locals) as piece:  # pyright: ignore[reportArgumentType]
+            super().runcode(piece)
+
+    def interact(self, banner: str | None = None, exitmsg: str | None = None) -> None:
+        """Read and run until the input ends."""
+        sessions.append(self.session)
+        try:
+            super().interact(banner, exitmsg)
+        finally:
+            sessions.remove(self.session)

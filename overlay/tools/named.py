@@ -1,0 +1,92 @@
+"""Things named on a command line: contexts, functions and types."""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import importlib
+import pkgutil
+import sys
+from typing import Any
+
+from overlay.contexts.context import Context
+from overlay.core.errors import OverlayError
+
+__all__ = ["named", "named_context", "named_type"]
+
+
+def named(name: str) -> Any:
+    """What ``package.module:name`` stands for; the module is imported.
+
+    Raises OverlayError where there is no such module or name; an error that the module itself
+    raises passes through.
+    """
+    module, colon, path = name.partition(":")
+    if not (module and colon and path) or module.startswith("."):
+        raise OverlayError(f"{name!r} names nothing", help="write package.module:name")
+    found = _imported(module, name)
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise OverlayError(
+                f"{getattr(found, '__name__', found)!r} has no {part!r}, asked for as {name!r}",
+                notes=_closest(part, dir(found)),
+                help="check the spelling",
+            )
+        found = getattr(found, part)
+    return found
+
+
+def named_context(name: str) -> Context:
+    """The context that a name stands for; an OverlayError where it is something else."""
+    found = named(name)
+    if isinstance(found, Context):
+        return found
+    module = sys.modules[name.partition(":")[0]]
+    contexts = [n for n, value in vars(module).items() if isinstance(value, Context)]
+    raise OverlayError(
+        f"{name!r} is not a Context: {found!r}",
+        notes=[("contexts there", ", ".join(contexts))] if contexts else [],
+        help="name a Context(...) that the module holds",
+    )
+
+
+def named_type(name: str) -> Any:
+    """The type that a name stands for: a builtin, ``module:Class`` or ``module.Class``."""
+    if name == "None":
+        return type(None)
+    if ":" not in name and "." in name:
+        module, _, last = name.rpartition(".")
+        name = f"{module}:{last}"
+    if ":" not in name and not hasattr(builtins, name):
+        kinds = [n for n, value in vars(builtins).items() if isinstance(value, type)]
+        raise OverlayError(
+            f"there is no builtin type {name!r}",
+            notes=_closest(name, kinds),
+            help="write float, numpy.float64 or package.module:Class",
+        )
+    found = named(name) if ":" in name else getattr(builtins, name)
+    if not isinstance(found, type):
+        raise OverlayError(f"{name!r} is not a type: {found!r}", help="name a class")
+    return found
+
+
+def _imported(name: str, asked: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if not (name == missing or name.startswith(f"{missing}.")):
+            raise
+    parent, _, last = missing.rpartition(".")
+    places = getattr(sys.modules.get(parent), "__path__", None) if parent else None
+    others = (module.name for module in pkgutil.iter_modules(places))
+    raise OverlayError(
+        f"there is no module {missing!r}, asked for as {asked!r}",
+        notes=_closest(last, others),
+        help="check the spelling, and that it can be imported from here",
+    )
+
+
+def _closest(name: str, others: Any) -> list[tuple[str, str]]:
+    near = difflib.get_close_matches(name, others, 3)
+    return [("closest", ", ".join(near))] if near else []

@@ -1,0 +1,131 @@
+"""What the command lines have in common."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Any
+
+from overlay.core.errors import OverlayError
+from overlay.core.location import is_ours, shown
+
+__all__ = [
+    "USAGE",
+    "command_name",
+    "common_options",
+    "described",
+    "find_modules_here",
+    "parsed",
+    "print_json",
+    "report",
+    "version_option",
+]
+
+USAGE = 2
+"""The exit code of a command that cannot do what it was asked for."""
+
+
+def command_name(package: str) -> str:
+    """How a package's command line was called: as a script of its own, or by ``-m``."""
+    script = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    return package if script == package else f"python -m {package}"
+
+
+def find_modules_here(package: str) -> None:
+    """Have modules of the working directory found by a script too, as ``python -m`` has."""
+    if command_name(package) == package and not sys.flags.safe_path:
+        if sys.path[0] == os.path.dirname(os.path.realpath(sys.argv[0])):
+            del sys.path[0]  # where scripts are installed
+        sys.path.insert(0, os.getcwd())
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What was asked for. Types, ``asked.types``, may stand behind options too."""
+    asked, left = parser.parse_known_args(arguments)
+    if left and (not hasattr(asked, "types") or any(each.startswith("-") for each in left)):
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    if left:
+        asked.types = [*asked.types, *left]
+    return asked
+
+
+def version_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--version`` to a command line."""
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version, and stop")
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        try:
+            version = metadata.version("overlay-dispatch")
+        except metadata.PackageNotFoundError:
+            version = "of a folder that is not installed"
+        print(f"overlay-dispatch {version}, Python {sys.version.split()[0]}")
+        parser.exit()
+
+
+def described(examples: str) -> dict[str, Any]:
+    """Arguments of a parser whose help ends with examples, as they are laid out."""
+    return {
+        "epilog": f"examples:\n{examples.rstrip()}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
+
+
+def common_options() -> argparse.ArgumentParser:
+    """A parser to inherit from."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    parser.add_argument(
+        "--traceback", action="store_true", help="show where an error was raised, for bug reports"
+    )
+    return parser
+
+
+def report(package: str, asked: argparse.Namespace, error: Exception) -> int:
+    """Print an error, without its traceback unless that was asked for; the exit code."""
+    if asked.traceback:
+        traceback.print_exception(error)
+    else:
+        print(f"{command_name(package)}: {_told(error)}", file=sys.stderr)
+    return USAGE
+
+
+def _told(error: Exception) -> OverlayError:
+    """An error as its user is told of it; of what other modules raise, the line that raised."""
+    if isinstance(error, OverlayError):
+        if error.where is not None and _is_command(error.where.rpartition(":")[0]):
+            error.where = None
+        return error
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not is_ours(frame.filename) and not frame.filename.startswith("<frozen")
+    ]
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        where, text = shown(error.filename, error.lineno), error.msg
+    else:
+        where = shown(frames[-1].filename, frames[-1].lineno) if frames else None
+        text = str(error)
+    name = type(error).__name__
+    asked = f"{name}: {text}" if text else name
+    return OverlayError(asked, where=where, help="--traceback shows how it got there")
+
+
+def _is_command(file: str) -> bool:
+    """Whether a place is what has started the command: no line of the user's."""
+    return file == "<frozen runpy>" or os.path.realpath(file) == os.path.realpath(sys.argv[0])
+
+
+def print_json(value: Any) -> None:
+    """Print a value; what JSON has no form for is written as Python writes it."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else repr(value)

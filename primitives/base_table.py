@@ -1,0 +1,287 @@
+"""The base method table of relations, and what its methods are keyed by."""
+
+from __future__ import annotations
+
+import cmath
+import inspect
+import math
+import operator
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from overlay import MethodTable, OverlayError
+from overlay.core.location import caller
+from overlay.core.target import canonical, describe, key_of_target
+from primitives import complex_numbers as complex
+from primitives import logical
+from primitives import several_results as several
+from primitives.floats import (
+    arithmetic,
+    comparison,
+    exponential,
+    extremes,
+    gamma,
+    hyperbolic,
+    powers,
+    remainders,
+    rounding,
+    signs,
+    special,
+    trigonometric,
+)
+from primitives.forms import polar
+from primitives.integers import bits, integer_powers, number_theory, ordering, shifts
+from primitives.integers import integer_division as integer
+from primitives.integers.modular import wrapping
+from primitives.integers.words import words_of
+from primitives.relation import Relation
+from primitives.sequences.sequence_table import SEQUENCES
+
+__all__ = ["RelationOf", "relation_of", "relations"]
+
+
+class RelationOf:
+    """The target that stands for the relations of one function; made by ``relation_of``."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__name__ = f"relation_of({describe(function)})"
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def __overlay_key__(self) -> Hashable:
+        return "relation", key_of_target(self.function)
+
+    def __call__(self, *types: Any) -> Any:
+        raise OverlayError(
+            f"{self} is a target for method tables, and is not called",
+            where=caller(),
+            help=f"Context(relations).method({self}, *types) finds the relation",
+        )
+
+
+def relation_of(function: Callable[..., Any]) -> RelationOf:
+    """The target whose generated methods take ``function``'s argument types and give a Relation.
+
+    >>> import math
+    >>> from overlay import Context
+    >>> from primitives import relation_of, relations
+    >>> Context(relations).method(relation_of(math.sin), float).implementation((float,))
+    <Relation 'return = sin(a)' for math.sin(float)>
+    """
+    return RelationOf(canonical(function))
+
+
+relations = MethodTable("relations")
+"""The relations of the primitives. The tables of a context shadow them."""
+
+RELATIONS: tuple[Relation, ...] = (
+    arithmetic.add,
+    arithmetic.sub,
+    arithmetic.neg,
+    arithmetic.mul,
+    arithmetic.div,
+    arithmetic.square,
+    arithmetic.add_int,
+    arithmetic.sub_int,
+    arithmetic.neg_int,
+    arithmetic.mul_int,
+    arithmetic.square_int,
+    arithmetic.float_of_int,
+    arithmetic.float_of_float,
+    # integers, words and truth values
+    integer.floordiv_int,
+    integer.mod_int,
+    integer_powers.power_int,
+    integer.abs_int,
+    integer.int_of_int,
+    integer.int_of_bool,
+    number_theory.gcd,
+    number_theory.comb,
+    number_theory.factorial,
+    number_theory.isqrt,
+    *ordering.integers_compared,
+    *bits.integers_bitwise,
+    shifts.lshift_int,
+    shifts.rshift_int,
+    shifts.xorshift_right_int,
+    *logical.booleans,
+    *logical.numbers,
+    *wrapping(np.int64),
+    *wrapping(np.uint64),
+    *words_of(np.int64),
+    *words_of(np.uint64),
+    *several.SEVERAL,
+    polar.polar,
+    polar.unpolar,
+    # of floats
+    exponential.exp,
+    exponential.exp2,
+    exponential.expm1,
+    exponential.log,
+    exponential.log2,
+    exponential.log10,
+    exponential.log1p,
+    exponential.sqrt,
+    trigonometric.sine,
+    trigonometric.cosine,
+    trigonometric.tangent,
+    trigonometric.asine,
+    trigonometric.acosine,
+    trigonometric.atangent,
+    trigonometric.angle,
+    trigonometric.hypotenuse,
+    trigonometric.degrees,
+    trigonometric.radians,
+    hyperbolic.sinh,
+    hyperbolic.cosh,
+    hyperbolic.tanh,
+    hyperbolic.asinh,
+    hyperbolic.acosh,
+    hyperbolic.atanh,
+    powers.power,
+    powers.power_int,
+    powers.cbrt,
+    powers.reciprocal,
+    powers.ldexp,
+    signs.magnitude,
+    signs.copysign,
+    signs.sign,
+    signs.heaviside,
+    *rounding.ROUNDING,
+    remainders.mod,
+    remainders.fmod,
+    remainders.floordiv,
+    extremes.minimum,
+    extremes.maximum,
+    extremes.clip,
+    *comparison.COMPARISONS,
+    comparison.where,
+    special.erf,
+    special.erfc,
+    gamma.gamma,
+    gamma.lgamma,
+    # of complex numbers
+    *complex.COMPLEX,
+    # of strings and lists
+    *SEQUENCES,
+)
+
+# other spellings: of a function, for all its types, or of one relation
+ALIASES: tuple[tuple[Any, Any], ...] = (
+    (arithmetic.squared, np.square),
+    # integers, words and truth values
+    (operator.and_, np.bitwise_and),
+    (operator.or_, np.bitwise_or),
+    (operator.xor, np.bitwise_xor),
+    (operator.invert, np.invert),
+    (operator.lshift, np.left_shift),
+    (operator.rshift, np.right_shift),
+    (operator.floordiv, np.floor_divide),
+    (operator.mod, np.remainder),
+    (operator.pow, pow),
+    (operator.pow, np.power),
+    (abs, np.absolute),
+    (operator.lt, np.less),
+    (operator.le, np.less_equal),
+    (operator.gt, np.greater),
+    (operator.ge, np.greater_equal),
+    (operator.eq, np.equal),
+    (operator.ne, np.not_equal),
+    (min, np.minimum),
+    (max, np.maximum),
+    (ordering.clip, np.clip),
+    (math.gcd, np.gcd),
+    (operator.not_, np.logical_not),
+    (bool, operator.truth),
+    # of floats
+    (exponential.exp, np.exp),
+    (exponential.exp2, np.exp2),
+    (exponential.expm1, np.expm1),
+    (exponential.log, np.log),
+    (exponential.log2, np.log2),
+    (exponential.log10, np.log10),
+    (exponential.log1p, np.log1p),
+    (exponential.sqrt, np.sqrt),
+    (trigonometric.sine, np.sin),
+    (trigonometric.cosine, np.cos),
+    (trigonometric.tangent, np.tan),
+    (trigonometric.asine, np.arcsin),
+    (trigonometric.acosine, np.arccos),
+    (trigonometric.atangent, np.arctan),
+    (trigonometric.angle, np.arctan2),
+    (trigonometric.hypotenuse, np.hypot),
+    (trigonometric.degrees, np.degrees),
+    (trigonometric.degrees, np.rad2deg),
+    (trigonometric.radians, np.radians),
+    (trigonometric.radians, np.deg2rad),
+    (hyperbolic.sinh, np.sinh),
+    (hyperbolic.cosh, np.cosh),
+    (hyperbolic.tanh, np.tanh),
+    (hyperbolic.asinh, np.arcsinh),
+    (hyperbolic.acosh, np.arccosh),
+    (hyperbolic.atanh, np.arctanh),
+    (powers.power, pow),
+    (powers.power, math.pow),
+    (powers.power, np.power),
+    (powers.power, np.float_power),
+    (powers.power_int, pow),
+    (powers.power_int, np.power),
+    (powers.cbrt, np.cbrt),
+    (powers.ldexp, np.ldexp),
+    (signs.magnitude, math.fabs),
+    (signs.magnitude, np.abs),
+    (signs.magnitude, np.fabs),
+    (signs.copysign, np.copysign),
+    (rounding.trunc, math.trunc),
+    (rounding.trunc_float, np.fix),
+    (remainders.mod, np.mod),
+    (remainders.fmod, np.fmod),
+    (remainders.floordiv, np.floor_divide),
+    (divmod, np.divmod),
+    (several.modf, np.modf),
+    (several.frexp, np.frexp),
+    (extremes.minimum, np.minimum),
+    (extremes.minimum, np.fmin),
+    (extremes.maximum, np.maximum),
+    (extremes.maximum, np.fmax),
+    (comparison.lt, np.less),
+    (comparison.le, np.less_equal),
+    (comparison.gt, np.greater),
+    (comparison.ge, np.greater_equal),
+    (comparison.eq, np.equal),
+    (comparison.ne, np.not_equal),
+    # of complex numbers
+    (complex.absolute, np.abs),
+    (complex.phase, cmath.phase),
+    (complex.exp, np.exp),
+    (complex.log, np.log),
+    (complex.sqrt, np.sqrt),
+)
+
+
+def declare(table: MethodTable, relation: Relation, target: Any) -> None:
+    """Add a relation to a table as a method keyed by its types."""
+
+    def made(*types: Any) -> Relation:
+        return relation
+
+    made.__name__ = made.__qualname__ = f"relation_{relation.name}"
+    made.__annotations__ = dict(zip(relation.axes, relation.types, strict=True))
+    made.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
+            for name, kind in made.__annotations__.items()
+        ]
+    )
+    table.generated(relation_of(target))(made)
+
+
+for _relation in RELATIONS:
+    declare(relations, _relation, _relation.target)
+    _spellings = (a for t, a in ALIASES if t is _relation or t is _relation.target)
+    for _alias in dict.fromkeys(_spellings):
+        declare(relations, _relation, _alias)

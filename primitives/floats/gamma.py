@@ -1,0 +1,133 @@
+"""The gamma function and the logarithm of its size, solved numerically on every branch.
+
+Between two of its poles, 0, -1, -2, ..., and right of 0, the size of the gamma function has one
+minimum. ``k`` numbers the branches beside these minima: 0 goes up to the right of 1.46, 1 lies
+between 0 and 1.46; from -n - 1 to -n the right branch is 2n + 2 and the left one 2n + 3.
+"""
+
+from __future__ import annotations
+
+import math
+
+from overlay.interpretations.autodiff.rules.special import digamma
+from primitives.domains import Integers
+from primitives.errors import NoSolution
+from primitives.floats.tolerance import agrees, floor_of
+from primitives.relation import parametric, relation
+
+__all__ = ["gamma", "lgamma"]
+
+MINIMUM = 1.4616321449683623
+"""Where the gamma function is smallest among positive numbers."""
+LARGEST_LOG = 2.5e305
+"""From about here on lgamma overflows."""
+INTERVALS = 10**6
+"""In how many intervals between poles solutions are looked for."""
+STEPS = 2200
+"""Bisection of floats, by their exponents and then by their digits, ends earlier."""
+
+
+def minimum(n: int) -> float:
+    """Where between -n - 1 and -n the size of the gamma function is smallest."""
+    low, high = math.nextafter(-n - 1.0, 0.0), math.nextafter(-float(n), -n - 1.0)
+    for _ in range(100):
+        middle = low + (high - low) / 2
+        if middle <= low or middle >= high:
+            break
+        # towards both poles the size grows
+        if digamma(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def size(x: float, log: bool) -> float:
+    """The size of the gamma function, or its logarithm; infinite where it overflows."""
+    if x >= LARGEST_LOG:
+        return math.inf
+    logarithm = math.lgamma(x)
+    if log:
+        return logarithm
+    return math.inf if logarithm > 709.7827 else abs(math.gamma(x))
+
+
+def far_end(k: int, log: bool) -> float:
+    """The end of a branch at which the function grows beyond all bounds."""
+    if k == 0:
+        return LARGEST_LOG if log else 171.7
+    if k == 1:
+        return 5e-324 if log else 5.6e-309
+    n = (k - 2) // 2
+    pole = -float(n) if k % 2 == 0 else -n - 1.0
+    if pole == 0:
+        return -5e-324 if log else -5.6e-309
+    return math.nextafter(pole, -n - 0.5)
+
+
+def bisected(wanted: float, near: float, far: float, log: bool) -> float:
+    """Where between two points the size, which grows from ``near`` to ``far``, is ``wanted``."""
+    for _ in range(STEPS):
+        middle = near + (far - near) / 2
+        larger, smaller = max(abs(near), abs(far)), min(abs(near), abs(far))
+        if larger > 8 * smaller:
+            middle = math.copysign(math.sqrt(larger) * math.sqrt(smaller), near)
+        if not min(near, far) < middle < max(near, far):
+            break
+        if size(middle, log) < wanted:
+            near = middle
+        else:
+            far = middle
+    closer = abs(size(near, log) - wanted) <= abs(size(far, log) - wanted)
+    return near if closer else far
+
+
+def branch_root(wanted: float, k: int, log: bool) -> float:
+    """The argument on this branch whose size, or the logarithm of it, is ``wanted``."""
+    n = (k - 2) // 2
+    if n >= INTERVALS:
+        raise NoSolution("so far from 0 no solutions are looked for")
+    near = MINIMUM if k < 2 else minimum(n)
+    found = bisected(wanted, near, far_end(k, log), log)
+    value = size(found, log)
+    # sizes that are far below 1 count by their ratio
+    if not (agrees(value, wanted) if log else agrees(value / wanted, 1.0)):
+        raise NoSolution("the branch does not reach this value")
+    return found
+
+
+def gamma_argument(ret: float, k: int) -> float:
+    """The argument of gamma on a branch."""
+    negative = k >= 2 and (k - 2) // 2 % 2 == 0
+    if ret == 0 or (ret < 0) != negative:
+        raise NoSolution("on this branch the gamma function has the other sign, and it is never 0")
+    return branch_root(abs(ret), k, False)
+
+
+def branch_of(a: float) -> int:
+    """The number of the branch on which an argument lies."""
+    if a > 0:
+        return 0 if a >= MINIMUM else 1
+    n = int(-floor_of(a)) - 1
+    if n >= INTERVALS:
+        return 2 * INTERVALS + 2
+    return 2 * n + 2 if a > minimum(n) else 2 * n + 3
+
+
+BRANCHES = Integers(0, None)
+FAR = "arguments below -10**6 are left out"
+
+gamma = relation(
+    math.gamma, float, "return = gamma(a)",
+    edges="0, by underflow below -170, is refused; digits of a are lost beside the extrema",
+    ret=lambda a: math.gamma(a),
+    a=parametric(gamma_argument, k=BRANCHES, recover=lambda a: (branch_of(a),)),
+)  # fmt: skip
+lgamma = relation(
+    math.lgamma, float, "return = lgamma(a)", incomplete=FAR,
+    edges="digits of a are lost beside the minima",
+    ret=lambda a: math.lgamma(a),
+    a=parametric(
+        lambda ret, k: branch_root(ret, k, True), k=BRANCHES, recover=lambda a: (branch_of(a),)
+    ),
+)  # fmt: skip

@@ -1,0 +1,152 @@
+"""Fractions of polynomials of degree two at most, in one variable whose uses are collected.
+
+These relations are not functions that programs call: they are what algebra makes of several
+statements that share a variable.
+"""
+
+from __future__ import annotations
+
+import math
+
+from primitives.domains import Bool, Real
+from primitives.errors import NoSolution
+from primitives.floats.tolerance import finite, matches
+from primitives.relation import Parametric, Relation, Solver, parametric, relation
+
+__all__ = ["FRACTIONS", "fraction"]
+
+ALMOST_NOTHING = 1e-12
+"""How far from 0 rounding may bring a difference, relative to what it is the difference of."""
+BESIDE = 1e-9
+"""How far beside the turning point a value may be, relative to it; the answer is checked."""
+
+
+def value_of(x: float, c2: float, c1: float, c0: float, d2: float, d1: float, d0: float) -> float:
+    """A fraction of two polynomials, of their coefficients."""
+    bottom = d0 + x * (d1 + x * d2)
+    if bottom == 0:
+        raise NoSolution("a quotient has no value where the divisor is 0")
+    return (c0 + x * (c1 + x * c2)) / bottom
+
+
+def roots_of(c: float, b: float, a: float) -> tuple[float, float]:
+    """The real roots of c + b * x + a * x**2, the smaller one first, for a != 0."""
+    product = 4 * a * c
+    discriminant = b * b - product
+    if discriminant < 0:
+        if discriminant < -BESIDE * max(b * b, abs(product)):
+            raise NoSolution("the quadratic equation has no real root")
+        discriminant = 0.0
+    # the sum that does not cancel
+    part = -(b + math.copysign(math.sqrt(discriminant), b)) / 2
+    one, other = part / a, c / part if part != 0 else 0.0
+    return min(one, other), max(one, other)
+
+
+def cancels(difference: float, of: float) -> bool:
+    """Whether a difference is 0, but for rounding."""
+    return abs(difference) <= ALMOST_NOTHING * abs(of)
+
+
+def is_pole(x: float, d0: float, d1: float, d2: float) -> bool:
+    """Whether the divisor is 0 there, but for rounding."""
+    size = max(abs(d0), abs(d1 * x), abs(d2 * x * x))
+    return abs(d0 + x * (d1 + x * d2)) <= ALMOST_NOTHING * size
+
+
+def single(c: float, b: float, free: float) -> float:
+    """The root of c + b * x; ``free`` where both are 0."""
+    if b == 0:
+        if c != 0:
+            raise NoSolution("the unknown cancels out, and the rest is not equal")
+        return free
+    return finite(-c / b)
+
+
+def is_smaller(ret: float, x: float, c1: float, c2: float, d1: float, d2: float) -> bool:
+    """Whether it is the smaller one of two places."""
+    a = c2 - ret * d2
+    return a != 0 and x < -(c1 - ret * d1) / (2 * a)
+
+
+def solved(
+    ret: float,
+    c0: float,
+    c1: float,
+    c2: float,
+    d0: float,
+    d1: float,
+    d2: float,
+    negative: bool,
+    free: float,
+) -> float:
+    """Where a fraction has a value: of two places the smaller one, where ``negative`` is true;
+    ``free`` itself, where it is that place to the last digits, or all are."""
+    bottom = d0 + free * (d1 + free * d2)
+    is_there = bottom != 0 and matches((c0 + free * (c1 + free * c2)) / bottom, ret)
+    if is_there and is_smaller(ret, free, c1, c2, d1, d2) == negative:
+        return free
+    c, b, a = c0 - ret * d0, c1 - ret * d1, c2 - ret * d2
+    if cancels(c, c0) and cancels(b, c1) and cancels(a, c2):
+        x = free
+    elif a == 0:
+        x = single(c, b, free)
+    else:
+        low, high = roots_of(c, b, a)
+        x, other = (low, high) if negative else (high, low)
+        if is_pole(x, d0, d1, d2):
+            x = other
+    if is_pole(x, d0, d1, d2):
+        raise NoSolution("the only root is where the divisor is 0")
+    return x
+
+
+def relation_with(mode: Solver | Parametric) -> Relation:
+    """The relation of a variable, of which x is the axis, and its fraction."""
+    return relation(
+        value_of, float, float, float, float, float, float, float,
+        "return = (x**2 * c2 + x * c1 + c0) / (x**2 * d2 + x * d1 + d0)", x=mode,
+        incomplete="digits are lost where terms cancel",
+    )  # fmt: skip
+
+
+ONE_ROOT = relation_with(
+    lambda ret, c0, c1, c2, d0, d1, d2: solved(ret, c0, c1, c2, d0, d1, d2, False, 0.0)
+)
+ONE_ROOT_OR_ALL = relation_with(
+    parametric(
+        lambda ret, c0, c1, c2, d0, d1, d2, free: solved(
+            ret, c0, c1, c2, d0, d1, d2, False, free
+        ),
+        free=Real, either=True, recover=lambda x: (x,),
+    )
+)  # fmt: skip
+TWO_ROOTS = relation_with(
+    parametric(
+        lambda ret, c0, c1, c2, d0, d1, d2, negative: solved(
+            ret, c0, c1, c2, d0, d1, d2, negative, 0.0
+        ),
+        negative=Bool,
+        recover=lambda ret, x, c0, c1, c2, d0, d1, d2: (is_smaller(ret, x, c1, c2, d1, d2),),
+    )
+)  # fmt: skip
+TWO_ROOTS_OR_ALL = relation_with(
+    parametric(
+        solved, negative=Bool, free=Real, either=True,
+        recover=lambda ret, x, c0, c1, c2, d0, d1, d2: (is_smaller(ret, x, c1, c2, d1, d2), x),
+    )
+)  # fmt: skip
+
+
+def fraction(*, quadratic: bool, free: bool) -> Relation:
+    """The relation of a variable and a fraction of it, for all coefficients known.
+
+    quadratic: whether there may be two roots. free: whether everything may cancel out, so that any
+    number is a root. There are coordinates for what may be.
+    """
+    if quadratic:
+        return TWO_ROOTS_OR_ALL if free else TWO_ROOTS
+    return ONE_ROOT_OR_ALL if free else ONE_ROOT
+
+
+FRACTIONS = (ONE_ROOT, ONE_ROOT_OR_ALL, TWO_ROOTS, TWO_ROOTS_OR_ALL)

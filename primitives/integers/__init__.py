@@ -1,0 +1,1 @@
+"""Relations of the mathematical integers, and of numpy's words."""

@@ -1,0 +1,241 @@
+"""Comparisons, the smaller and the larger of two values, and clipping, of integers and words.
+
+One of two compared values is found from the other by its *excess*: how far it lies beyond the
+nearest value for which the comparison comes out as it did.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from primitives.domains import Bool, Domain, Integer, Integers
+from primitives.errors import NoSolution
+from primitives.floats.arithmetic import minus, plus
+from primitives.relation import Relation, parametric, relation
+
+__all__ = ["clip", "comparisons", "equalities", "extremes", "integers_compared"]
+
+Beside = Callable[[Any, bool, bool, Any], Any]
+
+
+def beside(known: int, up: bool, strict: bool, excess: int) -> int:
+    """The integer above (``up``) or below a known one, or at it unless ``strict``, by an excess
+    beyond the nearest of these."""
+    step = plus(excess, 1) if strict else excess
+    return plus(known, step) if up else minus(known, step)
+
+
+def excess_of(known: int, other: int, up: bool, strict: bool) -> int:
+    """The excess for which ``beside`` gives ``other``."""
+    distance = minus(other, known) if up else minus(known, other)
+    return distance - 1 if strict else distance
+
+
+def clip(a: Any, low: Any, high: Any) -> Any:
+    """``a``, moved into [low, high]; ``high`` where that is empty."""
+    return min(max(a, low), high)
+
+
+# ---- comparisons --------------------------------------------------------------------------
+
+
+def comparisons(
+    kind: Any, domain: Domain, spare: Domain, beside: Beside, excess_of: Beside
+) -> tuple[Relation, ...]:
+    """The relations of < <= > >= for this type. spare: the domain of an excess."""
+
+    def compared(target: Any, sign: str, up: bool, strict: bool) -> Relation:
+        """up: whether it holds for a larger b. strict: whether it fails for an equal one."""
+        return relation(
+            target, kind, kind, f"return = a {sign} b", returns=bool,
+            a=parametric(
+                lambda ret, b, excess: beside(b, ret != up, ret == strict, excess), excess=spare,
+                recover=lambda ret, a, b: (excess_of(b, a, ret != up, ret == strict),),
+            ),
+            b=parametric(
+                lambda ret, a, excess: beside(a, ret == up, ret == strict, excess), excess=spare,
+                recover=lambda ret, a, b: (excess_of(a, b, ret == up, ret == strict),),
+            ),
+            ab=parametric(
+                lambda ret, v, excess: (beside(v, ret != up, ret == strict, excess), v),
+                v=domain, excess=spare,
+                recover=lambda ret, a, b: (b, excess_of(b, a, ret != up, ret == strict)),
+            ),
+        )  # fmt: skip
+
+    return (
+        compared(operator.lt, "<", True, True),
+        compared(operator.le, "<=", True, False),
+        compared(operator.gt, ">", False, True),
+        compared(operator.ge, ">=", False, False),
+    )
+
+
+def equalities(
+    kind: Any,
+    domain: Domain,
+    nonzero: Domain,
+    moved: Callable[[Any, Any], Any],
+    difference_of: Callable[[Any, Any], Any],
+) -> tuple[Relation, ...]:
+    """The relations of == and != for this type. moved: a value by a difference from ``nonzero``
+    away from another; difference_of: that difference, anything where there is none."""
+
+    def compared(target: Any, sign: str, equal: bool) -> Relation:
+        return relation(
+            target, kind, kind, f"return = a {sign} b", returns=bool,
+            a=parametric(  # the difference counts where they are not equal
+                lambda ret, b, difference: b if ret == equal else moved(b, difference),
+                difference=nonzero, recover=lambda a, b: (difference_of(b, a),),
+            ),
+            b=parametric(
+                lambda ret, a, difference: a if ret == equal else moved(a, difference),
+                difference=nonzero, recover=lambda a, b: (difference_of(a, b),),
+            ),
+            ab=parametric(
+                lambda ret, v, difference: (v if ret == equal else moved(v, difference), v),
+                v=domain, difference=nonzero,
+                recover=lambda a, b: (b, difference_of(b, a)),
+            ),
+        )  # fmt: skip
+
+    return compared(operator.eq, "==", True), compared(operator.ne, "!=", False)
+
+
+# ---- the smaller, the larger, the value between -------------------------------------------
+
+
+def extremes(
+    kind: Any, domain: Domain, spare: Domain, beside: Beside, excess_of: Beside
+) -> tuple[Relation, ...]:
+    """The relations of min, max and clip for this type. spare: the domain of an excess."""
+
+    def extreme(target: Any, up: bool) -> Relation:
+        """up: whether the other value lies above the result."""
+
+        def other(ret: Any, known: Any, excess: Any) -> Any:
+            if known == ret:
+                return beside(ret, up, False, excess)
+            if (known > ret) != up:
+                raise NoSolution("the known value lies beyond the result")
+            return ret
+
+        return relation(
+            target, kind, kind, f"return = {target.__name__}(a, b)",
+            a=parametric(  # the excess counts where b is the result
+                lambda ret, b, excess: other(ret, b, excess), excess=spare,
+                recover=lambda ret, a: (excess_of(ret, a, up, False),),
+            ),
+            b=parametric(
+                lambda ret, a, excess: other(ret, a, excess), excess=spare,
+                recover=lambda ret, b: (excess_of(ret, b, up, False),),
+            ),
+            ab=parametric(
+                lambda ret, left, excess: (
+                    (ret, beside(ret, up, False, excess)) if left
+                    else (beside(ret, up, False, excess), ret)
+                ),
+                left=Bool, excess=spare,
+                recover=lambda ret, a, b: (
+                    a == ret, excess_of(ret, b if a == ret else a, up, False)
+                ),
+            ),
+        )  # fmt: skip
+
+    return extreme(min, True), extreme(max, False), clipping(kind, domain, spare, beside, excess_of)
+
+
+def clipping(
+    kind: Any, domain: Domain, spare: Domain, beside: Beside, excess_of: Beside
+) -> Relation:
+    """The relation of clip for this type. Its result is ``high`` where ``low`` is larger."""
+
+    def away(known: Any, down: Any, excess: Any) -> Any:
+        return beside(known, not down, False, excess)
+
+    def distance(known: Any, other: Any) -> Any:
+        return excess_of(known, other, other > known, False)
+
+    def clipped(ret: Any, low: Any, high: Any, down: Any, excess: Any) -> Any:
+        if low >= high and ret == high:
+            return away(ret, down, excess)
+        if not low <= ret <= high:
+            raise NoSolution("the result lies outside the bounds")
+        return ret if low < ret < high else away(ret, ret == low, excess)
+
+    def lower(ret: Any, a: Any, high: Any, down: Any, excess: Any) -> Any:
+        if ret > high or (a > ret and ret < high):
+            raise NoSolution("the result lies below the value, or above the upper bound")
+        if ret == high:
+            return away(ret, down and a >= high, excess)
+        return away(ret, True, excess) if a == ret else ret
+
+    def upper(ret: Any, larger: Any, excess: Any) -> Any:
+        if larger < ret:
+            raise NoSolution("the result lies above the value and the lower bound")
+        return away(ret, False, excess) if larger == ret else ret
+
+    def value_and_lower(ret: Any, high: Any, left: Any, above: Any, excess: Any) -> tuple[Any, Any]:
+        if ret > high:
+            raise NoSolution("the result lies above the upper bound")
+        larger = away(ret, False, above) if ret == high else ret
+        smaller = away(larger, True, excess)
+        return (larger, smaller) if left else (smaller, larger)
+
+    def at_least(ret: Any, v: Any, other: Any) -> Any:
+        return ret if v < ret and other < ret else v
+
+    return relation(
+        clip, kind, kind, kind, "return = clip(a, low, high)",
+        ret=lambda a, low, high: clip(a, low, high),
+        a=parametric(  # the excess counts at a bound; ``down`` where both bounds are the result
+            clipped, down=Bool, excess=spare,
+            recover=lambda ret, a: (a < ret, distance(ret, a)),
+        ),
+        low=parametric(
+            lower, down=Bool, excess=spare,
+            recover=lambda ret, low: (low < ret, distance(ret, low)),
+        ),
+        high=parametric(
+            lambda ret, a, low, excess: upper(ret, max(a, low), excess), excess=spare,
+            recover=lambda ret, high: (distance(ret, high),),
+        ),
+        alow=parametric(  # ``above``: of the larger one, where the result is the upper bound
+            value_and_lower, left=Bool, above=spare, excess=spare,
+            recover=lambda ret, a, low: (
+                a >= low, distance(ret, max(a, low)), distance(max(a, low), min(a, low))
+            ),
+        ),
+        ahigh=parametric(
+            lambda ret, low, v, excess: (
+                at_least(ret, v, low), upper(ret, max(at_least(ret, v, low), low), excess)
+            ),
+            v=domain, excess=spare,
+            recover=lambda ret, a, high: (a, distance(ret, high)),
+        ),
+        lowhigh=parametric(
+            lambda ret, a, v, excess: (
+                at_least(ret, v, a), upper(ret, max(at_least(ret, v, a), a), excess)
+            ),
+            v=domain, excess=spare,
+            recover=lambda ret, low, high: (low, distance(ret, high)),
+        ),
+        alowhigh=parametric(
+            lambda ret, v, w, excess: (
+                at_least(ret, v, w), w, upper(ret, max(at_least(ret, v, w), w), excess)
+            ),
+            v=domain, w=domain, excess=spare,
+            recover=lambda ret, a, low, high: (a, low, distance(ret, high)),
+        ),
+    )  # fmt: skip
+
+
+# ---- of integers --------------------------------------------------------------------------
+
+integers_compared = (
+    *comparisons(int, Integer, Integers(0), beside, excess_of),
+    *equalities(int, Integer, Integers(without=(0,)), plus, lambda a, b: b - a or 1),
+    *extremes(int, Integer, Integers(0), beside, excess_of),
+)

@@ -1,0 +1,391 @@
+"""Functions with two results: quotients with remainders, and floats taken apart.
+
+Where a mode finds one of the two results, the other has to agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from primitives.domains import Bool, Integer, Integers, Interval, NonZero, Real, WholeFloats
+from primitives.errors import NoSolution
+from primitives.floats.arithmetic import minus, plus
+from primitives.floats.powers import scaled
+from primitives.floats.remainders import (
+    beyond,
+    denominator,
+    floordiv,
+    mod,
+    neighbour,
+    numerator,
+    part,
+)
+from primitives.floats.remainders import dividend as float_dividend
+from primitives.floats.remainders import modulus as float_modulus
+from primitives.floats.rounding import above_its_floor, beyond_trunc, trunc_of
+from primitives.floats.tolerance import agrees, finite, whole
+from primitives.integers.integer_division import (
+    Natural,
+    NonZeroInteger,
+    Size,
+    dividend,
+    dividend_and_modulus,
+    dividend_by_remainder,
+    divisor,
+    divisor_sizes,
+    floordiv_int,
+    is_remainder,
+    magnitude,
+    mod_int,
+    modulus,
+    quotient,
+    remainder,
+    signed,
+)
+from primitives.integers.word_divmod import WORD_DIVISION
+from primitives.relation import Relation, parametric, relation
+
+__all__ = ["PAIRS", "SEVERAL", "divmod_float", "divmod_int", "frexp", "modf"]
+
+FRACTION = Interval(0, 1, open_high=True)
+HALF_TO_ONE = Interval(0.5, 1, open_high=True)
+SCALE = Integers(-1073, 1024)
+"""The exponents of floats, those of subnormal ones among them."""
+DISAGREE = "the other result is not this one"
+
+
+# ---- quotients and remainders of integers -------------------------------------------------
+
+
+def divided(a: int, b: int) -> tuple[int, int]:
+    """The quotient, rounded down, and the remainder."""
+    return quotient(a, b), remainder(a, b)
+
+
+def divisor_of_both(q: int, r: int, a: int, excess: int, negative: bool) -> int:
+    """What divides ``a`` into q and leaves r; where q is 0, so much larger than r."""
+    if q == 0:
+        if a != r:
+            raise NoSolution("what is smaller than the divisor is left whole")
+        return signed(r, plus(magnitude(r), excess), negative)
+    shared = minus(a, r)
+    if remainder(shared, q) != 0:
+        raise NoSolution("no divisor has this quotient and this remainder")
+    b = quotient(shared, q)
+    if not is_remainder(r, b):
+        raise NoSolution("a remainder lies between 0 and the divisor")
+    return b
+
+
+def quotient_agreeing(r: int, a: int, b: int) -> int:
+    if remainder(a, b) != r:
+        raise NoSolution(DISAGREE)
+    return quotient(a, b)
+
+
+def remainder_agreeing(q: int, a: int, b: int) -> int:
+    if quotient(a, b) != q:
+        raise NoSolution(DISAGREE)
+    return remainder(a, b)
+
+
+def size_and_quotient(r: int, a: int, size: int, negative: bool) -> tuple[int, int]:
+    """The quotient by a divisor near this size that leaves r, and that divisor."""
+    b = modulus(r, a, size, negative)
+    return quotient(a, b), b
+
+
+def step_and_remainder(q: int, a: int, step: int, negative: bool) -> tuple[int, int]:
+    """What the divisor of this step, which goes q times into ``a``, leaves; and that divisor."""
+    b = divisor(q, a, step, negative)
+    return remainder(a, b), b
+
+
+def so_much_larger(q: int, r: int, excess: int, negative: bool) -> tuple[int, int]:
+    """The divisor so much larger than r, after what it goes q times into, and leaves r."""
+    return dividend_and_modulus(r, q, excess, negative)
+
+
+def any_of_remainder(r: int, k: int, excess: int, negative: bool) -> tuple[int, int, int]:
+    a, b = so_much_larger(k, r, excess, negative)
+    return k, a, b
+
+
+def any_of_quotient(q: int, v: int, offset: int) -> tuple[int, int, int]:
+    r = remainder(offset, v)
+    return r, dividend(q, v, r), v
+
+
+divmod_int = relation(
+    divmod, int, int, "q, r = divmod(a, b)",
+    returns=(int, int), domain={"b": NonZeroInteger},
+    edges="q = 0: b is so much larger than r, which is a",
+    ret=divided,
+    q=quotient_agreeing,
+    r=remainder_agreeing,
+    a=lambda q, r, b: dividend_by_remainder(r, b, q),
+    b=parametric(
+        divisor_of_both, excess=Size, negative=Bool,
+        recover=lambda r, b: (max(abs(b) - abs(r), 1), b < 0),
+    ),
+    qa=parametric(
+        lambda r, b, k: (k, dividend_by_remainder(r, b, k)), k=Integer,
+        recover=lambda q: (q,),
+    ),
+    ra=parametric(
+        lambda q, b, offset: (
+            remainder(offset, b), dividend(q, b, remainder(offset, b))
+        ),
+        offset=Integer, recover=lambda r: (r,),
+    ),
+    qb=parametric(
+        size_and_quotient, size=Size, negative=Bool, recover=lambda b: (abs(b), b < 0)
+    ),
+    rb=parametric(
+        step_and_remainder, step=Natural, negative=Bool,
+        recover=lambda q, a, b: (abs(b) - divisor_sizes(q, a)[0], b < 0),
+    ),
+    ab=parametric(
+        so_much_larger, excess=Size, negative=Bool,
+        recover=lambda r, b: (abs(b) - abs(r), b < 0),
+    ),
+    qab=parametric(
+        any_of_remainder, k=Integer, excess=Size, negative=Bool,
+        recover=lambda q, r, b: (q, abs(b) - abs(r), b < 0),
+    ),
+    rab=parametric(
+        any_of_quotient, v=NonZeroInteger, offset=Integer,
+        recover=lambda r, b: (b, r),
+    ),
+)  # fmt: skip
+
+# ---- of floats ----------------------------------------------------------------------------
+
+
+def divided_float(a: float, b: float) -> tuple[float, float]:
+    """The quotient, rounded down, and the remainder."""
+    return a // b, a % b
+
+
+def fits(q: float, r: float, a: float, b: float) -> bool:
+    """Whether a number divided by another gives these, but for rounding."""
+    return b != 0 and a // b == q and agrees(a % b, r)
+
+
+def dividend_of_both(q: float, r: float, b: float) -> float:
+    """What divided by b gives q and leaves r."""
+    found = finite(q * b + r)
+    for step in (0, 1, -1):
+        if fits(q, r, neighbour(found, step), b):
+            return neighbour(found, step)
+    raise NoSolution("no float has this quotient and this remainder")
+
+
+def divisor_of_both_float(q: float, r: float, a: float, near: float) -> float:
+    """What divides ``a`` into q and leaves r; ``near`` where that fits."""
+    if fits(q, r, a, near):
+        return near
+    found = finite((a - r) / q if q != 0 else beyond(r, near))
+    for step in (0, 1, -1):
+        if fits(q, r, a, neighbour(found, step)):
+            return neighbour(found, step)
+    raise NoSolution("no float is the divisor for this quotient and this remainder")
+
+
+def quotient_agreeing_float(r: float, a: float, b: float) -> float:
+    if not agrees(a % b, r):
+        raise NoSolution(DISAGREE)
+    return a // b
+
+
+def remainder_agreeing_float(q: float, a: float, b: float) -> float:
+    if a // b != q:
+        raise NoSolution(DISAGREE)
+    return a % b
+
+
+def quotient_and_dividend(r: float, b: float, near: float) -> tuple[float, float]:
+    a = float_dividend(r, b, near)
+    return a // b, a
+
+
+def remainder_and_dividend(q: float, b: float, u: float) -> tuple[float, float]:
+    a = numerator(q, b, u)
+    return a % b, a
+
+
+def quotient_and_divisor(r: float, a: float, near: float) -> tuple[float, float]:
+    b = float_modulus(r, a, near)
+    return a // b, b
+
+
+def remainder_and_divisor(q: float, a: float, u: float, near: float) -> tuple[float, float]:
+    b = denominator(q, a, u, near)
+    return a % b, b
+
+
+def both_of_floats(q: float, r: float, excess: float) -> tuple[float, float]:
+    b = beyond(r, excess)
+    return dividend_of_both(q, r, b), b
+
+
+def any_of_remainder_float(r: float, near: float, excess: float) -> tuple[float, float, float]:
+    b = beyond(r, excess)
+    a = float_dividend(r, b, near)
+    return a // b, a, b
+
+
+def any_of_quotient_float(q: float, v: float, u: float) -> tuple[float, float, float]:
+    a = numerator(q, v, u)
+    return a % v, a, v
+
+
+def excess_of(r: float, b: float) -> float:
+    """By how much a divisor is larger than the remainder."""
+    return b if r == 0 else b - r
+
+
+divmod_float = relation(
+    divmod, float, float, "q, r = divmod(a, b)",
+    returns=(float, float), domain={"b": NonZero},
+    edges="b is near where that fits; q = 0: else it is larger than r, which is a",
+    ret=divided_float,
+    q=quotient_agreeing_float,
+    r=remainder_agreeing_float,
+    a=dividend_of_both,
+    b=parametric(divisor_of_both_float, near=NonZero, recover=lambda b: (b,)),
+    qa=parametric(quotient_and_dividend, near=Real, recover=lambda a: (a,)),
+    ra=parametric(
+        remainder_and_dividend, u=FRACTION,
+        recover=lambda q, a, b: (part(q, a, b),),
+    ),
+    qb=parametric(quotient_and_divisor, near=NonZero, recover=lambda b: (b,)),
+    rb=parametric(
+        remainder_and_divisor, u=FRACTION, near=NonZero,
+        recover=lambda q, a, b: (part(q, a, b), b),
+    ),
+    ab=parametric(both_of_floats, excess=Real, recover=lambda r, b: (excess_of(r, b),)),
+    qab=parametric(
+        any_of_remainder_float, near=Real, excess=Real,
+        recover=lambda r, a, b: (a, excess_of(r, b)),
+    ),
+    rab=parametric(
+        any_of_quotient_float, v=NonZero, u=FRACTION,
+        recover=lambda q, a, b: (b, part(q, a, b)),
+    ),
+)  # fmt: skip
+
+# ---- floats taken apart -------------------------------------------------------------------
+
+
+def fraction_and_whole(a: float) -> tuple[float, float]:
+    """What is left of a float without its fraction, after that fraction."""
+    n = trunc_of(a)
+    return a - n, n
+
+
+def put_together(f: float, n: float) -> float:
+    """The float of this fraction and this whole part."""
+    n = whole(n)
+    found = f + n
+    if not abs(f) < 1 or f * n < 0 or trunc_of(found) != n or not agrees(found - n, f):
+        raise NoSolution("no float has this fraction and this whole part")
+    return found
+
+
+def whole_agreeing(f: float, a: float) -> float:
+    if not agrees(a - trunc_of(a), f):
+        raise NoSolution(DISAGREE)
+    return trunc_of(a)
+
+
+def fraction_agreeing(n: float, a: float) -> float:
+    if trunc_of(a) != n:
+        raise NoSolution(DISAGREE)
+    return a - n
+
+
+def with_fraction(n: float, u: float, negative: bool) -> tuple[float, float]:
+    """A fraction, after it the float of this whole part that has it."""
+    a = beyond_trunc(n, u, negative)
+    return a - trunc_of(a), a
+
+
+def with_whole(f: float, near: float) -> tuple[float, float]:
+    """A whole part on the side of the fraction, after it the float of both."""
+    n = math.copysign(near, f) if f != 0 else near
+    return n, put_together(f, n)
+
+
+modf = relation(
+    math.modf, float, "f, n = modf(a)", returns=(float, float),
+    edges="both have the sign of a; from 2**52 on there are no fractions",
+    ret=fraction_and_whole,
+    f=fraction_agreeing,
+    n=whole_agreeing,
+    a=put_together,
+    fa=parametric(
+        with_fraction, u=FRACTION, negative=Bool,
+        recover=lambda a: (above_its_floor(abs(a)), a < 0),
+    ),
+    na=parametric(with_whole, near=WholeFloats(), recover=lambda n: (n,)),
+)  # fmt: skip
+
+
+def scaled_together(m: float, e: int) -> float:
+    """The float of this significand and this exponent."""
+    found = finite(scaled(m, e))
+    if math.frexp(found) != (m, e):
+        raise NoSolution("no float has this significand and this exponent")
+    return found
+
+
+def exponent_agreeing(m: float, a: float) -> int:
+    if not agrees(math.frexp(a)[0], m):
+        raise NoSolution(DISAGREE)
+    return math.frexp(a)[1]
+
+
+def significand_agreeing(e: int, a: float) -> float:
+    if math.frexp(a)[1] != e:
+        raise NoSolution(DISAGREE)
+    return math.frexp(a)[0]
+
+
+def with_significand(e: int, size: float, negative: bool, zero: bool) -> tuple[float, float]:
+    """A significand of this size and sign, or 0; after it the float of both."""
+    if zero and e == 0:
+        return 0.0, 0.0
+    m = -size if negative else size
+    return m, scaled_together(m, e)
+
+
+def with_exponent(m: float, near: int) -> tuple[int, float]:
+    """An exponent, 0 for 0, and the float of both."""
+    e = 0 if m == 0 else near
+    return e, scaled_together(m, e)
+
+
+frexp = relation(
+    math.frexp, float, "m, e = frexp(a)", returns=(float, int),
+    edges="the size of m is in [0.5, 1), or 0 together with e; exact",
+    ret=lambda a: math.frexp(a),
+    m=significand_agreeing,
+    e=exponent_agreeing,
+    a=scaled_together,
+    ma=parametric(
+        with_significand, size=HALF_TO_ONE, negative=Bool, zero=Bool,
+        recover=lambda m: (abs(m) if m != 0 else 0.5, m < 0, m == 0),
+    ),
+    ea=parametric(with_exponent, near=SCALE, recover=lambda e: (e,)),
+)  # fmt: skip
+
+SEVERAL: tuple[Relation, ...] = (divmod_int, divmod_float, modf, frexp)
+
+PAIRS: Mapping[tuple[Relation, Relation], Relation] = {
+    (floordiv_int, mod_int): divmod_int,
+    (floordiv, mod): divmod_float,
+    **{(floor, rest): both for floor, rest, both in WORD_DIVISION.values()},
+}
+"""Two functions of the same arguments, and the one that gives both results."""

@@ -1,0 +1,177 @@
+"""Integers whose uses are understood together: digits, quadratics, sums of the same integers."""
+
+import numpy as np
+import pytest
+
+from inversion import NoSolution, choose, invert
+from overlay import NotCompilable
+from primitives.forms.integer_systems import smith, system
+from primitives.forms.quadratics import MAYBE_LINEAR, QUADRATIC
+from primitives.testing import check_relation
+
+# ---- digits ---------------------------------------------------------------------------------
+
+
+def clock(seconds: int):
+    return seconds // 3600, seconds // 60 % 60, seconds % 60
+
+
+def written(seconds: int):
+    return f"{seconds // 3600}:{seconds // 60 % 60}:{seconds % 60}"
+
+
+def colours(word: int):
+    return word // 65536 % 256, word // 256 % 256, word % 256
+
+
+def ends(seconds: int):
+    return seconds % 60, seconds // 3600
+
+
+def nested(n: int):
+    rest = n // 6
+    return rest % 10 // 5, rest % 5, n % 6, rest // 10
+
+
+def clock_of_words(seconds: np.uint64):
+    return seconds // 3600, seconds // 60 % 60, seconds % 60
+
+
+def started(total: int, extra: int):
+    return *divmod(total, 60), extra
+
+
+DIGITS = {
+    clock: (7384,), written: (7384,), colours: (0x123456,), ends: (7384,), nested: (1234,),
+    clock_of_words: (np.uint64(7384),), started: (7384, 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("f", DIGITS, ids=lambda f: f.__name__)
+def test_digits_that_are_computed_one_by_one_are_put_together(f):
+    inverse, args = invert(f), DIGITS[f]
+    value, theta = f(*args), inverse.recover(*args)
+    assert inverse(value, *([theta] if theta else [])) == args
+    if f in (clock, nested, clock_of_words, started):
+        assert not theta  # the digits say all
+    for drawn in inverse.parameters.sample(np.random.default_rng(0), 10) if theta else ():
+        assert f(*inverse(value, drawn)) == value
+
+
+def test_digits_are_found_step_by_step_and_compiled():
+    inverse = invert(clock)
+    assert "divmod(seconds, 60)" in str(inverse)
+    assert inverse.compile()((2, 3, 4)) == (7384,)
+    assert [branch.point for branch in inverse.solutions((2, 3, 4))] == [(7384,)]
+    with pytest.raises(NoSolution, match="between 0 and the divisor"):
+        inverse((2, 63, 4))
+
+
+def test_digits_beside_the_whole_or_in_bases_that_do_not_fit_are_left():
+    def beside(n: int):
+        return n // 10, n % 10, n
+
+    assert invert(beside)((7, 3, 73)) == (73,)
+
+    def unfit(n: int):
+        return n % 6, n % 10
+
+    inverse = invert(unfit)
+    assert inverse((1, 3), inverse.recover(73)) == (73,)
+
+
+def test_divmod_of_words_is_one_statement():
+    def parts(a: np.int64, b: np.int64):
+        return a // b, a % b
+
+    inverse = invert(parts)
+    assert "divmod(a, b)" in str(inverse)
+    for a, b in ((17, -5), (-17, 5), (-(2**63), -1), (2**63 - 1, -(2**63))):
+        args = np.int64(a), np.int64(b)
+        with np.errstate(over="ignore"):
+            value = parts(*args)
+        assert inverse(value, inverse.recover(*args)) == args
+
+
+# ---- quadratics -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [QUADRATIC, MAYBE_LINEAR], ids=repr)
+def test_quadratics_of_integers_keep_the_laws(rule):
+    check_relation(rule, samples=40)
+
+
+def test_an_integer_is_found_from_a_quadratic_with_a_linear_term():
+    pronic = invert(lambda n: n * n + n, int)
+    assert [pronic(30, (negative,)) for negative in (False, True)] == [(5,), (-6,)]
+    assert [branch.point for branch in pronic.solutions(30)] == [(5,), (-6,)]
+    assert pronic.compile()(30, (True,)) == (-6,)
+    with pytest.raises(NoSolution):
+        pronic(31, (False,))
+    third = invert(lambda n: 3 * n * n - 7 * n + 2, int)
+    assert third(78, third.recover(-4)) == (-4,)  # the other root is no integer
+    assert third(78, (False,)) == (-4,)
+
+
+def test_a_quadratic_may_turn_out_linear():
+    def f(n, k):
+        return k * n * n + 2 * n + k
+
+    known = choose(f, int, int, known=("return", "k"))
+    for n in (-3, 0, 4):
+        for k in (-2, 0, 5):
+            assert known(f(n, k), k, known.recover(n, k)) == (n,)
+
+
+# ---- sums -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [((1, 2), (3, -1)), ((2, 4, 6), (1, 1, 0)), ((0, 0), (0, 3)), ((2,), (3,)), ((1, 1), (2, 2))],
+    ids=str,
+)
+def test_systems_of_integers_keep_the_laws(matrix):
+    check_relation(system(matrix, (5,) * len(matrix)), samples=20)
+    left, diagonal, right, back = map(np.array, smith(matrix))
+    rank = len(diagonal)
+    found = left @ np.array(matrix) @ right
+    assert np.array_equal(found[:rank, :rank], np.diag(diagonal))
+    assert not found[rank:].any()
+    assert not found[:, rank:].any()
+    assert np.array_equal(right @ back, np.eye(len(matrix[0])))
+    assert abs(round(np.linalg.det(left))) == 1
+
+
+def test_sums_of_the_same_integers_are_solved_together():
+    def sums(x: int, y: int):
+        return x + 2 * y, 3 * x - y
+
+    inverse = invert(sums)
+    assert len(inverse.parameters) == 0
+    assert inverse((-5, 13)) == (3, -4)
+    with pytest.raises(NoSolution, match="no integers"):
+        inverse((1, 1))
+    with pytest.raises(NotCompilable):
+        inverse.compile()
+
+
+def test_singular_sums_leave_a_choice_or_disagree():
+    def sums(x: int, y: int):
+        return x + y, 2 * x + 2 * y
+
+    inverse = invert(sums)
+    assert inverse.recover(1, 2) == (2,)
+    answers = {inverse((3, 6), (k,)) for k in range(-3, 4)}
+    assert len(answers) == 7
+    assert all(sums(*answer) == (3, 6) for answer in answers)
+    with pytest.raises(NoSolution, match="disagree"):
+        inverse((3, 7), (0,))
+
+
+def test_sums_may_go_into_other_functions():
+    def mixed(x: int, y: int):
+        return f"{x + 2 * y},{x + y}"
+
+    inverse = invert(mixed)
+    assert inverse(mixed(4, -7), inverse.recover(4, -7)) == (4, -7)

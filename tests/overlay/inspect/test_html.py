@@ -1,0 +1,159 @@
+"""What tables, contexts, explanations and reports look like in a notebook."""
+
+import math
+import operator
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from overlay import Context, MethodTable, call_next
+from overlay.core.location import brief
+from overlay.core.markup import element
+from overlay.inspect.shadowing import layers
+
+outer, inner = MethodTable("outer"), MethodTable("<inner>")
+
+
+@outer.overlay(math.sin)
+def sin_of_float(x: float):
+    return x
+
+
+@outer.overlay(math.sin)
+def sin_of_all(x: object):
+    return x
+
+
+@inner.overlay(math.sin)
+def sin_inside(x: float):
+    return call_next(x)
+
+
+@inner.overlay("not_there_at_all:f")
+def later(x):
+    return x
+
+
+def wave(x):
+    return math.sin(x) + outside(x)
+
+
+def outside(x):
+    return abs(x)
+
+
+class Checked(HTMLParser):
+    """Reads HTML: its elements are closed in order, and no text of another is taken for one."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.names, self.texts = [], set(), []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.names.add(tag)
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return "".join(self.texts)
+
+
+def shown(thing):
+    return Checked(thing._repr_html_())
+
+
+def test_text_is_escaped_and_html_is_not():
+    made = element("p", "<b>&", element("b", '"'), None, class_="a", title='"<', hidden=True)
+    assert made == '<p class="a" title="&quot;&lt;" hidden>&lt;b&gt;&amp;<b>&quot;</b></p>'
+
+
+def test_layers_tell_what_is_taken_first_and_what_lies_below():
+    found = dict(layers((outer, inner)))
+    first, second, third = found[math.sin]
+    assert (first.method.function, first.taken_by) == (sin_inside, None)
+    assert (second.method.function, second.taken_by) == (sin_of_float, first.method)
+    assert (third.method.function, third.taken_by) == (sin_of_all, None)
+    assert [x.below for x in (first, second, third)] == [second.method, third.method, None]
+    assert [x.method.function for x in found["not_there_at_all:f"]] == [later]
+
+
+def test_a_method_with_defaults_is_hidden_where_all_its_calls_are_taken():
+    below, above = MethodTable("below"), MethodTable("above")
+    below.overlay(round)(lambda x, n=0: x)
+    above.overlay(round)(lambda x: x)
+    assert [x.taken_by for x in dict(layers((below, above)))[round]] == [None, None]
+    above.overlay(round)(lambda x, n: x)
+    assert [x.taken_by is None for x in dict(layers((below, above)))[round]] == [True, True, False]
+
+
+def test_a_method_whose_next_one_is_ambiguous_is_told():
+    table = MethodTable("even")
+
+    @table.overlay(operator.add)
+    def left(x: float, y: object):
+        return x
+
+    @table.overlay(operator.add)
+    def right(x: object, y: float):
+        return y
+
+    @table.overlay(operator.add)
+    def both(x: float, y: float):
+        return x
+
+    found = dict(layers((table,)))[operator.add]
+    assert [layer.is_ambiguous for layer in found] == [False, False, True]
+    assert "ambiguous" in shown(table).text
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [inner, Context(outer, inner, metadata="<m>", state={"<s>"}, strict=True), Context()],
+    ids=["table", "context", "empty"],
+)
+def test_tables_and_contexts_are_html_without_scripts(thing):
+    html = shown(thing)
+    assert "script" not in html.names
+    assert "style" in html.names
+    assert "inner" not in html.names
+
+
+def test_a_context_shows_its_tables_from_the_inside_and_what_is_hidden():
+    html = shown(Context(outer, inner, metadata="<m>"))
+    assert html.text.startswith("context <inner> over outer")
+    assert "'<m>'" in html.text
+    assert "hidden by <inner>: (float)" in html.text
+    assert "not imported yet" in html.text
+
+
+def test_an_explanation_folds_and_is_open_where_an_overlay_is_reached():
+    explanation = Context(outer, inner).explain(wave, float)
+    html = explanation._repr_html_()
+    assert "1 undetermined" not in html
+    assert "details" in Checked(html).names
+    assert re.search(r"<details open><summary><code>wave\(float\)</code>", html)
+    assert re.search(r"<details><summary><code>outside\(float\)</code>", html)
+    assert repr(explanation).startswith("<Explanation of wave(float): 2 resolved, ")
+
+
+def test_a_report_shows_how_often_from_where_and_what_never():
+    ctx = Context(outer, inner, counts=True)
+    assert ctx(wave, 0.5) == ctx(wave, 0.5) == 1.0
+    report = ctx.report()
+    html = shown(report)
+    assert "2 of 4 methods hit" in html.text
+    assert html.text.count("never") == 2
+    assert f"2 {brief(outer.methods(math.sin)[0].where).split(':')[0]}" in html.text
+    assert repr(report) == f"<Report: {report.summary}>"
+    assert "counts=True" in shown(Context(outer).report()).text
