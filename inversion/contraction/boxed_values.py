@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from inversion.running.number_checks import margin
-from overlay.enclosures import above, below
+from overlay.sets import above, below
 from primitives.domains import Booleans, Domain, Integers, Interval, WholeFloats, domain_of
 
 __all__ = ["Bound", "Values", "around", "every", "inside", "lower", "point", "raised", "values"]

@@ -17,7 +17,7 @@ from inversion.contraction.contractor import (
     monotone,
     widened,
 )
-from overlay import enclosures
+from overlay import sets
 
 __all__ = [
     "ADD",
@@ -49,7 +49,7 @@ def _rounded(a: Values) -> Values:
 
 
 def _over(a: Values, b: Values) -> Values:
-    return values(enclosed_pairs(enclosures.divide, a, b))
+    return values(enclosed_pairs(sets.divide, a, b))
 
 
 def _finite_as(ret: Values, found: Values) -> Values:
@@ -67,7 +67,7 @@ def _sum(a: Values, b: Values) -> Values:
         return _whole_sum(a, b)
     # infinities of both signs give NaN
     nan = (a.low == -INF and b.high == INF) or (a.high == INF and b.low == -INF)
-    return values(enclosed_pairs(enclosures.add, a, b), nan=nan)
+    return values(enclosed_pairs(sets.add, a, b), nan=nan)
 
 
 def _difference(a: Values, b: Values) -> Values:
@@ -106,7 +106,7 @@ def _product(a: Values, b: Values) -> Values:
         return _whole_product(a, b)
     # 0 times an infinity is NaN, and times all other numbers 0
     nan = INF in (a.high, -a.low, b.high, -b.low)
-    return values(enclosed_pairs(enclosures.multiply, a, b), nan=nan)
+    return values(enclosed_pairs(sets.multiply, a, b), nan=nan)
 
 
 def _without_zero(b: Values) -> Values:
@@ -177,7 +177,7 @@ DIVIDE = Contractor(
     ),
 )
 
-_root = monotone(enclosures.square, enclosures.root, (0.0, INF), (0.0, INF))
+_root = monotone(sets.square, sets.root, (0.0, INF), (0.0, INF))
 _float_square = even(_root)
 
 
@@ -253,7 +253,7 @@ REMAINDER_WHOLE = Contractor(image(operator.mod), (_with_remainder, None))
 
 def _sizes_to_power(a: Values, b: Values) -> Values:
     """The powers of what is not negative."""
-    found = values(enclosed_pairs(enclosures.power, a, b))
+    found = values(enclosed_pairs(sets.power, a, b))
     return found.join(values([(INF, INF)])) if a.contains(0) and b.low < 0 else found
 
 
@@ -289,8 +289,8 @@ def _bases(ret: Values, a: Values, b: Values) -> Values:
 def _bases_right(ret: Values, b: float) -> Values:
     """The bases from 0 on whose power is in ``ret``; all that is known is how large they are."""
     sizes = _rounded(ret).meet(values([(0.0, INF)]))
-    root = enclosures.divide((1.0, 1.0), (b, b))
-    found = _rounded(values(enclosed_pairs(enclosures.power, sizes, values([root]))))
+    root = sets.divide((1.0, 1.0), (b, b))
+    found = _rounded(values(enclosed_pairs(sets.power, sizes, values([root]))))
     return found.join(values([(INF, INF)])) if b < 0 and sizes.contains(0) else found
 
 

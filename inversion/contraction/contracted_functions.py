@@ -15,8 +15,8 @@ from inversion.contraction.contractor import (
     monotone,
     widened,
 )
-from overlay import enclosures
-from overlay.enclosures import Bounds, Enclosure
+from overlay import sets
+from overlay.sets import Bounds, Enclosure
 
 __all__ = [
     "ABS",
@@ -66,30 +66,30 @@ Real = Callable[[float], float]
 
 
 def _pow10(a: Bounds) -> Bounds:
-    return enclosures.power((10.0, 10.0), a)
+    return sets.power((10.0, 10.0), a)
 
 
 def _cube(a: Bounds) -> Bounds:
-    return enclosures.integer_power(a, 3)
+    return sets.integer_power(a, 3)
 
 
-EXP = monotone(enclosures.exp, enclosures.log, results=POSITIVE)
-EXP2 = monotone(enclosures.exp2, enclosures.log2, results=POSITIVE)
-EXPM1 = monotone(enclosures.expm1, enclosures.log1p, results=(-1.0, INF))
-LOG = monotone(enclosures.log, enclosures.exp, ends=POSITIVE)
-LOG2 = monotone(enclosures.log2, enclosures.exp2, ends=POSITIVE)
-LOG10 = monotone(enclosures.log10, _pow10, ends=POSITIVE)
-LOG1P = monotone(enclosures.log1p, enclosures.expm1, ends=(-1.0, INF))
-SQRT = monotone(enclosures.root, enclosures.square, ends=POSITIVE, results=POSITIVE)
-CBRT = monotone(enclosures.cbrt, _cube)
-SINH = monotone(enclosures.sinh, enclosures.asinh)
-ASINH = monotone(enclosures.asinh, enclosures.sinh)
-COSH = even(monotone(enclosures.cosh, enclosures.acosh, ends=POSITIVE, results=(1.0, INF)))
-ACOSH = monotone(enclosures.acosh, enclosures.cosh, ends=(1.0, INF), results=POSITIVE)
-TANH = monotone(enclosures.tanh, enclosures.atanh, results=(-1.0, 1.0))
-ATANH = monotone(enclosures.atanh, enclosures.tanh, ends=(-1.0, 1.0))
-DEGREES = monotone(enclosures.degrees, enclosures.radians)
-RADIANS = monotone(enclosures.radians, enclosures.degrees)
+EXP = monotone(sets.exp, sets.log, results=POSITIVE)
+EXP2 = monotone(sets.exp2, sets.log2, results=POSITIVE)
+EXPM1 = monotone(sets.expm1, sets.log1p, results=(-1.0, INF))
+LOG = monotone(sets.log, sets.exp, ends=POSITIVE)
+LOG2 = monotone(sets.log2, sets.exp2, ends=POSITIVE)
+LOG10 = monotone(sets.log10, _pow10, ends=POSITIVE)
+LOG1P = monotone(sets.log1p, sets.expm1, ends=(-1.0, INF))
+SQRT = monotone(sets.root, sets.square, ends=POSITIVE, results=POSITIVE)
+CBRT = monotone(sets.cbrt, _cube)
+SINH = monotone(sets.sinh, sets.asinh)
+ASINH = monotone(sets.asinh, sets.sinh)
+COSH = even(monotone(sets.cosh, sets.acosh, ends=POSITIVE, results=(1.0, INF)))
+ACOSH = monotone(sets.acosh, sets.cosh, ends=(1.0, INF), results=POSITIVE)
+TANH = monotone(sets.tanh, sets.atanh, results=(-1.0, 1.0))
+ATANH = monotone(sets.atanh, sets.tanh, ends=(-1.0, 1.0))
+DEGREES = monotone(sets.degrees, sets.radians)
+RADIANS = monotone(sets.radians, sets.degrees)
 
 
 def _by_bisection(function: Real, low: float, high: float, wanted: float) -> float:
@@ -102,15 +102,15 @@ def _by_bisection(function: Real, low: float, high: float, wanted: float) -> flo
 
 
 # of results so near to an end, by rounding, anything beyond may be the argument
-_erf_back = enclosures.growing(
+_erf_back = sets.growing(
     lambda r: _by_bisection(math.erf, -6.0, 6.0, r), (math.nextafter(-1.0, 0), 1 - 2.0**-53)
 )
-_erfc_back = enclosures.growing(
+_erfc_back = sets.growing(
     lambda r: _by_bisection(lambda x: -math.erfc(x), -6.0, 28.0, r),
     (math.nextafter(-2.0, 0), -1e-300),
 )
-ERF = monotone(enclosures.erf, _erf_back, results=(-1.0, 1.0))
-ERFC = monotone(enclosures.erfc, lambda r: _erfc_back(enclosures.negative(r)), results=(0.0, 2.0))
+ERF = monotone(sets.erf, _erf_back, results=(-1.0, 1.0))
+ERFC = monotone(sets.erfc, lambda r: _erfc_back(sets.negative(r)), results=(0.0, 2.0))
 
 # ---- sizes --------------------------------------------------------------------------------
 
@@ -125,14 +125,14 @@ ABS = Contractor(
 def _reciprocal(a: Values) -> Values:
     # numpy gives an infinity for 0
     ends = [(x, x) for x in (INF, -INF)] if a.contains(0.0) else []
-    return values([*enclosed(enclosures.reciprocal, a), *ends])
+    return values([*enclosed(sets.reciprocal, a), *ends])
 
 
 RECIPROCAL = Contractor(_reciprocal, (lambda ret, a: _reciprocal(widened(ret)),))
 
 
 def _hypot(a: Values, b: Values) -> Values:
-    return values(enclosed_pairs(enclosures.hypot, a, b))
+    return values(enclosed_pairs(sets.hypot, a, b))
 
 
 def _legs(ret: Values) -> Values:
@@ -186,8 +186,8 @@ def _angle(value: float, cosine: bool) -> float:
     return math.acos(inside) if cosine else math.asin(inside)
 
 
-SIN = Contractor(_turning(enclosures.sin), (lambda ret, a: _angles(ret, a, 0.5, False),))
-COS = Contractor(_turning(enclosures.cos), (lambda ret, a: _angles(ret, a, 0.0, True),))
+SIN = Contractor(_turning(sets.sin), (lambda ret, a: _angles(ret, a, 0.5, False),))
+COS = Contractor(_turning(sets.cos), (lambda ret, a: _angles(ret, a, 0.0, True),))
 
 
 def _tangents(ret: Values, a: Values) -> Values:
@@ -204,11 +204,11 @@ def _tangents(ret: Values, a: Values) -> Values:
 
 
 TAN = Contractor(None, (_tangents,))
-_between_poles = enclosures.growing(math.tan, (-1.5707963267948, 1.5707963267948))
+_between_poles = sets.growing(math.tan, (-1.5707963267948, 1.5707963267948))
 QUARTERS = (-PI / 2, PI / 2)
-ASIN = monotone(enclosures.asin, enclosures.sin, ends=(-1.0, 1.0), results=QUARTERS)
-ACOS = monotone(enclosures.acos, enclosures.cos, ends=(-1.0, 1.0), results=(0.0, PI))
-ATAN = monotone(enclosures.atan, _between_poles, results=QUARTERS)
+ASIN = monotone(sets.asin, sets.sin, ends=(-1.0, 1.0), results=QUARTERS)
+ACOS = monotone(sets.acos, sets.cos, ends=(-1.0, 1.0), results=(0.0, PI))
+ATAN = monotone(sets.atan, _between_poles, results=QUARTERS)
 
 # ---- rounding -----------------------------------------------------------------------------
 

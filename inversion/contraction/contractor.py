@@ -13,7 +13,7 @@ from inversion.contraction.boxed_values import Bound, Values, lower, raised, val
 from overlay import Context
 from overlay.analysis.abstract_values import Interval
 from overlay.analysis.interval_arithmetic import table
-from overlay.enclosures import Bounds, Enclosure
+from overlay.sets import Bounds, Enclosure
 
 __all__ = [
     "Contractor",

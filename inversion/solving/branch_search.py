@@ -45,7 +45,7 @@ from inversion.solving.search_state import (
     value_of,
 )
 from inversion.solving.unproved import Unproved
-from overlay.enclosures import Bounds
+from overlay.sets import Bounds
 from primitives import Interval, Relation
 from primitives.relation import RETURN
 

@@ -18,7 +18,7 @@ from inversion.errors import NoSolution
 from inversion.running.deadline import check_deadline
 from inversion.solving.roots import closed, gap, touching
 from inversion.solving.unproved import Unproved
-from overlay.enclosures import Bounds
+from overlay.sets import Bounds
 
 __all__ = ["roots_of"]
 

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from overlay import enclosures
+from overlay import sets
 from overlay.analysis.abstract_values import (
     BOTTOM,
     FLOAT,
@@ -21,7 +21,7 @@ from overlay.analysis.abstract_values import (
     made,
 )
 from overlay.core.table import MethodTable
-from overlay.enclosures import Bounds
+from overlay.sets import Bounds
 
 __all__ = ["limited", "table"]
 
@@ -71,15 +71,15 @@ def _enclosed(
 
 def _bounds(x: Interval) -> Bounds:
     """As floats; one beyond all floats is an OverflowError."""
-    low = x.low if isinstance(x.low, float) else enclosures.of_integer(x.low)[0]
-    return low, x.high if isinstance(x.high, float) else enclosures.of_integer(x.high)[1]
+    low = x.low if isinstance(x.low, float) else sets.of_integer(x.low)[0]
+    return low, x.high if isinstance(x.high, float) else sets.of_integer(x.high)[1]
 
 
 @table.overlay(operator.add)
 def add(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
     if kind != "int":
-        return _enclosed(enclosures.add, x, y, kind)
+        return _enclosed(sets.add, x, y, kind)
     found = _of_integers(operator.add, x, y)
     if not isinstance(found, Interval):
         return found
@@ -94,7 +94,7 @@ def add(x: Interval, y: Interval) -> Any:
 def sub(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
     if kind != "int":
-        return _enclosed(enclosures.subtract, x, y, kind)
+        return _enclosed(sets.subtract, x, y, kind)
     found = _of_integers(operator.sub, x, y)
     if not isinstance(found, Interval):
         return found
@@ -111,7 +111,7 @@ def limited(value: Interval, limits: dict[Any, int]) -> Any:
 def mul(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
     if kind != "int":
-        return _enclosed(enclosures.multiply, x, y, kind)
+        return _enclosed(sets.multiply, x, y, kind)
     return _of_integers(_product, x, y)
 
 
@@ -124,7 +124,7 @@ def _product(a: Bound, b: Bound) -> Bound:
 def truediv(x: Interval, y: Interval) -> Any:
     if y.low <= 0 <= y.high:
         return FLOAT if _kind(x, y) != "number" else NUMBER
-    return _enclosed(enclosures.divide, x, y, "float")
+    return _enclosed(sets.divide, x, y, "float")
 
 
 @table.overlay(operator.floordiv)
@@ -252,7 +252,7 @@ def sqrt(x: Interval) -> Any:
     if x.low < 0 or x.high == INF or x.nan:
         return made(0.0, INF, "float", x.nan or x.high == INF)
     try:
-        low, high = enclosures.root(_bounds(x))
+        low, high = sets.root(_bounds(x))
     except OverflowError:
         return made(0.0, INF, "float")
     return made(low, high, "float")

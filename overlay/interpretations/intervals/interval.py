@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from overlay import Context, enclosures, nonoverlay, tables_in_force
-from overlay.enclosures import Bounds, above, below
+from overlay import Context, nonoverlay, sets, tables_in_force
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
 from overlay.plugins.rules_alone import as_c_calls, rules_alone
+from overlay.sets import Bounds, above, below
 
 __all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
 
@@ -99,7 +99,7 @@ class Interval(_Fields):
     @property
     def width(self) -> float:
         """An upper bound of how far the bounds are apart."""
-        return -1.0 if self.is_empty else enclosures.subtract(_pair(self), _pair(self))[1]
+        return -1.0 if self.is_empty else sets.subtract(_pair(self), _pair(self))[1]
 
     @property
     def middle(self) -> float:
@@ -117,11 +117,11 @@ class Interval(_Fields):
 
     def hull(self, other: Interval) -> Interval:
         """The smallest interval with both in it."""
-        return Interval(*enclosures.hull(_pair(self), _pair(other)))
+        return Interval(*sets.hull(_pair(self), _pair(other)))
 
     def intersection(self, other: Interval) -> Interval:
         """The numbers in both."""
-        return Interval(*enclosures.intersection(_pair(self), _pair(other)))
+        return Interval(*sets.intersection(_pair(self), _pair(other)))
 
     def split(self, pieces: int = 2) -> list[Interval]:
         """Intervals, of about one width, that cover it."""

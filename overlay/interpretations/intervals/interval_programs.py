@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, call_next, nonoverlay
-from overlay.enclosures import above, below
-from overlay.enclosures.arithmetic import scaled
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval import Interval, bounds_of, shown
 from overlay.interpretations.intervals.interval_rules import ORDER, RULES, Rule
 from overlay.interpretations.intervals.methods import declare
+from overlay.sets import above, below
+from overlay.sets.bounds import scaled
 
 __all__ = ["fill_containers", "fill_plain"]
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from overlay import enclosures
-from overlay.enclosures import Bounds
+from overlay import sets
 from overlay.interpretations import elementwise
 from overlay.interpretations.intervals.errors import Undecided
+from overlay.sets import Bounds
 
 __all__ = ["RULES", "Rule", "everywhere", "rule"]
 
@@ -124,34 +124,34 @@ def _itself(a: Bounds) -> Bounds:
 # ---- arithmetic ---------------------------------------------------------------------------
 
 ARITHMETIC = (
-    rule(operator.add,      enclosures.add, 2, also=(np.add,)),
-    rule(operator.sub,      enclosures.subtract, 2, also=(np.subtract,)),
-    rule(operator.mul,      enclosures.multiply, 2, also=(np.multiply,)),
-    rule(operator.truediv,  enclosures.divide, 2, _by_nonzero, ZERO, (np.true_divide,)),
-    rule(operator.floordiv, enclosures.floor_divide, 2, _by_nonzero, ZERO, (np.floor_divide,)),
-    rule(operator.mod,      enclosures.remainder, 2, _by_nonzero, ZERO, (np.remainder,)),
-    rule(math.pow,          enclosures.power, 2, _powers, also=(np.power,)),
-    rule(operator.pow,      enclosures.power, 2, _powers, Undecided, (pow,)),  # complex, it may be
-    rule(operator.neg,      enclosures.negative, also=(np.negative,)),
+    rule(operator.add,      sets.add, 2, also=(np.add,)),
+    rule(operator.sub,      sets.subtract, 2, also=(np.subtract,)),
+    rule(operator.mul,      sets.multiply, 2, also=(np.multiply,)),
+    rule(operator.truediv,  sets.divide, 2, _by_nonzero, ZERO, (np.true_divide,)),
+    rule(operator.floordiv, sets.floor_divide, 2, _by_nonzero, ZERO, (np.floor_divide,)),
+    rule(operator.mod,      sets.remainder, 2, _by_nonzero, ZERO, (np.remainder,)),
+    rule(math.pow,          sets.power, 2, _powers, also=(np.power,)),
+    rule(operator.pow,      sets.power, 2, _powers, Undecided, (pow,)),  # complex, it may be
+    rule(operator.neg,      sets.negative, also=(np.negative,)),
     rule(operator.pos,      _itself, also=(np.positive, float, np.float64)),
-    rule(abs,               enclosures.magnitude,
+    rule(abs,               sets.magnitude,
          also=(operator.abs, math.fabs, np.absolute, np.fabs)),
-    rule(math.fmod,         enclosures.truncated_remainder, 2, _by_nonzero, also=(np.fmod,)),
-    rule(np.square,         enclosures.square),
-    rule(np.reciprocal,     enclosures.reciprocal, 1, _not_zero, ZERO),
+    rule(math.fmod,         sets.truncated_remainder, 2, _by_nonzero, also=(np.fmod,)),
+    rule(np.square,         sets.square),
+    rule(np.reciprocal,     sets.reciprocal, 1, _not_zero, ZERO),
 )  # fmt: skip
 
 
 # ---- the smaller, the larger, rounding ----------------------------------------------------
 
 ORDER = (
-    rule(min,               enclosures.minimum, 2, also=(np.minimum, np.fmin)),
-    rule(max,               enclosures.maximum, 2, also=(np.maximum, np.fmax)),
-    rule(math.copysign,     enclosures.copysign, 2, also=(np.copysign,)),
-    rule(math.floor,        enclosures.floor, also=(np.floor,)),
-    rule(math.ceil,         enclosures.ceil, also=(np.ceil,)),
-    rule(math.trunc,        enclosures.truncate, also=(np.trunc,)),
-    rule(round,             enclosures.even_round, also=(np.rint,)),
+    rule(min,               sets.minimum, 2, also=(np.minimum, np.fmin)),
+    rule(max,               sets.maximum, 2, also=(np.maximum, np.fmax)),
+    rule(math.copysign,     sets.copysign, 2, also=(np.copysign,)),
+    rule(math.floor,        sets.floor, also=(np.floor,)),
+    rule(math.ceil,         sets.ceil, also=(np.ceil,)),
+    rule(math.trunc,        sets.truncate, also=(np.trunc,)),
+    rule(round,             sets.even_round, also=(np.rint,)),
 )
 
 
@@ -159,41 +159,41 @@ ORDER = (
 
 def elementary(m: Any) -> tuple[Rule, ...]:
     return (
-        rule(m.exp,     enclosures.exp),
-        rule(m.exp2,    enclosures.exp2),
-        rule(m.expm1,   enclosures.expm1),
-        rule(m.log,     enclosures.log, 1, positive),
-        rule(m.log2,    enclosures.log2, 1, positive),
-        rule(m.log10,   enclosures.log10, 1, positive),
-        rule(m.log1p,   enclosures.log1p, 1, above_minus_1),
-        rule(m.sqrt,    enclosures.root, 1, not_negative),
-        rule(m.cbrt,    enclosures.cbrt),
-        rule(m.sin,     enclosures.sin),
-        rule(m.cos,     enclosures.cos),
-        rule(m.tan,     enclosures.tan),
-        rule(m.asin,    enclosures.asin, 1, _size_to_1),
-        rule(m.acos,    enclosures.acos, 1, _size_to_1),
-        rule(m.atan,    enclosures.atan),
-        rule(m.atan2,   enclosures.atan2, 2),
-        rule(m.hypot,   enclosures.hypot, 2),
-        rule(m.degrees, enclosures.degrees),
-        rule(m.radians, enclosures.radians),
-        rule(m.sinh,    enclosures.sinh),
-        rule(m.cosh,    enclosures.cosh),
-        rule(m.tanh,    enclosures.tanh),
-        rule(m.asinh,   enclosures.asinh),
-        rule(m.acosh,   enclosures.acosh, 1, from_1),
-        rule(m.atanh,   enclosures.atanh, 1, _size_below_1),
+        rule(m.exp,     sets.exp),
+        rule(m.exp2,    sets.exp2),
+        rule(m.expm1,   sets.expm1),
+        rule(m.log,     sets.log, 1, positive),
+        rule(m.log2,    sets.log2, 1, positive),
+        rule(m.log10,   sets.log10, 1, positive),
+        rule(m.log1p,   sets.log1p, 1, above_minus_1),
+        rule(m.sqrt,    sets.root, 1, not_negative),
+        rule(m.cbrt,    sets.cbrt),
+        rule(m.sin,     sets.sin),
+        rule(m.cos,     sets.cos),
+        rule(m.tan,     sets.tan),
+        rule(m.asin,    sets.asin, 1, _size_to_1),
+        rule(m.acos,    sets.acos, 1, _size_to_1),
+        rule(m.atan,    sets.atan),
+        rule(m.atan2,   sets.atan2, 2),
+        rule(m.hypot,   sets.hypot, 2),
+        rule(m.degrees, sets.degrees),
+        rule(m.radians, sets.radians),
+        rule(m.sinh,    sets.sinh),
+        rule(m.cosh,    sets.cosh),
+        rule(m.tanh,    sets.tanh),
+        rule(m.asinh,   sets.asinh),
+        rule(m.acosh,   sets.acosh, 1, from_1),
+        rule(m.atanh,   sets.atanh, 1, _size_below_1),
     )
 
 
 # ---- special functions --------------------------------------------------------------------
 
 SPECIAL = (
-    rule(math.erf,          enclosures.erf),
-    rule(math.erfc,         enclosures.erfc),
-    rule(math.gamma,        enclosures.gamma, 1, _no_pole),
-    rule(math.lgamma,       enclosures.lgamma, 1, _no_pole),
+    rule(math.erf,          sets.erf),
+    rule(math.erfc,         sets.erfc),
+    rule(math.gamma,        sets.gamma, 1, _no_pole),
+    rule(math.lgamma,       sets.lgamma, 1, _no_pole),
 )
 # fmt: on
 

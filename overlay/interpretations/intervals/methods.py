@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from overlay import MethodTable, enclosures, nonoverlay
+from overlay import MethodTable, nonoverlay, sets
 from overlay.core.target import describe
-from overlay.enclosures import Bounds, of_integer
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval import Interval
 from overlay.interpretations.intervals.interval_rules import RULES, Rule, everywhere
+from overlay.sets import Bounds, of_integer
 
 __all__ = ["choose", "declare", "fill", "outside", "some_integer"]
 
@@ -140,7 +140,7 @@ def _integer_power(x: Any, n: int) -> Any:
     a = (x.low, x.high)
     if n < 0 and a[0] <= 0 <= a[1]:
         outside(a[0] == a[1], "operator.pow", Undecided, a, (float(n), float(n)))
-    found = nonoverlay(enclosures.integer_power)(a, n)
+    found = nonoverlay(sets.integer_power)(a, n)
     return Interval(found[0], found[1])
 
 
@@ -210,7 +210,7 @@ def _falsehood(x: Any) -> bool:
 
 def _whole(x: Any) -> int:
     """The integer that all numbers of an interval are cut off to."""
-    cut = nonoverlay(enclosures.truncate)((x.low, x.high))
+    cut = nonoverlay(sets.truncate)((x.low, x.high))
     if cut[0] == cut[1]:
         return int(cut[0])
     return some_integer(cut)

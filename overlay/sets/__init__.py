@@ -4,7 +4,7 @@ The arithmetic of intervals that all parts of the project stand on. An interval 
 ``(low, high)``; each function gives the pair that it stays in. They compile, as all of them are
 made of operations on floats.
 
->>> from overlay.enclosures import add, multiply, sin
+>>> from overlay.sets import add, multiply, sin
 >>> add((1.0, 2.0), (0.0, 3.0))
 (1.0, 5.0)
 >>> add((0.1, 0.1), (0.2, 0.2))
@@ -15,7 +15,7 @@ made of operations on floats.
 1.0
 """
 
-from overlay.enclosures.arithmetic import (
+from overlay.sets.bounds import (
     EMPTY,
     ENTIRE,
     Bounds,
@@ -46,7 +46,7 @@ from overlay.enclosures.arithmetic import (
     truncate,
     truncated_remainder,
 )
-from overlay.enclosures.elementary import (
+from overlay.sets.elementary import (
     Enclosure,
     acos,
     acosh,
@@ -80,7 +80,7 @@ from overlay.enclosures.elementary import (
     tan,
     tanh,
 )
-from overlay.enclosures.rounding import above, below
+from overlay.sets.rounding import above, below
 
 __all__ = [
     "EMPTY",

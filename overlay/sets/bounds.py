@@ -7,7 +7,7 @@ adds nothing to the result. All functions compile.
 
 import math
 
-from overlay.enclosures.rounding import (
+from overlay.sets.rounding import (
     LARGEST,
     above,
     add_down,

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from overlay.enclosures.arithmetic import EMPTY, ENTIRE, Bounds, is_empty, magnitude, negative
-from overlay.enclosures.rounding import above, below
+from overlay.sets.bounds import EMPTY, ENTIRE, Bounds, is_empty, magnitude, negative
+from overlay.sets.rounding import above, below
 
 __all__ = [
     "Enclosure",

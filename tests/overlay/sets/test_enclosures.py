@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from overlay import enclosures as e
+from overlay import sets as e
 
 INF = math.inf
 LARGEST = 1.7976931348623157e308
