@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
+from overlay.sets import NumberSet, number_set
 from primitives.errors import OutsideDomain
 
 __all__ = [
@@ -82,6 +83,12 @@ class Domain:
     def meet(self, other: Domain) -> Domain:
         """The members of both domains."""
         raise NotImplementedError
+
+    @property
+    def closure(self) -> NumberSet | None:
+        """A closed set of numbers that has all members, infinite bounds too; None where members
+        are not real numbers."""
+        return None
 
     @property
     def total(self) -> bool:
@@ -224,6 +231,10 @@ class Interval(Domain):
         )
 
     @property
+    def closure(self) -> NumberSet:
+        return NumberSet(((self.low, self.high),))
+
+    @property
     def total(self) -> bool:
         return not self.without and self.low == -math.inf and self.high == math.inf
 
@@ -357,6 +368,12 @@ class Integers(Domain):
             self.kind,
         )
 
+    @property
+    def closure(self) -> NumberSet:
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        return number_set([(low, high)], whole=True).without(self.without)
+
 
 @dataclass(frozen=True)
 class Booleans(Domain):
@@ -385,6 +402,10 @@ class Booleans(Domain):
         if issubclass(kind or self.kind, (bool, np.bool_)):
             return "True"
         return f"{name} == 0 or {name} == 1"
+
+    @property
+    def closure(self) -> NumberSet:
+        return number_set([(0, 1)], whole=True)
 
     def meet(self, other: Domain) -> Domain:
         if not isinstance(other, Booleans):
@@ -451,6 +472,10 @@ class WholeFloats(Domain):
             first, last = other._ends
             low, high = first if math.isfinite(low) else low, last if math.isfinite(high) else high
         return WholeFloats(max(self.low, low), min(self.high, high))
+
+    @property
+    def closure(self) -> NumberSet:
+        return NumberSet(((self.low, self.high),))
 
 
 @dataclass(frozen=True)

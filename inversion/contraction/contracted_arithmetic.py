@@ -6,7 +6,6 @@ import itertools
 import math
 import operator
 
-from inversion.contraction.boxed_values import LARGEST, Bound, Values, values
 from inversion.contraction.contracted_bits import in_blocks
 from inversion.contraction.contractor import (
     Contractor,
@@ -18,6 +17,8 @@ from inversion.contraction.contractor import (
     widened,
 )
 from overlay import sets
+from overlay.sets import Bound, NumberSet, number_set
+from overlay.sets.rounding import LARGEST
 
 __all__ = [
     "ADD",
@@ -35,7 +36,7 @@ __all__ = [
 
 INF = math.inf
 TINY = 5e-324
-FINITE = Values(((-LARGEST, LARGEST),))
+FINITE = NumberSet(((-LARGEST, LARGEST),))
 EVERYTHING = ((-INF, INF),)
 
 _whole_sum = image(operator.add)
@@ -43,16 +44,16 @@ _whole_product = image(operator.mul)
 _floored = image(operator.floordiv)
 
 
-def _rounded(a: Values) -> Values:
+def _rounded(a: NumberSet) -> NumberSet:
     """What may have been rounded to a member."""
     return a if a.whole else widened(a)
 
 
-def _over(a: Values, b: Values) -> Values:
-    return values(enclosed_pairs(sets.divide, a, b))
+def _over(a: NumberSet, b: NumberSet) -> NumberSet:
+    return number_set(enclosed_pairs(sets.divide, a, b))
 
 
-def _finite_as(ret: Values, found: Values) -> Values:
+def _finite_as(ret: NumberSet, found: NumberSet) -> NumberSet:
     """Finite numbers, where the result is: a sum or product with an infinity is one, or NaN."""
     if ret.whole or found.whole or ret.low == -INF or ret.high == INF:
         return found
@@ -62,23 +63,23 @@ def _finite_as(ret: Values, found: Values) -> Values:
 # ---- sums ---------------------------------------------------------------------------------
 
 
-def _sum(a: Values, b: Values) -> Values:
+def _sum(a: NumberSet, b: NumberSet) -> NumberSet:
     if a.whole and b.whole:
         return _whole_sum(a, b)
     # infinities of both signs give NaN
     nan = (a.low == -INF and b.high == INF) or (a.high == INF and b.low == -INF)
-    return values(enclosed_pairs(sets.add, a, b), nan=nan)
+    return number_set(enclosed_pairs(sets.add, a, b), nan=nan)
 
 
-def _difference(a: Values, b: Values) -> Values:
+def _difference(a: NumberSet, b: NumberSet) -> NumberSet:
     return _sum(a, mirrored(b))
 
 
-def _plus(a: Values, b: Values) -> Values:
+def _plus(a: NumberSet, b: NumberSet) -> NumberSet:
     return _rounded(_sum(_rounded(a), b)).numbers()
 
 
-def _minus(a: Values, b: Values) -> Values:
+def _minus(a: NumberSet, b: NumberSet) -> NumberSet:
     return _rounded(_difference(_rounded(a), b)).numbers()
 
 
@@ -101,65 +102,65 @@ NEGATE = Contractor(mirrored, (lambda ret, a: mirrored(ret),))
 # ---- products -----------------------------------------------------------------------------
 
 
-def _product(a: Values, b: Values) -> Values:
+def _product(a: NumberSet, b: NumberSet) -> NumberSet:
     if a.whole and b.whole:
         return _whole_product(a, b)
     # 0 times an infinity is NaN, and times all other numbers 0
     nan = INF in (a.high, -a.low, b.high, -b.low)
-    return values(enclosed_pairs(sets.multiply, a, b), nan=nan)
+    return number_set(enclosed_pairs(sets.multiply, a, b), nan=nan)
 
 
-def _without_zero(b: Values) -> Values:
+def _without_zero(b: NumberSet) -> NumberSet:
     """The members but 0, of the kinds that are divided by."""
     step = 1 if b.whole else TINY
     found: list[tuple[Bound, Bound]] = []
     for low, high in b.pieces:
         found += [(low, min(high, -step)), (max(low, step), high)]
-    return values(found, whole=b.whole)
+    return number_set(found, whole=b.whole)
 
 
-def quotients(ret: Values, b: Values) -> Values:
+def quotients(ret: NumberSet, b: NumberSet) -> NumberSet:
     """All that times a member of b is in ``ret``."""
     wide = _rounded(ret)
     if wide.contains(0) and b.contains(0):
-        return Values(EVERYTHING, ret.whole)
+        return NumberSet(EVERYTHING, ret.whole)
     divisors = _without_zero(b)
     if ret.whole:
         return _whole_quotients(ret, divisors)
     return _rounded(_over(wide, divisors)).numbers()
 
 
-def _whole_quotients(ret: Values, b: Values) -> Values:
+def _whole_quotients(ret: NumberSet, b: NumberSet) -> NumberSet:
     found: list[tuple[Bound, Bound]] = []
     for (low, high), (first, last) in itertools.product(ret.pieces, b.pieces):
         if INF in (high, -low):
-            return Values(EVERYTHING, whole=True)
+            return NumberSet(EVERYTHING, whole=True)
         # an infinite divisor takes what is divided to 0
         divisors = [int(d) for d in (first, last) if abs(d) != INF]
         ends = [q for r in (int(low), int(high)) for d in divisors for q in (r // d, -(-r // d))]
         ends += [0] if len(divisors) < 2 else []
         found.append((min(ends), max(ends)))
-    return values(found, whole=True)
+    return number_set(found, whole=True)
 
 
-def _quotient(a: Values, b: Values) -> Values:
+def _quotient(a: NumberSet, b: NumberSet) -> NumberSet:
     """All that a member of a, divided by one of b, gives; nothing is divided by 0."""
     found = _over(a, _without_zero(b))
     if not b.contains(0):
         return found
     # a number of numpy's, divided by 0, is infinite or NaN
-    return found.join(values([(INF, INF), (-INF, -INF)], nan=True))
+    return found.join(number_set([(INF, INF), (-INF, -INF)], nan=True))
 
 
-def _divisors(ret: Values, a: Values) -> Values:
+def _divisors(ret: NumberSet, a: NumberSet) -> NumberSet:
     """All by which a member of a is divided to give one of ``ret``."""
     wide = _rounded(ret)
     if wide.contains(0) and a.contains(0):
-        return Values(EVERYTHING)
+        return NumberSet(EVERYTHING)
     found = _rounded(_over(a, _without_zero(wide))).numbers()
     # by an infinity, anything gives 0
     ends = [(x, x) for x in (INF, -INF)] if wide.contains(0) else []
-    return found.join(values(ends))
+    return found.join(number_set(ends))
 
 
 MULTIPLY = Contractor(
@@ -181,15 +182,15 @@ _root = monotone(sets.square, sets.root, (0.0, INF), (0.0, INF))
 _float_square = even(_root)
 
 
-def _square(a: Values) -> Values:
+def _square(a: NumberSet) -> NumberSet:
     if not a.whole:
         assert _float_square.ret is not None
         return _float_square.ret(a)
     sizes = image(abs)(a)
-    return values(((low * low, high * high) for low, high in sizes.pieces), whole=True)
+    return number_set(((low * low, high * high) for low, high in sizes.pieces), whole=True)
 
 
-def _roots(ret: Values, a: Values) -> Values:
+def _roots(ret: NumberSet, a: NumberSet) -> NumberSet:
     if not ret.whole:
         (back,) = _float_square.arguments
         assert back is not None
@@ -200,7 +201,7 @@ def _roots(ret: Values, a: Values) -> Values:
             last = high if high == INF else math.isqrt(int(high))
             first = math.isqrt(max(int(low), 1) - 1) + 1 if low > 0 else 0
             found.append((first, last))
-    sizes = values(found, whole=True)
+    sizes = number_set(found, whole=True)
     return sizes.join(mirrored(sizes))
 
 
@@ -209,36 +210,38 @@ SQUARE = Contractor(_square, (_roots,))
 # ---- division with remainder --------------------------------------------------------------
 
 
-def _dividends(ret: Values, a: Values, b: Values) -> Values:
+def _dividends(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     """All that, divided by b and rounded down, is in ``ret``: the quotient is less than 1 more."""
-    above = values(((low, high + 1) for low, high in ret.pieces), whole=ret.whole)
+    above = number_set(((low, high + 1) for low, high in ret.pieces), whole=ret.whole)
     product = _product(above if ret.whole else _rounded(above), b)
     return _rounded(product).numbers()
 
 
-def _floors(a: Values, b: Values) -> Values:
+def _floors(a: NumberSet, b: NumberSet) -> NumberSet:
     found = _rounded(_over(a, _without_zero(b)))
     pieces = ((_floor(low), _floor(high)) for low, high in found.pieces)
-    return values(pieces, nan=True)
+    return number_set(pieces, nan=True)
 
 
 def _floor(bound: Bound) -> Bound:
     return bound if abs(bound) >= 2**53 else float(math.floor(bound))
 
 
-def _whole_dividends(ret: Values, a: Values, b: Values) -> Values:
+def _whole_dividends(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     size = _size(b)
     if size is None:
         return _dividends(ret, a, b)
-    return values(((low * size, high * size + size - 1) for low, high in ret.pieces), whole=True)
+    return number_set(
+        ((low * size, high * size + size - 1) for low, high in ret.pieces), whole=True
+    )
 
 
-def _with_remainder(ret: Values, a: Values, b: Values) -> Values:
+def _with_remainder(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     size = _size(b)
     return a if size is None else in_blocks(ret, a, size)
 
 
-def _size(b: Values) -> int | None:
+def _size(b: NumberSet) -> int | None:
     """The one divisor, if it is known and positive."""
     return int(b.low) if b.low == b.high and 0 < b.low < INF else None
 
@@ -251,20 +254,20 @@ REMAINDER_WHOLE = Contractor(image(operator.mod), (_with_remainder, None))
 # ---- powers -------------------------------------------------------------------------------
 
 
-def _sizes_to_power(a: Values, b: Values) -> Values:
+def _sizes_to_power(a: NumberSet, b: NumberSet) -> NumberSet:
     """The powers of what is not negative."""
-    found = values(enclosed_pairs(sets.power, a, b))
-    return found.join(values([(INF, INF)])) if a.contains(0) and b.low < 0 else found
+    found = number_set(enclosed_pairs(sets.power, a, b))
+    return found.join(number_set([(INF, INF)])) if a.contains(0) and b.low < 0 else found
 
 
-def _parity(b: Values) -> int | None:
+def _parity(b: NumberSet) -> int | None:
     """0 or 1 for one exponent that is even or odd, None for others."""
     whole = b.low == b.high and abs(b.low) < 2**53 and b.low == int(b.low)
     return int(b.low) % 2 if whole else None
 
 
-def _power(a: Values, b: Values) -> Values:
-    right, left = a.meet(values([(0.0, INF)])), mirrored(a).meet(values([(0.0, INF)]))
+def _power(a: NumberSet, b: NumberSet) -> NumberSet:
+    right, left = a.meet(number_set([(0.0, INF)])), mirrored(a).meet(number_set([(0.0, INF)]))
     found = _sizes_to_power(right, b)
     if a.low >= 0:
         return found
@@ -275,35 +278,35 @@ def _power(a: Values, b: Values) -> Values:
     return signed if _parity(b) == 1 else signed.join(of_left).with_nan(True)
 
 
-def _bases(ret: Values, a: Values, b: Values) -> Values:
+def _bases(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     """The bases for one exponent other than 0."""
     parity = _parity(b)
     if b.low != b.high or b.low == 0 or (parity is None and a.low < 0):
-        return Values(EVERYTHING)
+        return NumberSet(EVERYTHING)
     sizes = _bases_right(ret, float(b.low))
     if a.low >= 0 or parity is None:
         return sizes
     return sizes.join(mirrored(sizes if parity == 0 else _bases_right(mirrored(ret), float(b.low))))
 
 
-def _bases_right(ret: Values, b: float) -> Values:
+def _bases_right(ret: NumberSet, b: float) -> NumberSet:
     """The bases from 0 on whose power is in ``ret``; all that is known is how large they are."""
-    sizes = _rounded(ret).meet(values([(0.0, INF)]))
+    sizes = _rounded(ret).meet(number_set([(0.0, INF)]))
     root = sets.divide((1.0, 1.0), (b, b))
-    found = _rounded(values(enclosed_pairs(sets.power, sizes, values([root]))))
-    return found.join(values([(INF, INF)])) if b < 0 and sizes.contains(0) else found
+    found = _rounded(number_set(enclosed_pairs(sets.power, sizes, number_set([root]))))
+    return found.join(number_set([(INF, INF)])) if b < 0 and sizes.contains(0) else found
 
 
 POWER = Contractor(_power, (_bases, None), quiet=False)
 
 
-def _whole_power(a: Values, b: Values) -> Values:
+def _whole_power(a: NumberSet, b: NumberSet) -> NumberSet:
     if INF in (a.high, -a.low, b.high) or b.low < 0 or b.high > 1024:
-        return Values(EVERYTHING, whole=True)
+        return NumberSet(EVERYTHING, whole=True)
     most = max(abs(int(a.low)), abs(int(a.high))) ** int(b.high)
     if a.low < 0:
-        return values([(-max(most, 1), max(most, 1))], whole=True)
-    return values([(min(int(a.low), 1) if b.low == 0 else int(a.low) ** int(b.low),
+        return number_set([(-max(most, 1), max(most, 1))], whole=True)
+    return number_set([(min(int(a.low), 1) if b.low == 0 else int(a.low) ** int(b.low),
                     max(most, 1))], whole=True)  # fmt: skip
 
 

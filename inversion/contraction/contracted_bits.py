@@ -6,8 +6,8 @@ import itertools
 import math
 from collections.abc import Callable
 
-from inversion.contraction.boxed_values import Bound, Values, values
 from inversion.contraction.contractor import Contractor
+from overlay.sets import Bound, NumberSet, number_set
 
 __all__ = ["AND", "INVERT", "LEFT", "OR", "RIGHT", "XOR", "in_blocks"]
 
@@ -18,20 +18,20 @@ MOST_PLACES = 4096
 Piece = tuple[Bound, Bound]
 ALL: Piece = (-INF, INF)
 
-Backwards = Callable[[Values, Values, Values], Values]
+Backwards = Callable[[NumberSet, NumberSet, NumberSet], NumberSet]
 
 
-def _pairs(images: Callable[[Piece, Piece], Piece]) -> Callable[[Values, Values], Values]:
+def _pairs(images: Callable[[Piece, Piece], Piece]) -> Callable[[NumberSet, NumberSet], NumberSet]:
     """The image of two sets, from that of two intervals."""
 
-    def image(a: Values, b: Values) -> Values:
+    def image(a: NumberSet, b: NumberSet) -> NumberSet:
         pairs = itertools.product(a.pieces, b.pieces)
-        return values(itertools.starmap(images, pairs), whole=True)
+        return number_set(itertools.starmap(images, pairs), whole=True)
 
     return image
 
 
-def _place_count(k: Values) -> int | None:
+def _place_count(k: NumberSet) -> int | None:
     """The places of a shift, where they are known and not too many."""
     if len(k.pieces) != 1 or k.low != k.high or not 0 <= k.low <= MOST_PLACES:
         return None
@@ -49,7 +49,7 @@ def _floored(bound: Bound, places: Bound) -> Bound:
     return bound if abs(bound) == INF else int(bound) >> int(places)
 
 
-def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[Values, Values], Values]:
+def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[NumberSet, NumberSet], NumberSet]:
     """The image under a shift, which is monotone in the places wherever the number lies."""
 
     def images(a: Piece, k: Piece) -> Piece:
@@ -62,19 +62,19 @@ def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[Values, Values],
     return _pairs(images)
 
 
-def _before_left(ret: Values, a: Values, k: Values) -> Values:
+def _before_left(ret: NumberSet, a: NumberSet, k: NumberSet) -> NumberSet:
     places = _place_count(k)
     if places is None:
         return a
     pieces = ((-_floored(-low, places), _floored(high, places)) for low, high in ret.pieces)
-    return values(((low, high) for low, high in pieces if low <= high), whole=True)
+    return number_set(((low, high) for low, high in pieces if low <= high), whole=True)
 
 
-def _before_right(ret: Values, a: Values, k: Values) -> Values:
+def _before_right(ret: NumberSet, a: NumberSet, k: NumberSet) -> NumberSet:
     places = _place_count(k)
     if places is None:
         return a
-    return values(
+    return number_set(
         (
             (_scaled(low, places), _scaled(high, places) + (1 << places) - 1)
             for low, high in ret.pieces
@@ -142,20 +142,20 @@ def _apart(a: Piece, b: Piece) -> bool:
     )
 
 
-def _before_and(ret: Values, a: Values, b: Values) -> Values:
+def _before_and(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     """Members whose masked bits are in ``ret``."""
     if len(b.pieces) == 1 and (mask := _low_ones(b.pieces[0])) is not None:
         return in_blocks(ret, a, mask + 1)
     if a.low >= 0 and b.low >= 0:
-        return a.meet(values([(ret.low, INF)], whole=True))
+        return a.meet(number_set([(ret.low, INF)], whole=True))
     return a
 
 
-def in_blocks(ret: Values, a: Values, size: int) -> Values:
+def in_blocks(ret: NumberSet, a: NumberSet, size: int) -> NumberSet:
     """Integers in a that leave a remainder in ``ret`` where they are divided by ``size``: from the
     first to the last in each piece."""
-    allowed = ret.meet(values([(0, size - 1)], whole=True))
-    mirrored = values(
+    allowed = ret.meet(number_set([(0, size - 1)], whole=True))
+    mirrored = number_set(
         ((size - 1 - high, size - 1 - low) for low, high in allowed.pieces), whole=True
     )
     found: list[Piece] = []
@@ -165,10 +165,10 @@ def in_blocks(ret: Values, a: Values, size: int) -> Values:
         last = high if high == INF else size - 1 - _from(size - 1 - int(high), mirrored, size)
         if first <= last:
             found.append((first, last))
-    return values(found, whole=True)
+    return number_set(found, whole=True)
 
 
-def _from(number: int, allowed: Values, size: int) -> int:
+def _from(number: int, allowed: NumberSet, size: int) -> int:
     """The first number, from this one on, whose remainder is allowed."""
     rest = number % size
     for low, high in allowed.pieces:
@@ -177,15 +177,15 @@ def _from(number: int, allowed: Values, size: int) -> int:
     return number - rest + size + int(allowed.low)
 
 
-def _before_or(ret: Values, a: Values, b: Values) -> Values:
+def _before_or(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     if a.low < 0 or b.low < 0:
         return a
     if b.low == b.high and all(_apart((b.low, b.high), piece) for piece in a.pieces):
-        return values(((low - b.low, high - b.low) for low, high in ret.pieces), whole=True)
+        return number_set(((low - b.low, high - b.low) for low, high in ret.pieces), whole=True)
     high = ret.high
     if ret.low == ret.high < INF:  # it has bits of the result alone
         high = _most_of(int(ret.high), min(a.high, ret.high))
-    return a.meet(values([(ret.low - b.high, high)], whole=True))
+    return a.meet(number_set([(ret.low - b.high, high)], whole=True))
 
 
 def _most_of(bits: int, bound: Bound) -> int:
@@ -199,18 +199,18 @@ def _most_of(bits: int, bound: Bound) -> int:
 
 
 def _swapped(before: Backwards) -> Backwards:
-    def swapped(ret: Values, a: Values, b: Values) -> Values:
+    def swapped(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
         return before(ret, b, a)
 
     return swapped
 
 
-def _before_xor(ret: Values, a: Values, b: Values) -> Values:
+def _before_xor(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     return a if ret.low < 0 else _pairs(_xor)(ret, b)
 
 
-def _inverted(a: Values, *_: Values) -> Values:
-    return values(((-1 - high, -1 - low) for low, high in a.pieces), whole=True)
+def _inverted(a: NumberSet, *_: NumberSet) -> NumberSet:
+    return number_set(((-1 - high, -1 - low) for low, high in a.pieces), whole=True)
 
 
 AND = Contractor(_pairs(_and), (_before_and, _swapped(_before_and)))

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from inversion.contraction.boxed_values import Bound, Values, lower, raised, values
 from inversion.contraction.contractor import (
     Contractor,
     enclosed,
     enclosed_pairs,
     even,
     image,
+    lower,
     monotone,
+    raised,
     widened,
 )
 from overlay import sets
-from overlay.sets import Bounds, Enclosure
+from overlay.sets import Bound, Bounds, Enclosure, NumberSet, number_set
 
 __all__ = [
     "ABS",
@@ -116,27 +117,27 @@ ERFC = monotone(sets.erfc, lambda r: _erfc_back(sets.negative(r)), results=(0.0,
 
 ABS = Contractor(
     image(abs),
-    (lambda ret, a: values(
+    (lambda ret, a: number_set(
         (p for low, high in ret.pieces for p in ((max(low, 0), high), (-high, -max(low, 0)))
          if high >= 0), whole=ret.whole),),
 )  # fmt: skip
 
 
-def _reciprocal(a: Values) -> Values:
+def _reciprocal(a: NumberSet) -> NumberSet:
     # numpy gives an infinity for 0
     ends = [(x, x) for x in (INF, -INF)] if a.contains(0.0) else []
-    return values([*enclosed(sets.reciprocal, a), *ends])
+    return number_set([*enclosed(sets.reciprocal, a), *ends])
 
 
 RECIPROCAL = Contractor(_reciprocal, (lambda ret, a: _reciprocal(widened(ret)),))
 
 
-def _hypot(a: Values, b: Values) -> Values:
-    return values(enclosed_pairs(sets.hypot, a, b))
+def _hypot(a: NumberSet, b: NumberSet) -> NumberSet:
+    return number_set(enclosed_pairs(sets.hypot, a, b))
 
 
-def _legs(ret: Values) -> Values:
-    return values([(-raised(float(ret.high)), raised(float(ret.high)))])
+def _legs(ret: NumberSet) -> NumberSet:
+    return number_set([(-raised(float(ret.high)), raised(float(ret.high)))])
 
 
 HYPOT = Contractor(_hypot, (lambda ret, a, b: _legs(ret), lambda ret, a, b: _legs(ret)), False)
@@ -144,17 +145,17 @@ HYPOT = Contractor(_hypot, (lambda ret, a, b: _legs(ret), lambda ret, a, b: _leg
 # ---- angles -------------------------------------------------------------------------------
 
 
-def _turning(enclosure: Enclosure) -> Callable[[Values], Values]:
+def _turning(enclosure: Enclosure) -> Callable[[NumberSet], NumberSet]:
     """The image under sine or cosine."""
 
-    def ret(a: Values) -> Values:
-        found = values(enclosed(enclosure, a), nan=INF in (a.high, -a.low))
-        return found.meet(values([(-1.0, 1.0)], nan=True))
+    def ret(a: NumberSet) -> NumberSet:
+        found = number_set(enclosed(enclosure, a), nan=INF in (a.high, -a.low))
+        return found.meet(number_set([(-1.0, 1.0)], nan=True))
 
     return ret
 
 
-def _counted(a: Values, shift: float) -> range | None:
+def _counted(a: NumberSet, shift: float) -> range | None:
     """The numbers of the branches of length pi that a set meets, and one more on both sides."""
     if max(abs(a.low), abs(a.high)) > LARGEST_ANGLE:
         return None
@@ -162,7 +163,7 @@ def _counted(a: Values, shift: float) -> range | None:
     return range(first - 1, last + 2)
 
 
-def _angles(ret: Values, a: Values, shift: float, cosine: bool) -> Values:
+def _angles(ret: NumberSet, a: NumberSet, shift: float, cosine: bool) -> NumberSet:
     """All angles on the branches that a set meets."""
     branches = _counted(a, shift)
     if branches is None or len(branches) > MOST_BRANCHES:
@@ -178,7 +179,7 @@ def _angles(ret: Values, a: Values, shift: float, cosine: bool) -> Values:
             one, two = (first, last) if k % 2 == 0 else (-last, -first)
             slack = SLACK * math.ulp(abs(base) + 4)
             found.append((base + one - slack, base + two + slack))
-    return values(found)
+    return number_set(found)
 
 
 def _angle(value: float, cosine: bool) -> float:
@@ -190,7 +191,7 @@ SIN = Contractor(_turning(sets.sin), (lambda ret, a: _angles(ret, a, 0.5, False)
 COS = Contractor(_turning(sets.cos), (lambda ret, a: _angles(ret, a, 0.0, True),))
 
 
-def _tangents(ret: Values, a: Values) -> Values:
+def _tangents(ret: NumberSet, a: NumberSet) -> NumberSet:
     branches = _counted(a, 0.5)
     if branches is None or len(branches) > MOST_BRANCHES:
         return a
@@ -200,7 +201,7 @@ def _tangents(ret: Values, a: Values) -> Values:
         for k in branches:
             slack = SLACK * math.ulp(abs(k * PI) + 4)
             found.append((first + k * PI - slack, last + k * PI + slack))
-    return values(found)
+    return number_set(found)
 
 
 TAN = Contractor(None, (_tangents,))
@@ -220,12 +221,12 @@ def _rounding(function: Real, below: float, above: float) -> Contractor:
     def whole(x: Bound) -> Bound:
         return x if abs(x) >= 2**53 else function(x)
 
-    def ret(a: Values) -> Values:
-        return values(((whole(low), whole(high)) for low, high in a.pieces), nan=False)
+    def ret(a: NumberSet) -> NumberSet:
+        return number_set(((whole(low), whole(high)) for low, high in a.pieces), nan=False)
 
-    def back(ret: Values, a: Values) -> Values:
+    def back(ret: NumberSet, a: NumberSet) -> NumberSet:
         found = ret.floats()
-        return values((low - below, high + above) for low, high in found.pieces)
+        return number_set((low - below, high + above) for low, high in found.pieces)
 
     return Contractor(ret, (back,))
 
@@ -236,14 +237,14 @@ TRUNC = _rounding(math.trunc, 1.0, 1.0)
 ROUND = _rounding(round, 0.5, 0.5)
 
 
-def integers_becoming(ret: Values) -> Values:
+def integers_becoming(ret: NumberSet) -> NumberSet:
     """The integers that become these floats."""
     found = (
         (low if low == -INF else lower(low) if abs(low) >= 2**53 else low,
          high if high == INF else raised(high) if abs(high) >= 2**53 else high)
         for low, high in ret.pieces
     )  # fmt: skip
-    return values(found, whole=True)
+    return number_set(found, whole=True)
 
 
 FLOAT = Contractor(image(float), (lambda ret, a: integers_becoming(ret),))

@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 
-from inversion.contraction.boxed_values import Values, point
 from inversion.program.loops import Loop
 from inversion.program.statements import Program
+from overlay.sets import NumberSet, point
 
 __all__ = ["through_loop"]
 
 MOST_TURNS = 64
 
-Sets = dict[str, Values]
-Through = Callable[[Program, Mapping[str, Values]], Mapping[str, Values]]
+Sets = dict[str, NumberSet]
+Through = Callable[[Program, Mapping[str, NumberSet]], Mapping[str, NumberSet]]
 """From a program and sets of axes to smaller sets of all of them. Raises Nothing."""
 
 
-def through_loop(rule: Loop, outside: Mapping[str, Values], through: Through) -> Sets:
+def through_loop(rule: Loop, outside: Mapping[str, NumberSet], through: Through) -> Sets:
     """Smaller sets of what a loop reads and gives, by name; nothing is said of most loops.
 
     outside: those that are known. Raises Nothing.
@@ -53,13 +53,13 @@ def _programs(rule: Loop) -> tuple[Program, Program]:
     return rule._turn(), rule._last()
 
 
-def _whole(number: int) -> Values:
+def _whole(number: int) -> NumberSet:
     found = point(number)
     assert found is not None
     return found
 
 
-def _turns(rule: Loop, outside: Mapping[str, Values]) -> range | None:
+def _turns(rule: Loop, outside: Mapping[str, NumberSet]) -> range | None:
     """What a loop counts through, where that is known and short."""
     limits: list[int] = []
     for variable in rule.limits:

@@ -6,8 +6,8 @@ import itertools
 import math
 from collections.abc import Callable
 
-from inversion.contraction.boxed_values import Bound, Values, values
 from inversion.contraction.contractor import Contractor, image
+from overlay.sets import Bound, NumberSet, number_set
 
 __all__ = [
     "CLIP", "EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "MAX", "MIN", "NOT",
@@ -15,13 +15,13 @@ __all__ = [
 ]  # fmt: skip
 
 INF = math.inf
-FALSE, TRUE = (values([(x, x)], whole=True) for x in (0, 1))
-EITHER = values([(0, 1)], whole=True)
+FALSE, TRUE = (number_set([(x, x)], whole=True) for x in (0, 1))
+EITHER = number_set([(0, 1)], whole=True)
 
-Image = Callable[..., Values]
+Image = Callable[..., NumberSet]
 
 
-def _truth(certain: bool, possible: bool) -> Values:
+def _truth(certain: bool, possible: bool) -> NumberSet:
     return TRUE if certain else EITHER if possible else FALSE
 
 
@@ -35,37 +35,37 @@ def _next(bound: Bound, side: int, whole: bool) -> Bound:
     return math.nextafter(bound, side * INF)
 
 
-def _at_most(a: Values, bound: Bound, strict: bool) -> Values:
+def _at_most(a: NumberSet, bound: Bound, strict: bool) -> NumberSet:
     last = _next(bound, -1, a.whole) if strict else bound
-    return a.meet(values([(-INF, last)], whole=a.whole))
+    return a.meet(number_set([(-INF, last)], whole=a.whole))
 
 
-def _at_least(a: Values, bound: Bound, strict: bool) -> Values:
+def _at_least(a: NumberSet, bound: Bound, strict: bool) -> NumberSet:
     first = _next(bound, 1, a.whole) if strict else bound
-    return a.meet(values([(first, INF)], whole=a.whole))
+    return a.meet(number_set([(first, INF)], whole=a.whole))
 
 
 def _order(strict: bool, swapped: bool) -> Contractor:
     """The contractor of < or <=; ``swapped``: of > or >=."""
 
-    def ret(a: Values, b: Values) -> Values:
+    def ret(a: NumberSet, b: NumberSet) -> NumberSet:
         one, other = (b, a) if swapped else (a, b)
         if strict:
             return _truth(one.high < other.low, one.low < other.high)
         return _truth(one.high <= other.low, one.low <= other.high)
 
-    def smaller(a: Values, other: Values, holds: bool) -> Values:
+    def smaller(a: NumberSet, other: NumberSet, holds: bool) -> NumberSet:
         return _at_most(a, other.high, strict) if holds else _at_least(a, other.low, not strict)
 
-    def larger(a: Values, other: Values, holds: bool) -> Values:
+    def larger(a: NumberSet, other: NumberSet, holds: bool) -> NumberSet:
         return _at_least(a, other.low, strict) if holds else _at_most(a, other.high, not strict)
 
-    def first(ret: Values, a: Values, b: Values) -> Values:
+    def first(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
         if ret.low != ret.high:
             return a
         return (larger if swapped else smaller)(a, b, bool(ret.low))
 
-    def second(ret: Values, a: Values, b: Values) -> Values:
+    def second(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
         if ret.low != ret.high:
             return b
         return (smaller if swapped else larger)(b, a, bool(ret.low))
@@ -77,7 +77,7 @@ LESS, LESS_EQUAL = _order(True, False), _order(False, False)
 GREATER, GREATER_EQUAL = _order(True, True), _order(False, True)
 
 
-def _apart(a: Values, b: Values) -> Values:
+def _apart(a: NumberSet, b: NumberSet) -> NumberSet:
     """The members of a that differ from the only one of b."""
     if b.low != b.high:
         return a
@@ -87,16 +87,16 @@ def _apart(a: Values, b: Values) -> Values:
             found += [(low, _next(b.low, -1, a.whole)), (_next(b.low, 1, a.whole), high)]
         else:
             found.append((low, high))
-    return values(found, whole=a.whole)
+    return number_set(found, whole=a.whole)
 
 
 def _equality(negated: bool) -> Contractor:
-    def ret(a: Values, b: Values) -> Values:
+    def ret(a: NumberSet, b: NumberSet) -> NumberSet:
         same = a.low == a.high == b.low == b.high
         possible = bool(a.meet(b))
         return _truth(not possible, not same) if negated else _truth(same, possible)
 
-    def one(ret: Values, a: Values, b: Values) -> Values:
+    def one(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
         if ret.low != ret.high:
             return a
         return a.meet(b) if bool(ret.low) != negated else _apart(a, b)
@@ -109,13 +109,13 @@ EQUAL, UNEQUAL = _equality(False), _equality(True)
 # ---- the smaller, the larger, the one between ---------------------------------------------
 
 
-def _smaller(ret: Values, a: Values, b: Values) -> Values:
+def _smaller(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     """a, which is the result or lies above it."""
     found = _at_least(a, ret.low, strict=False)
     return found.meet(ret) if b.low > ret.high else found
 
 
-def _larger(ret: Values, a: Values, b: Values) -> Values:
+def _larger(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     found = _at_most(a, ret.high, strict=False)
     return found.meet(ret) if b.high < ret.low else found
 
@@ -130,11 +130,11 @@ MAX = Contractor(
 )  # fmt: skip
 
 
-def _clipped(a: Values, low: Values, high: Values) -> Values:
+def _clipped(a: NumberSet, low: NumberSet, high: NumberSet) -> NumberSet:
     return image(min)(image(max)(a, low), high)
 
 
-def _unclipped(ret: Values, a: Values, low: Values, high: Values) -> Values:
+def _unclipped(ret: NumberSet, a: NumberSet, low: NumberSet, high: NumberSet) -> NumberSet:
     larger = image(max)(a, low)
     return _larger(_smaller(ret, larger, high), a, low)
 
@@ -151,9 +151,9 @@ WHERE = Contractor(
 )
 
 
-def _which(ret: Values, a: Values, b: Values) -> Values:
+def _which(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
     first, second = bool(ret.meet(a)), bool(ret.meet(b))
-    return values([(x, x) for x, possible in ((0, second), (1, first)) if possible], whole=True)
+    return number_set([(x, x) for x, possible in ((0, second), (1, first)) if possible], whole=True)
 
 
 # ---- truth values -------------------------------------------------------------------------
@@ -164,24 +164,24 @@ def of_truths(function: Callable[..., bool], count: int) -> Contractor:
     cases = list(itertools.product((0, 1), repeat=count))
 
     def collected(place: int) -> Image:
-        def back(ret: Values, *args: Values) -> Values:
+        def back(ret: NumberSet, *args: NumberSet) -> NumberSet:
             fitting = (c for c in cases if _fits(c, args) and ret.contains(int(function(*c))))
-            return values(((c[place], c[place]) for c in fitting), whole=True)
+            return number_set(((c[place], c[place]) for c in fitting), whole=True)
 
         return back
 
-    def ret(*args: Values) -> Values:
+    def ret(*args: NumberSet) -> NumberSet:
         found = {int(function(*c)) for c in cases if _fits(c, args)}
-        return values(((x, x) for x in found), whole=True)
+        return number_set(((x, x) for x in found), whole=True)
 
     return Contractor(ret, tuple(collected(place) for place in range(count)))
 
 
-def _fits(case: tuple[int, ...], args: tuple[Values, ...]) -> bool:
+def _fits(case: tuple[int, ...], args: tuple[NumberSet, ...]) -> bool:
     return all(arg.contains(x) for x, arg in zip(case, args, strict=True))
 
 
-ZERO = values([(0, 0)], whole=True)
+ZERO = number_set([(0, 0)], whole=True)
 TRUTH = Contractor(
     lambda a: UNEQUAL.ret(a, ZERO) if UNEQUAL.ret else EITHER,
     (lambda ret, a: _of_truth(ret, a, negated=False),), quiet=False,
@@ -192,7 +192,7 @@ NOT = Contractor(
 )  # fmt: skip
 
 
-def _of_truth(ret: Values, a: Values, negated: bool) -> Values:
+def _of_truth(ret: NumberSet, a: NumberSet, negated: bool) -> NumberSet:
     if ret.low != ret.high:
         return a
     return _apart(a, ZERO) if bool(ret.low) != negated else a.meet(ZERO)

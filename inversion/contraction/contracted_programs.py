@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from inversion.contraction.boxed_values import Values, every, inside, point
 from inversion.contraction.contracted_functions import integers_becoming
 from inversion.contraction.contracted_loops import through_loop
 from inversion.contraction.contractors import CONTRACTORS
+from inversion.contraction.variable_sets import every
 from inversion.program.branches import Branch
 from inversion.program.loops import Loop
 from inversion.program.statements import Operand, Program, Statement, Variable
 from inversion.running.deadline import check_deadline
+from overlay.sets import NumberSet, point
 from primitives import Domain, Relation
 from primitives.floats import arithmetic
 from primitives.floats.trigonometric import angle, cosine, hypotenuse, sine
@@ -30,11 +31,11 @@ from primitives.several_results import PAIRS
 
 __all__ = ["Box", "Nothing", "contracted", "first_box", "narrowed"]
 
-Box = Mapping[Variable, Values]
+Box = Mapping[Variable, NumberSet]
 """A set for each variable of real numbers."""
 
 ROUNDS = 6
-_everything = Values(((-math.inf, math.inf),), nan=True)
+_everything = NumberSet(((-math.inf, math.inf),), nan=True)
 
 SQUARES: Mapping[Relation, Relation] = {
     arithmetic.mul: arithmetic.square,
@@ -68,9 +69,9 @@ class Nothing(Exception):
         self.why = why
 
 
-def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable, Values]:
+def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable, NumberSet]:
     """All that the variables of a program may be. domains: declared for its inputs."""
-    box: dict[Variable, Values] = {}
+    box: dict[Variable, NumberSet] = {}
     for variable in program.variables:
         found = every(variable.kind)
         if found is not None:
@@ -78,13 +79,15 @@ def first_box(program: Program, domains: Mapping[str, Domain]) -> dict[Variable,
     for variable in program.inputs:
         if variable in box:
             box[variable] = box[variable].numbers()
-            declared = inside(domains[variable.name]) if variable.name in domains else None
+            declared = domains[variable.name].closure if variable.name in domains else None
             if declared is not None:
                 box[variable] = box[variable].meet(declared)
     return box
 
 
-def narrowed(program: Program, box: Box, given: Mapping[str, Values]) -> dict[Variable, Values]:
+def narrowed(
+    program: Program, box: Box, given: Mapping[str, NumberSet]
+) -> dict[Variable, NumberSet]:
     """A box where axes of the program, by name, are in these sets. Raises Nothing."""
     found = dict(box)
     for axis, allowed in given.items():
@@ -103,14 +106,14 @@ def narrowed(program: Program, box: Box, given: Mapping[str, Values]) -> dict[Va
 
 def contracted(
     program: Program, box: Box, effort: int = EFFORT, rounds: int = ROUNDS
-) -> dict[Variable, Values]:
+) -> dict[Variable, NumberSet]:
     """The box without what no run of the program passes through. effort: how many statements are
     gone through, at most. rounds: how often forwards and back. Raises Nothing where nothing is
     left."""
     return _contracted(program, box, rounds, _Work(effort))
 
 
-def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Variable, Values]:
+def _contracted(program: Program, box: Box, rounds: int, work: _Work) -> dict[Variable, NumberSet]:
     found = dict(box)
     for value, is_true in program.holds:
         truth = point(is_true)
@@ -150,12 +153,16 @@ def _parts(statement: Statement) -> Iterator[Statement]:
         yield replace(statement, relation=one, results=(result,))
 
 
-def _of(box: Box, operand: Operand) -> Values | None:
+def _of(box: Box, operand: Operand) -> NumberSet | None:
     return box.get(operand) if isinstance(operand, Variable) else point(operand.value)
 
 
 def _set(
-    box: dict[Variable, Values], operand: Operand, found: Values, where: str, why: Callable[[], str]
+    box: dict[Variable, NumberSet],
+    operand: Operand,
+    found: NumberSet,
+    where: str,
+    why: Callable[[], str],
 ) -> None:
     if not found:
         raise Nothing(where, why())
@@ -163,7 +170,7 @@ def _set(
         box[operand] = found
 
 
-def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> None:
+def _through(box: dict[Variable, NumberSet], statement: Statement, work: _Work) -> None:
     """A statement's variables, contracted."""
     check_deadline()
     rule: Any = statement.relation
@@ -192,7 +199,7 @@ def _through(box: dict[Variable, Values], statement: Statement, work: _Work) -> 
         return
     known = [arg for arg in args if arg is not None]
     if contractor is None or len(known) < len(args):
-        codomain = None if rule.codomain is None else inside(rule.codomain)
+        codomain = None if rule.codomain is None else rule.codomain.closure
         after = [ret if codomain is None else ret.meet(codomain.with_nan(True)), *args]
     else:
         ret, numbers = contractor.contracted(ret, known)
@@ -217,7 +224,7 @@ def arms_of(rule: Branch) -> tuple[Program, Program]:
     return rule.program(0), rule.program(1)
 
 
-def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, Values]:
+def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, NumberSet]:
     """The box of an arm, from what is known outside. Raises Nothing."""
     found = first_box(program, {})
     for inner, outer in zip(program.inputs, statement.arguments, strict=True):
@@ -232,16 +239,16 @@ def inner_box(box: Box, statement: Statement, program: Program) -> dict[Any, Val
     return narrowed(program, found, given)
 
 
-def becoming(known: Values, given: Operand, result: Variable) -> Values:
+def becoming(known: NumberSet, given: Operand, result: Variable) -> NumberSet:
     """What an arm gives, where the result is in a set: integers may become floats there."""
     return known if given.kind is float or result.kind is not float else integers_becoming(known)
 
 
 def _through_branch(
-    box: dict[Variable, Values], statement: Statement, rule: Branch, work: _Work
+    box: dict[Variable, NumberSet], statement: Statement, rule: Branch, work: _Work
 ) -> None:
     """A branch: what any of its arms leaves."""
-    left: list[tuple[Program, dict[Variable, Values]]] = []
+    left: list[tuple[Program, dict[Variable, NumberSet]]] = []
     reasons: list[str] = []
     for taken, program in enumerate(arms_of(rule)):
         try:
@@ -262,9 +269,9 @@ def _through_branch(
 
 
 def _joined(
-    box: dict[Variable, Values],
+    box: dict[Variable, NumberSet],
     operand: Operand,
-    found: list[Values | None],
+    found: list[NumberSet | None],
     statement: Statement,
 ) -> None:
     """An operand is what it is in one of the arms."""
@@ -283,7 +290,7 @@ def _joined(
 
 
 def _through_loop(
-    box: dict[Variable, Values], statement: Statement, rule: Loop, work: _Work
+    box: dict[Variable, NumberSet], statement: Statement, rule: Loop, work: _Work
 ) -> None:
     """A loop, where it is known what it counts through."""
     operands = dict(statement.bindings())
@@ -297,7 +304,9 @@ def _through_loop(
             _set(box, operands[axis], now.meet(found), statement.where, reason)
 
 
-def _by_name(work: _Work, program: Program, sets: Mapping[str, Values]) -> Mapping[str, Values]:
+def _by_name(
+    work: _Work, program: Program, sets: Mapping[str, NumberSet]
+) -> Mapping[str, NumberSet]:
     """The axes of a program, contracted from sets of some of them. Raises Nothing."""
     box = first_box(program, {})
     for variable in program.inputs:

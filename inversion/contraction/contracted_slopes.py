@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from inversion.contraction.boxed_values import Values, point
 from inversion.contraction.contracted_programs import contracted, first_box
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.errors import NotInvertible
 from inversion.passes.simplifying import SIMPLIFY
 from inversion.program.statements import Program, Variable
 from overlay.interpretations.autodiff import RULES, Rule
+from overlay.sets import NumberSet, point
 from primitives import Relation
 from primitives.floats import arithmetic, powers
 
@@ -60,7 +60,7 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
     return program, rule.takes_result
 
 
-def _of_power(base: Values, exponent: float) -> list[Values] | None:
+def _of_power(base: NumberSet, exponent: float) -> list[NumberSet] | None:
     """The partial derivatives of a power by its base, where the exponent is known; that by the
     exponent is not told."""
     power, times = CONTRACTORS[powers.power_int].ret, CONTRACTORS[arithmetic.mul].ret
@@ -71,10 +71,12 @@ def _of_power(base: Values, exponent: float) -> list[Values] | None:
     assert high
     whole = high if exponent != int(exponent) else point(int(exponent) - 1)
     assert whole is not None
-    return [times(low, power(base, whole)), Values((), nan=True)]
+    return [times(low, power(base, whole)), NumberSet((), nan=True)]
 
 
-def partial_sets(relation: Relation, args: Sequence[Values], ret: Values) -> list[Values] | None:
+def partial_sets(
+    relation: Relation, args: Sequence[NumberSet], ret: NumberSet
+) -> list[NumberSet] | None:
     """For each argument of a smooth function a set that has all partial derivatives by it, where
     the arguments are in these sets, and the result in another; None where they are not known.
 
@@ -92,7 +94,7 @@ def partial_sets(relation: Relation, args: Sequence[Values], ret: Values) -> lis
         if variable in box:
             box[variable] = known
     found = contracted(program, box, rounds=1)
-    partials: list[Values] = []
+    partials: list[NumberSet] = []
     for operand in program.results.values():
         one = found.get(operand) if isinstance(operand, Variable) else point(operand.value)
         if one is None:

@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inversion.contraction.boxed_values import Bound, Values, lower, raised, values
 from overlay import Context
 from overlay.analysis.abstract_values import Interval
 from overlay.analysis.interval_arithmetic import table
-from overlay.sets import Bounds, Enclosure
+from overlay.sets import Bound, Bounds, Enclosure, NumberSet, above, below, number_set
 
 __all__ = [
     "Contractor",
@@ -21,14 +20,17 @@ __all__ = [
     "enclosed_pairs",
     "even",
     "image",
+    "lower",
     "mirrored",
     "monotone",
+    "raised",
     "widened",
 ]
 
 INF = math.inf
 MOST_PIECES_OF_SEVERAL = 4
-Image = Callable[..., Values]
+SLACK = 8  # units in the last place by which functions of the machine may be off
+Image = Callable[..., NumberSet]
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ class Contractor:
     arguments: tuple[Image | None, ...] = ()
     quiet: bool = True
 
-    def contracted(self, ret: Values, args: Sequence[Values]) -> tuple[Values, tuple[Values, ...]]:
+    def contracted(
+        self, ret: NumberSet, args: Sequence[NumberSet]
+    ) -> tuple[NumberSet, tuple[NumberSet, ...]]:
         """The sets, less what no solution has."""
         nan = any(arg.nan for arg in args)
         if nan and not self.quiet:
@@ -57,7 +61,7 @@ class Contractor:
             numbers = [arg.fewer(MOST_PIECES_OF_SEVERAL) for arg in numbers]
             ret = ret.fewer(MOST_PIECES_OF_SEVERAL)
         if self.ret is not None:
-            found = self.ret(*numbers) if all(numbers) else values((), whole=ret.whole)
+            found = self.ret(*numbers) if all(numbers) else number_set((), whole=ret.whole)
             ret = ret.meet(found.with_nan(found.nan or nan))
         if ret.nan:
             return ret, tuple(args)
@@ -80,7 +84,7 @@ def _transfer(target: Any, count: int) -> Callable[..., Any]:
 def image(target: Callable[..., Any]) -> Image:
     """The image under a function that the analysis of intervals knows, piece by piece."""
 
-    def images(*args: Values) -> Values:
+    def images(*args: NumberSet) -> NumberSet:
         transfer, whole = _transfer(target, len(args)), all(arg.whole for arg in args)
         kind = "int" if whole else "float"
         found: list[tuple[Bound, Bound]] = []
@@ -91,7 +95,7 @@ def image(target: Callable[..., Any]) -> Image:
                 found.append((made.low, made.high))
                 nan = nan or made.nan
                 whole = whole and made.kind == "int"
-        return values(found, whole=whole, nan=nan)
+        return number_set(found, whole=whole, nan=nan)
 
     return images
 
@@ -99,22 +103,32 @@ def image(target: Callable[..., Any]) -> Image:
 # ---- functions of floats -------------------------------------------------------------------
 
 
-def enclosed(enclosure: Enclosure, a: Values) -> list[tuple[Bound, Bound]]:
+def enclosed(enclosure: Enclosure, a: NumberSet) -> list[tuple[Bound, Bound]]:
     """The image of each interval under a real function, and what the machine may make of it."""
     found = [enclosure((float(low), float(high))) for low, high in a.pieces]
     return [(lower(low), raised(high)) for low, high in found if low <= high]
 
 
-def enclosed_pairs(enclosure: Callable[..., Bounds], a: Values, b: Values) -> list[Any]:
+def enclosed_pairs(enclosure: Callable[..., Bounds], a: NumberSet, b: NumberSet) -> list[Any]:
     """The images of each interval of a with each of b, rounded outwards as floats allow."""
     pairs = itertools.product(a.floats().pieces, b.floats().pieces)
     found = [enclosure(one, other) for one, other in pairs]
     return [(low, high) for low, high in found if low <= high]
 
 
-def widened(a: Values) -> Values:
+def lower(bound: float) -> float:
+    """A float that is below ``bound`` by what rounding may account for."""
+    return below(float(bound), SLACK)
+
+
+def raised(bound: float) -> float:
+    """A float that is above ``bound`` by what rounding may account for."""
+    return above(float(bound), SLACK)
+
+
+def widened(a: NumberSet) -> NumberSet:
     """What may have been rounded to a member."""
-    return values((lower(float(low)), raised(float(high))) for low, high in a.pieces)
+    return number_set((lower(float(low)), raised(float(high))) for low, high in a.pieces)
 
 
 def monotone(
@@ -125,35 +139,35 @@ def monotone(
 ) -> Contractor:
     """The contractor of a function that goes from one end of ``results`` to the other between
     two ends of its domain, and gives nothing, or NaN, beyond."""
-    domain, codomain = values([ends]), values([results])
+    domain, codomain = number_set([ends]), number_set([results])
 
-    def ret(a: Values) -> Values:
+    def ret(a: NumberSet) -> NumberSet:
         outside = a.low < ends[0] or a.high > ends[1]
-        return values(enclosed(enclosure, a.meet(domain)), nan=outside).meet(
+        return number_set(enclosed(enclosure, a.meet(domain)), nan=outside).meet(
             codomain.with_nan(True)
         )
 
-    def back(ret: Values, a: Values) -> Values:
+    def back(ret: NumberSet, a: NumberSet) -> NumberSet:
         wide = widened(ret).meet(codomain)
-        return values(enclosed(inverse, wide)).meet(domain)
+        return number_set(enclosed(inverse, wide)).meet(domain)
 
     return Contractor(ret, (back,))
 
 
-def mirrored(a: Values) -> Values:
+def mirrored(a: NumberSet) -> NumberSet:
     """The negatives."""
-    return values(((-high, -low) for low, high in a.pieces), whole=a.whole, nan=a.nan)
+    return number_set(((-high, -low) for low, high in a.pieces), whole=a.whole, nan=a.nan)
 
 
 def even(right: Contractor) -> Contractor:
     """The contractor of a function of the size of its argument. right: for sizes."""
     sizes = image(abs)
 
-    def ret(a: Values) -> Values:
+    def ret(a: NumberSet) -> NumberSet:
         assert right.ret is not None
         return right.ret(sizes(a))
 
-    def back(ret: Values, a: Values) -> Values:
+    def back(ret: NumberSet, a: NumberSet) -> NumberSet:
         (backwards,) = right.arguments
         assert backwards is not None
         found = backwards(ret, a)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from inversion.contraction.boxed_values import Values, point
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
 from inversion.errors import NotInvertible
 from inversion.lifting.lifter import lift
@@ -20,6 +19,7 @@ from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import Plan, Root, Step, own_choices
 from inversion.program.statements import Constant, Program, Variable
 from inversion.solving.candidates import RANGES
+from overlay.sets import NumberSet, point
 from primitives import Domain, Integers, Interval, Relation
 from primitives.relation import RETURN
 
@@ -108,7 +108,7 @@ def _is_spared(step: Step, box: Box) -> bool:
         program = _program(mode.unless, tuple(kinds.values()))
     except NotInvertible:  # it is written with more than sets go through
         return False
-    never: dict[str, Values] = {}
+    never: dict[str, NumberSet] = {}
     for axis, operand in (*operands.items(), (RETURN, Constant(False))):
         found = point(operand.value) if isinstance(operand, Constant) else box.get(operand)
         if found is None or not found.pieces:
@@ -127,7 +127,7 @@ def _program(condition: Any, inputs: tuple[tuple[str, Any], ...]) -> Program:
     return lift(condition, inputs, None).program
 
 
-def _free(parameter: Parameter, found: Values | None) -> Parameter:
+def _free(parameter: Parameter, found: NumberSet | None) -> Parameter:
     """A variable that is chosen, from where it may lie."""
     domain = parameter.domain
     if found is None or not found.pieces or not isinstance(domain, Interval):

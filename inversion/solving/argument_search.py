@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.arrays.limits import has_arrays
-from inversion.contraction.boxed_values import Values
 from inversion.contraction.contracted_programs import Nothing
 from inversion.program.loops import Loop
 from inversion.program.statements import Statement
@@ -25,6 +24,7 @@ from inversion.program.structured import Structured
 from inversion.program.trees import leaves, rebuilt, taken_apart
 from inversion.solving.even_points import point_of
 from inversion.solving.starting import box_of
+from overlay.sets import NumberSet
 from primitives import Interval
 from primitives.arrays.domain import element_of, shape_of
 from primitives.relation import RETURN
@@ -144,7 +144,7 @@ class _Bounds:
         return inside[0] if inside else self.at(0.5, 1.0)
 
 
-def _bounds(domain: Any, found: Values | None) -> _Bounds:
+def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
     low, high = -math.inf, math.inf
     if isinstance(domain, Interval):
         low = math.nextafter(domain.low, math.inf) if domain.open_low else domain.low

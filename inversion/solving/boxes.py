@@ -12,12 +12,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inversion.contraction.boxed_values import LARGEST, Values, values
 from inversion.contraction.contracted_programs import Box, Nothing, contracted
 from inversion.passes.negative_powers import negative_powers
 from inversion.program.statements import Variable
 from inversion.program.trees import leaves, rebuilt
 from inversion.solving.starting import box_of
+from overlay.sets import NumberSet, number_set
+from overlay.sets.rounding import LARGEST
 
 if TYPE_CHECKING:
     from inversion.inverse import Inverse
@@ -82,8 +83,8 @@ def from_boxes(
         yield None
 
 
-def _only(value: Any) -> Values | None:
-    return values([(value, value)], whole=not isinstance(value, float))
+def _only(value: Any) -> NumberSet | None:
+    return number_set([(value, value)], whole=not isinstance(value, float))
 
 
 def _arguments(inverse: Inverse, given: Mapping[str, Any], parts: Mapping[str, Any]) -> Arguments:
@@ -103,7 +104,7 @@ def _points(box: Box, unknown: Sequence[Variable]) -> list[dict[str, Any]]:
     return [nearest] if middle == nearest else [nearest, middle]
 
 
-def _middle(variable: Variable, found: Values) -> Any:
+def _middle(variable: Variable, found: NumberSet) -> Any:
     low, high = found.pieces[len(found.pieces) // 2]
     if not (math.isfinite(low) and math.isfinite(high)):
         return _nearest(variable, found)
@@ -112,12 +113,12 @@ def _middle(variable: Variable, found: Values) -> Any:
     return variable.kind((low + high) // 2)
 
 
-def _nearest(variable: Variable, found: Values) -> Any:
+def _nearest(variable: Variable, found: NumberSet) -> Any:
     ends = [min(max(0, low), high) for low, high in found.pieces]
     return variable.kind(min(ends, key=abs))
 
 
-def _size(found: Values) -> float:
+def _size(found: NumberSet) -> float:
     """How much there is of a set, as a logarithm: of floats the orders of magnitude too."""
     if found.whole:
         count = found.count()
@@ -131,7 +132,7 @@ def _place(x: float) -> float:
     return math.copysign(math.log1p(abs(x)) if abs(x) < LARGEST else 710.0, x) * 2**40
 
 
-def _ends(found: Values) -> tuple[float, float]:
+def _ends(found: NumberSet) -> tuple[float, float]:
     return max(float(found.low), -LARGEST), min(float(found.high), LARGEST)
 
 
@@ -150,10 +151,10 @@ def _halves(box: Box, unknown: Sequence[Variable]) -> list[Box]:
         low, high = pieces[0]
         cut = _cut(low, high, whole=found.whole)
         parts = [[(low, cut)], [(cut + 1 if found.whole else cut, high)]]
-    return [{**box, variable: values(part, whole=found.whole)} for part in parts]
+    return [{**box, variable: number_set(part, whole=found.whole)} for part in parts]
 
 
-def _is_wide(found: Values) -> bool:
+def _is_wide(found: NumberSet) -> bool:
     if found.whole or len(found.pieces) > 1:
         return found.low < found.high
     low, high = _ends(found)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from inversion.contraction.boxed_values import LARGEST, Values, every, point, values
 from inversion.contraction.contracted_programs import Nothing, arms_of, contracted, inner_box
+from inversion.contraction.variable_sets import every
 from inversion.errors import NoSolution
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan, Root, Step, choices_of
@@ -45,7 +45,8 @@ from inversion.solving.search_state import (
     value_of,
 )
 from inversion.solving.unproved import Unproved
-from overlay.sets import Bounds
+from overlay.sets import Bounds, NumberSet, number_set, point
+from overlay.sets.rounding import LARGEST
 from primitives import Interval, Relation
 from primitives.relation import RETURN
 
@@ -232,7 +233,7 @@ class Search:
         step: Step,
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
-        sets: Sequence[Values],
+        sets: Sequence[NumberSet],
     ) -> Iterator[State | None]:
         unknown, mode = step.solved.unknown, step.solved.mode
         rule: Any = step.solved.statement.relation
@@ -369,7 +370,7 @@ class Search:
     ) -> State | None:
         """The state outside, from that at the end of an arm."""
         mode, found = step.solved.mode, dict(state.values)
-        sets: dict[Variable, Values | None] = {}
+        sets: dict[Variable, NumberSet | None] = {}
         for axis, variable in zip(mode.unknown, step.solved.unknown, strict=True):
             operand = plan.operand(axis)
             value = value_of(inner, operand)
@@ -408,7 +409,7 @@ class Search:
 
     def range_in(
         self, frame: Frame, state: State, root: Root, parameter: Parameter
-    ) -> Values | None:
+    ) -> NumberSet | None:
         """Where a choice inside an equation lies: what it numbers is within known sets."""
         for step in root.steps:
             if not isinstance(step, Step):
@@ -425,7 +426,7 @@ class Search:
         def equation(x: float) -> tuple[float, float]:
             return self.solver.sides(frame, state, root, x)
 
-        def prune(found: Values) -> Values | None:
+        def prune(found: NumberSet) -> NumberSet | None:
             box = boxed(frame, state, {root.variable: found})
             if box is None or any(map(_overflows, box.values())):
                 return None
@@ -438,13 +439,13 @@ class Search:
             yield self.from_guess(state, root, equation, guess)
             return
         if isinstance(domain, Interval):
-            allowed = allowed.meet(values([(domain.low, domain.high)]))
+            allowed = allowed.meet(number_set([(domain.low, domain.high)]))
         start = float(self.starts.get(guess.name, domain.default))
 
         def slopes(low: float, high: float) -> tuple[Bounds, Bounds] | None:
             middle = low + (high - low) / 2
-            there = difference(frame, state, root, values([(middle, middle)]))
-            over = difference(frame, state, root, values([(low, high)]))
+            there = difference(frame, state, root, number_set([(middle, middle)]))
+            over = difference(frame, state, root, number_set([(low, high)]))
             by = None if over is None else slope(state, root, over[1])
             if there is None or by is None:
                 return None
@@ -454,7 +455,7 @@ class Search:
             if isinstance(x, tuple):
                 kept = keeping(state, [guess])
                 yield kept.having(
-                    kept={**kept.kept, guess.name: part_within(guess.domain, values([x]))}
+                    kept={**kept.kept, guess.name: part_within(guess.domain, number_set([x]))}
                 )
                 continue
             if x is None:
@@ -481,12 +482,12 @@ class Search:
         return state.having(values={**state.values, root.variable: x}, searched=True)
 
 
-def _overflows(found: Values) -> bool:
+def _overflows(found: NumberSet) -> bool:
     """Whether floats are so large that rounding alone tells them from infinity."""
     if found.whole or found.nan or not found:
         return False
     return all(low >= OVERFLOW or high <= -OVERFLOW for low, high in found.pieces)
 
 
-def _bounds(found: Values) -> Bounds:
+def _bounds(found: NumberSet) -> Bounds:
     return float(found.low), float(found.high)

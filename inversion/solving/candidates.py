@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from inversion.contraction.boxed_values import Values
 from inversion.running.deadline import check_deadline
+from overlay.sets import NumberSet
 from primitives import Domain, Relation
 from primitives.domains import Booleans, Integers
 from primitives.floats import trigonometric
@@ -65,7 +65,7 @@ def is_discrete(domain: Domain) -> bool:
     return isinstance(domain, (Booleans, Integers))
 
 
-def members(domain: Domain, start: Any, allowed: Values | None) -> Iterator[Any]:
+def members(domain: Domain, start: Any, allowed: NumberSet | None) -> Iterator[Any]:
     """The members of a discrete domain that are allowed, outwards from ``start``; None for one
     that is not allowed."""
     if isinstance(domain, Booleans):
@@ -100,13 +100,13 @@ def outwards(start: int, low: float, high: float) -> Iterator[int]:
 
 # ---- which numbers a coordinate may have where an argument is in a set ---------------------
 
-Range = Callable[[Mapping[str, Any], Values], tuple[float, float] | None]
+Range = Callable[[Mapping[str, Any], NumberSet], tuple[float, float] | None]
 
 
 def _by(branch: Callable[[float], int]) -> Range:
     """For a coordinate that grows with the argument; but for rounding."""
 
-    def ends(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
+    def ends(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float]:
         low, high = float(a.low), float(a.high)
         low, high = (low - BESIDE * max(1.0, abs(low))), high + BESIDE * max(1.0, abs(high))
         return (
@@ -125,13 +125,13 @@ def _cosine_branch(a: float) -> int:
     return math.floor(a / math.pi)
 
 
-def _gamma_branches(known: Mapping[str, Any], a: Values) -> tuple[float, float]:
+def _gamma_branches(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float]:
     if a.low >= 0:
         return 0, 1
     return 0, branch_of(float(a.low)) + 1 if math.isfinite(a.low) else INF
 
 
-def _quotients(known: Mapping[str, Any], a: Values) -> tuple[float, float] | None:
+def _quotients(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float] | None:
     if "b" not in known:
         return None
     b = int(known["b"])
@@ -155,7 +155,7 @@ RANGES: Mapping[Relation, Range] = {
 PERIODIC = (mod, fmod)
 
 
-def periods(relation: Any, known: Mapping[str, Any], a: Values, start: float) -> Iterator[float]:
+def periods(relation: Any, known: Mapping[str, Any], a: NumberSet, start: float) -> Iterator[float]:
     """The arguments that leave a remainder, outwards from the one near ``start``."""
     ret, b = float(known["return"]), abs(float(known["b"]))
     low, high = ((float(end) - ret) / b for end in (a.low, a.high))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from inversion.contraction.boxed_values import Values, inside, point
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from inversion.invert import _inputs
@@ -24,6 +23,7 @@ from overlay import Context
 from overlay.core.location import caller
 from overlay.core.target import describe
 from overlay.interpretations.intervals import Interval, Undecided, enclose
+from overlay.sets import NumberSet, point
 from primitives import Domain, Integers
 from primitives.relation import RETURN
 
@@ -131,9 +131,9 @@ class _Problem:
     function: Callable[..., Any]
     program: Program
     first: Box
-    results: Mapping[str, Values]
+    results: Mapping[str, NumberSet]
 
-    def contracted(self, box: Box) -> dict[Variable, Values]:
+    def contracted(self, box: Box) -> dict[Variable, NumberSet]:
         """A box made narrower until that ends. Raises NoSolution."""
         found = dict(box)
         try:
@@ -154,7 +154,7 @@ class _Problem:
         """The inputs as the user has them."""
         return tuple(_shown(box[v], v.kind) for v in self.program.inputs)
 
-    def with_inputs(self, inputs: Mapping[Variable, Values]) -> dict[Variable, Values]:
+    def with_inputs(self, inputs: Mapping[Variable, NumberSet]) -> dict[Variable, NumberSet]:
         """The first box with these sets of inputs, of which other variables are not yet told."""
         return {**self.first, **inputs}
 
@@ -209,7 +209,7 @@ def _problem(
     return _Problem(f if context is None else context.wrap(f), program, first, results)
 
 
-def _declared(program: Program, given: Sequence[tuple[Values, Any]]) -> dict[str, Domain]:
+def _declared(program: Program, given: Sequence[tuple[NumberSet, Any]]) -> dict[str, Domain]:
     """The domains of integers that boxes are, by input."""
     found: dict[str, Domain] = {}
     for variable, (allowed, kind) in zip(program.inputs, given, strict=True):
@@ -221,11 +221,11 @@ def _declared(program: Program, given: Sequence[tuple[Values, Any]]) -> dict[str
     return found
 
 
-def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[Values, Any]:
+def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[NumberSet, Any]:
     """A set of numbers, and their type."""
     if isinstance(given, Interval) and not given.is_empty:
-        return Values(((given.low, given.high),)), float
-    found = inside(given) if isinstance(given, Domain) else point(given)
+        return NumberSet(((given.low, given.high),)), float
+    found = given.closure if isinstance(given, Domain) else point(given)
     if found is None:
         raise WrongArguments(
             f"the box for {name} of {describe(f)} is {given!r}",
@@ -235,7 +235,7 @@ def _set(f: Callable[..., Any], name: str, given: Any) -> tuple[Values, Any]:
     return found, given.kind if isinstance(given, Domain) else type(given)
 
 
-def _results(f: Callable[..., Any], tree: Tree, returns: Any) -> Iterator[tuple[str, Values]]:
+def _results(f: Callable[..., Any], tree: Tree, returns: Any) -> Iterator[tuple[str, NumberSet]]:
     """The sets of results, by axis."""
     if not isinstance(tree, Node):
         yield tree, _set(f, "the result", returns)[0]
@@ -251,7 +251,7 @@ def _results(f: Callable[..., Any], tree: Tree, returns: Any) -> Iterator[tuple[
         yield from _results(f, item, part)
 
 
-def _shown(found: Values, kind: Any) -> Any:
+def _shown(found: NumberSet, kind: Any) -> Any:
     if kind is float:
         return Interval(float(found.low), float(found.high))
     if kind is bool:
@@ -268,7 +268,7 @@ def _parts(found: Any) -> Iterator[Any]:
         yield found
 
 
-def _gained(before: Values, after: Values) -> bool:
+def _gained(before: NumberSet, after: NumberSet) -> bool:
     """Whether a set is narrower by what is worth another round."""
     if before == after:
         return False
@@ -310,7 +310,7 @@ def _paved(problem: _Problem, tolerance: float, max_boxes: int) -> Iterator[tupl
             add(problem.with_inputs(half))
 
 
-def _cut(problem: _Problem, box: Box) -> list[dict[Variable, Values]] | None:
+def _cut(problem: _Problem, box: Box) -> list[dict[Variable, NumberSet]] | None:
     """The sets of the inputs, one of which is cut in two; None where that cannot be."""
     inputs = {v: box[v] for v in problem.program.inputs}
     widest = max(inputs, key=lambda v: inputs[v].width)
@@ -318,11 +318,11 @@ def _cut(problem: _Problem, box: Box) -> list[dict[Variable, Values]] | None:
     return None if halves is None else [{**inputs, widest: half} for half in halves]
 
 
-def _halves(found: Values) -> tuple[Values, Values] | None:
+def _halves(found: NumberSet) -> tuple[NumberSet, NumberSet] | None:
     if len(found.pieces) > 1:
         middle = len(found.pieces) // 2
         parts = found.pieces[:middle], found.pieces[middle:]
-        return Values(parts[0], found.whole), Values(parts[1], found.whole)
+        return NumberSet(parts[0], found.whole), NumberSet(parts[1], found.whole)
     low, high = found.low, found.high
     if found.whole and max(abs(low), abs(high)) < INF:
         at = (int(low) + int(high)) // 2
@@ -330,13 +330,13 @@ def _halves(found: Values) -> tuple[Values, Values] | None:
     else:
         at = Interval(float(low), float(high)).middle
         parts = ((low, at), (at, high))
-    halves = tuple(Values((part,), found.whole) for part in parts)
+    halves = tuple(NumberSet((part,), found.whole) for part in parts)
     return (halves[0], halves[1]) if found not in halves and low < high else None
 
 
-def _joined(boxes: list[dict[Variable, Values]]) -> list[dict[Variable, Values]]:
+def _joined(boxes: list[dict[Variable, NumberSet]]) -> list[dict[Variable, NumberSet]]:
     """Boxes that touch each other become one."""
-    apart: list[dict[Variable, Values]] = []
+    apart: list[dict[Variable, NumberSet]] = []
     for box in boxes:
         current = box
         while True:
@@ -354,6 +354,6 @@ def _touch(one: Box, other: Box) -> bool:
     return all(one[v].low <= other[v].high and other[v].low <= one[v].high for v in one)
 
 
-def _hull(one: Values, other: Values) -> Values:
+def _hull(one: NumberSet, other: NumberSet) -> NumberSet:
     both = (min(one.low, other.low), max(one.high, other.high))
-    return Values((both,), one.whole and other.whole)
+    return NumberSet((both,), one.whole and other.whole)

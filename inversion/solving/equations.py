@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from inversion.contraction.boxed_values import Values, around, every, point, values
 from inversion.contraction.contractors import CONTRACTORS
+from inversion.contraction.variable_sets import around, every
 from inversion.emitting.entry_code import WRITERS
 from inversion.emitting.module_text import Module
 from inversion.errors import NoSolution, OutsideDomain
@@ -19,6 +19,7 @@ from inversion.planning.plan import Root, Step
 from inversion.program.statements import Statement
 from inversion.solving.candidates import RANGES
 from inversion.solving.search_state import Frame, State, keeping, known_for
+from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Interval, Relation
 from primitives.floats.arithmetic import clipped
 from primitives.forms.congruences import is_congruence
@@ -136,7 +137,7 @@ class Solver:
 
     def solutions(
         self, state: State, step: Step, known: Mapping[str, Any], axis: str
-    ) -> Values | None:
+    ) -> NumberSet | None:
         """The set of solutions for one unknown; None where no contractor tells it."""
         rule: Any = step.solved.statement.relation
         contractor = CONTRACTORS.get(rule) if isinstance(rule, Relation) else None
@@ -155,24 +156,24 @@ class Solver:
 
     def range_of(
         self, state: State, step: Step, coordinate: str, known: Mapping[str, Any] | None
-    ) -> Values | None:
+    ) -> NumberSet | None:
         """Where a coordinate lies that numbers the solutions in a bounded set."""
         rule: Any = step.solved.statement.relation
         if isinstance(rule, Chain) and known is not None:
-            return values([(0, rule.count(known) - 1)], whole=True)
+            return number_set([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
         if is_congruence(rule) and found and math.isfinite(found.width):
             recover = step.solved.mode.recover
             assert recover is not None
             numbers = [recover(int(end))[0] for end in (found.low, found.high)]
-            return values([(min(numbers), max(numbers))], whole=True)
+            return number_set([(min(numbers), max(numbers))], whole=True)
         ranges = RANGES.get(rule) if step.solved.mode.unknown == ("a",) else None
         if ranges is None or coordinate != "k" or not found:
             return None
         if not (abs(found.low) < 1e15 and abs(found.high) < 1e15):
             return None
         bounds = ranges(known or {}, found)
-        return None if bounds is None else values([bounds], whole=True)
+        return None if bounds is None else number_set([bounds], whole=True)
 
     def sides(self, frame: Frame, state: State, root: Root, x: float) -> tuple[float, float]:
         """Both sides of an equation at a guess. Raises NoSolution where there are none."""
@@ -209,7 +210,7 @@ def is_near(value: Any, wanted: Any) -> bool:
     return value == wanted or math.isclose(value, wanted, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
-def _holds(allowed: Values, value: Any) -> bool:
+def _holds(allowed: NumberSet, value: Any) -> bool:
     """Whether a set of integers has a number, but for rounding."""
     if type(value) is not float or not math.isfinite(value):
         return allowed.contains(value)

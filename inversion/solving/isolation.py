@@ -13,12 +13,12 @@ import heapq
 import math
 from collections.abc import Callable, Iterator
 
-from inversion.contraction.boxed_values import LARGEST, Values, values
 from inversion.errors import NoSolution
 from inversion.running.deadline import check_deadline
 from inversion.solving.roots import closed, gap, touching
 from inversion.solving.unproved import Unproved
-from overlay.sets import Bounds
+from overlay.sets import Bounds, NumberSet, number_set
+from overlay.sets.rounding import LARGEST
 
 __all__ = ["roots_of"]
 
@@ -35,7 +35,7 @@ RTOL, ATOL = 4e-9, 4e-12  # what is within the tolerances of an inverse, and a m
 PLACES = (0.0, 0.137, 0.381, 0.618, 0.871, 1.0)
 
 Equation = Callable[[float], tuple[float, float]]
-Prune = Callable[[Values], Values | None]
+Prune = Callable[[NumberSet], NumberSet | None]
 Slopes = Callable[[float, float], tuple[Bounds, Bounds] | None]
 """From an interval to bounds of what both sides differ by in its middle, and of the derivative of
 that on all of it: bounded, where there is no pole and no step. None where they are not known."""
@@ -45,7 +45,7 @@ def roots_of(
     equation: Equation,
     prune: Prune,
     slopes: Slopes,
-    allowed: Values,
+    allowed: NumberSet,
     start: float,
     unproved: Unproved,
 ) -> Iterator[float | tuple[float, float] | None]:
@@ -87,13 +87,13 @@ class _Roots:
         self.count = 0
         self.most = MOST_PIECES
 
-    def of(self, bounded: Values) -> Iterator[float | tuple[float, float] | None]:
+    def of(self, bounded: NumberSet) -> Iterator[float | tuple[float, float] | None]:
         """The roots in a set, intervals of roots, and None for each interval without one."""
         for low, high in bounded.pieces:
             self.wait(0, *_finite(low, high))
         while self.waiting and self.count < self.most:
             depth, _, _, low, high = heapq.heappop(self.waiting)
-            left = self.prune(values([(low, high)]))
+            left = self.prune(number_set([(low, high)]))
             for piece in () if left is None else left.pieces:
                 yield from self.within(depth, *_finite(*piece))
             yield None

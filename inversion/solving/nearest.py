@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.contraction.boxed_values import Values, every, values
+from inversion.contraction.variable_sets import every
 from inversion.errors import NoSolution
 from inversion.program.trees import leaves, taken_apart
 from inversion.running.deadline import OutOfTime, check_deadline, limited
 from inversion.solving.solutions import SolutionBranch, branch_of, solved
 from inversion.solving.starting import states
+from overlay.sets import NumberSet, number_set
 from primitives import Interval
 from primitives.relation import RETURN
 
@@ -69,11 +70,11 @@ class _Guess:
     def distance(self, answers: Answer) -> float:
         return math.hypot(*self.offsets(answers))
 
-    def ball(self, radius: float) -> dict[str, Values]:
+    def ball(self, radius: float) -> dict[str, NumberSet]:
         """The sets of inputs that are no further away than this."""
         axes = [axis for axis in self.inverse.unknown if axis != RETURN]
         names = [leaf for axis in axes for leaf in leaves(self.inverse.axes.trees[axis])]
-        found: dict[str, Values] = {}
+        found: dict[str, NumberSet] = {}
         for name, part, scale in zip(names, self.parts, self.scales, strict=False):
             whole = every(self.inverse.program.operand(name).kind)
             if whole is None or not math.isfinite(radius):
@@ -84,7 +85,7 @@ class _Guess:
                 math.nextafter(middle - reach, -math.inf),
                 math.nextafter(middle + reach, math.inf),
             )
-            found[name] = values([bounds], whole=whole.whole)
+            found[name] = number_set([bounds], whole=whole.whole)
         return found
 
 

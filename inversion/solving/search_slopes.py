@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inversion.contraction import contracted_arithmetic as whole_or_float
-from inversion.contraction.boxed_values import Values, every, point, values
 from inversion.contraction.contracted_programs import SQUARES, Nothing
 from inversion.contraction.contracted_slopes import partial_sets
 from inversion.contraction.contractors import CONTRACTORS
+from inversion.contraction.variable_sets import every
 from inversion.planning.plan import Root, Step
 from inversion.program.statements import Operand, Statement, Variable
 from inversion.solving.search_state import Frame, State
+from overlay.sets import NumberSet, number_set, point
 from primitives import Relation
 from primitives.floats import trigonometric
 
@@ -22,11 +23,13 @@ __all__ = ["difference", "slope"]
 BRANCHES = {trigonometric.sine: 0.0, trigonometric.cosine: 0.5, trigonometric.tangent: 0.0}
 """Where the middle of the branch 0 is, in half turns."""
 
-ZERO, ONE = Values(((0.0, 0.0),)), Values(((1.0, 1.0),))
-Sets = dict[Variable, Values]
+ZERO, ONE = NumberSet(((0.0, 0.0),)), NumberSet(((1.0, 1.0),))
+Sets = dict[Variable, NumberSet]
 
 
-def difference(frame: Frame, state: State, root: Root, x: Values) -> tuple[Values, Sets] | None:
+def difference(
+    frame: Frame, state: State, root: Root, x: NumberSet
+) -> tuple[NumberSet, Sets] | None:
     """A set of all that both sides differ by for guesses in a set, and the sets of what is computed
     on the way; None where these are not known, or where the equation has no value somewhere."""
     found: Sets = {root.variable: x}
@@ -48,7 +51,7 @@ def difference(frame: Frame, state: State, root: Root, x: Values) -> tuple[Value
     return None if off is None else (off, found)
 
 
-def slope(state: State, root: Root, sets: Mapping[Variable, Values]) -> Values | None:
+def slope(state: State, root: Root, sets: Mapping[Variable, NumberSet]) -> NumberSet | None:
     """A set of the derivatives of that by the guess, where all variables are in these sets:
     bounded, so that there is no pole and no step; None where it is not known to be."""
     slopes: Sets = {root.variable: ONE}
@@ -64,7 +67,7 @@ def slope(state: State, root: Root, sets: Mapping[Variable, Values]) -> Values |
     return None if forward is None else _sum(forward, _negative(wanted))
 
 
-def _branch(frame: Frame, state: State, step: Step) -> Values | None:
+def _branch(frame: Frame, state: State, step: Step) -> NumberSet | None:
     """The branch that a choice stands for, of a function with numbered ones."""
     rule: Any = step.solved.statement.relation
     if not isinstance(rule, Relation) or rule not in BRANCHES or "k" not in step.chosen:
@@ -74,10 +77,10 @@ def _branch(frame: Frame, state: State, step: Step) -> Values | None:
         return None
     middle = (k + BRANCHES[rule]) * math.pi
     beside = 1e-12 * max(1.0, abs(middle))
-    return values([(middle - math.pi / 2 - beside, middle + math.pi / 2 + beside)])
+    return number_set([(middle - math.pi / 2 - beside, middle + math.pi / 2 + beside)])
 
 
-def _set(state: State, found: Mapping[Variable, Values], operand: Operand) -> Values | None:
+def _set(state: State, found: Mapping[Variable, NumberSet], operand: Operand) -> NumberSet | None:
     if not isinstance(operand, Variable):
         return point(operand.value)
     if operand in found:
@@ -97,7 +100,9 @@ def _rule(statement: Statement) -> tuple[Relation, Sequence[Operand]] | None:
     return (rule, arguments) if rule in CONTRACTORS else None
 
 
-def _image(state: State, found: Mapping[Variable, Values], statement: Statement) -> Values | None:
+def _image(
+    state: State, found: Mapping[Variable, NumberSet], statement: Statement
+) -> NumberSet | None:
     """A set of what a statement gives; None where it may give nothing."""
     made = _rule(statement)
     if made is None:
@@ -114,11 +119,11 @@ def _image(state: State, found: Mapping[Variable, Values], statement: Statement)
 
 def _solved(
     state: State,
-    found: Mapping[Variable, Values],
+    found: Mapping[Variable, NumberSet],
     statement: Statement,
     unknown: Variable,
-    branch: Values | None,
-) -> Values | None:
+    branch: NumberSet | None,
+) -> NumberSet | None:
     """A set of what a statement is solved for; None where there may be none. branch: where it lies
     for the choice that is made."""
     if unknown in statement.results:
@@ -139,11 +144,11 @@ def _solved(
 
 def _derived(
     state: State,
-    sets: Mapping[Variable, Values],
-    slopes: Mapping[Variable, Values],
+    sets: Mapping[Variable, NumberSet],
+    slopes: Mapping[Variable, NumberSet],
     statement: Statement,
     unknown: Variable | None,
-) -> Values | None:
+) -> NumberSet | None:
     """A set of the derivatives of what a statement is solved for; of what it gives for None."""
     moving = [v for v in (*statement.arguments, *statement.results) if v != unknown]
     if all(v not in slopes for v in moving if isinstance(v, Variable)):
@@ -163,8 +168,8 @@ def _derived(
         return None
     if partials is None:
         return None
-    forward: Values | None = ZERO
-    own: Values | None = ZERO
+    forward: NumberSet | None = ZERO
+    own: NumberSet | None = ZERO
     for operand, partial in zip(arguments, partials, strict=True):
         is_own = unknown is not None and operand == unknown
         by = slopes.get(operand) if isinstance(operand, Variable) else None
@@ -188,23 +193,23 @@ def _derived(
     return None if rest is None else _bounded(divided(rest, own))
 
 
-def _hull(found: Values) -> Values:
-    return Values(((found.low, found.high),), found.whole) if len(found.pieces) > 1 else found
+def _hull(found: NumberSet) -> NumberSet:
+    return NumberSet(((found.low, found.high),), found.whole) if len(found.pieces) > 1 else found
 
 
-def _is_bounded(found: Values) -> bool:
+def _is_bounded(found: NumberSet) -> bool:
     return bool(found.pieces) and not found.nan and math.isfinite(found.width)
 
 
-def _bounded(found: Values) -> Values | None:
+def _bounded(found: NumberSet) -> NumberSet | None:
     return _hull(found) if _is_bounded(found) else None
 
 
-def _negative(found: Values) -> Values:
-    return Values(tuple((-high, -low) for low, high in reversed(found.pieces)))
+def _negative(found: NumberSet) -> NumberSet:
+    return NumberSet(tuple((-high, -low) for low, high in reversed(found.pieces)))
 
 
-def _sum(one: Values, other: Values) -> Values | None:
+def _sum(one: NumberSet, other: NumberSet) -> NumberSet | None:
     added = whole_or_float.ADD.ret
     assert added is not None
     return _bounded(added(_hull(one), _hull(other)))

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inversion.contraction.boxed_values import Values
 from inversion.contraction.contracted_programs import Box, Nothing, contracted
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
+from overlay.sets import NumberSet
 from primitives import Domain, Interval
 
 __all__ = [
@@ -64,7 +64,7 @@ class Frame:
     names: Mapping[str, Parameter]
 
 
-def boxed(frame: Frame, state: State, sets: Mapping[Variable, Values | None]) -> Box | None:
+def boxed(frame: Frame, state: State, sets: Mapping[Variable, NumberSet | None]) -> Box | None:
     """The box where variables are in these sets; None where nothing is left."""
     box = dict(state.box)
     for variable, found in sets.items():
@@ -108,7 +108,7 @@ def is_narrow(low: float, high: float) -> bool:
     return math.isfinite(limit) and high - low <= limit
 
 
-def part_within(domain: Domain, found: Values) -> Domain:
+def part_within(domain: Domain, found: NumberSet) -> Domain:
     """The part of an interval that a set covers."""
     if not isinstance(domain, Interval):
         return domain

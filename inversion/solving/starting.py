@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from inversion.contraction.boxed_values import Values, around, point
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
+from inversion.contraction.variable_sets import around
 from inversion.errors import NoSolution
 from inversion.passes.negative_powers import negative_powers
 from inversion.program.statements import Program, Variable
@@ -14,6 +14,7 @@ from inversion.program.trees import axis_of, leaves, taken_apart
 from inversion.solving.branch_search import Search
 from inversion.solving.search_state import Frame, State
 from inversion.solving.unproved import Unproved
+from overlay.sets import NumberSet, point
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["box_of", "infeasible", "states"]
 
 
-def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, Values]:
+def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, NumberSet]:
     """Where the known axes of the program lie: of results, what is accepted as equal."""
-    found: dict[str, Values] = {}
+    found: dict[str, NumberSet] = {}
     rtol, atol = inverse.tolerance
     for axis, value in zip(inverse.known, known, strict=True):
         tree = inverse.axes.trees[axis]
@@ -41,7 +42,7 @@ def _allowed(inverse: Inverse, known: Sequence[Any]) -> dict[str, Values]:
 
 
 def box_of(
-    inverse: Inverse, known: Sequence[Any], within: Mapping[str, Values] | None = None
+    inverse: Inverse, known: Sequence[Any], within: Mapping[str, NumberSet] | None = None
 ) -> Box:
     """Where the variables of the function's program lie for known values, and inputs within sets.
 
@@ -74,7 +75,7 @@ def states(
     inverse: Inverse,
     known: Sequence[Any],
     starts: Mapping[str, Any],
-    within: Mapping[str, Values] | None = None,
+    within: Mapping[str, NumberSet] | None = None,
     fixed: Mapping[str, Any] | None = None,
     unproved: Unproved | None = None,
 ) -> Iterator[State | None]:

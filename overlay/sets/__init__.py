@@ -1,10 +1,11 @@
-"""Enclosures: what functions of real numbers give on intervals, rounded outwards.
+"""Sets of numbers: intervals and their unions, and what functions of numbers give on them.
 
-The arithmetic of intervals that all parts of the project stand on. An interval is a pair of floats
-``(low, high)``; each function gives the pair that it stays in. They compile, as all of them are
-made of operations on floats.
+All parts of the project stand on them. An interval is a pair ``(low, high)`` of bounds, both
+included. The functions here are enclosures: from pairs of floats to a pair that the real results
+stay in, rounded outwards. They compile, as all of them are made of operations on floats. A
+``NumberSet`` is a union of intervals, of floats or of integers.
 
->>> from overlay.sets import add, multiply, sin
+>>> from overlay.sets import add, multiply, number_set, sin
 >>> add((1.0, 2.0), (0.0, 3.0))
 (1.0, 5.0)
 >>> add((0.1, 0.1), (0.2, 0.2))
@@ -13,6 +14,8 @@ made of operations on floats.
 (-4.0, 8.0)
 >>> sin((1.0, 2.0))[1]
 1.0
+>>> print(number_set([(0, 3), (6, 9)], whole=True).meet(number_set([(2, 7)], whole=True)))
+[2, 3] or [6, 7]
 """
 
 from overlay.sets.bounds import (
@@ -80,13 +83,16 @@ from overlay.sets.elementary import (
     tan,
     tanh,
 )
+from overlay.sets.number_set import Bound, NumberSet, number_set, point
 from overlay.sets.rounding import above, below
 
 __all__ = [
     "EMPTY",
     "ENTIRE",
+    "Bound",
     "Bounds",
     "Enclosure",
+    "NumberSet",
     "above",
     "acos",
     "acosh",
@@ -131,7 +137,9 @@ __all__ = [
     "minimum",
     "multiply",
     "negative",
+    "number_set",
     "of_integer",
+    "point",
     "power",
     "radians",
     "reciprocal",

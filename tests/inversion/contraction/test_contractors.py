@@ -6,9 +6,9 @@ import zlib
 import numpy as np
 import pytest
 
-from inversion.contraction.boxed_values import every, point, values
-from inversion.contraction.boxed_values import inside as set_of
 from inversion.contraction.contractors import CONTRACTORS
+from inversion.contraction.variable_sets import every
+from overlay.sets import number_set, point
 from primitives.base_table import RELATIONS
 from primitives.domains import domain_of
 from primitives.errors import NoSolution
@@ -29,7 +29,7 @@ def set_around(value, rng):
     pieces = [(low, high)] if rng.random() < 0.7 else [(low, high), (high + size, high + 2 * size)]
     if rng.random() < 0.2:
         pieces = [(low, math.inf)]
-    return values(pieces, whole=alone.whole)
+    return number_set(pieces, whole=alone.whole)
 
 
 @pytest.mark.parametrize("relation", CONTRACTORS, ids=repr)
@@ -62,7 +62,7 @@ def test_the_codomain_of_a_relation_without_a_contractor_holds():
     others = [r for r in RELATIONS if r not in CONTRACTORS and r.codomain is not None]
     checked = 0
     for relation in others:
-        codomain, rng = set_of(relation.codomain), np.random.default_rng(0)
+        codomain, rng = relation.codomain.closure, np.random.default_rng(0)
         domains = [domain_at(relation, axis) for axis in relation.axes]
         for arguments in _points(domains, rng, 20) if codomain is not None else ():
             try:

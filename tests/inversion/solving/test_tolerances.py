@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from inversion import NoSolution, invert
 from inversion.arrays.array_checks import all_close, lists_close
-from inversion.contraction.boxed_values import around
+from inversion.contraction.variable_sets import around
 from inversion.program.number_types import is_close as is_value_close
 from inversion.running.number_checks import is_close, margin
 

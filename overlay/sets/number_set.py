@@ -1,4 +1,4 @@
-"""Sets of numbers: unions of closed intervals, which hold for everything that they stand for.
+"""Sets of numbers: unions of closed intervals, of floats or of integers.
 
 Bounds are rounded outwards: a set may be too large, never too small. An infinity inside a set of
 floats is a member, since computations pass through infinities.
@@ -8,38 +8,23 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from inversion.running.number_checks import margin
-from overlay.sets import above, below
-from primitives.domains import Booleans, Domain, Integers, Interval, WholeFloats, domain_of
+from overlay.sets.rounding import LARGEST
 
-__all__ = ["Bound", "Values", "around", "every", "inside", "lower", "point", "raised", "values"]
+__all__ = ["Bound", "NumberSet", "number_set", "point"]
 
 Bound = int | float
 INF = math.inf
-LARGEST = sys.float_info.max
-SLACK = 8  # units in the last place by which functions of the machine may be off
 MOST_PIECES = 32
 
 
-def lower(bound: float) -> float:
-    """A float that is below ``bound`` by what rounding may account for."""
-    return below(float(bound), SLACK)
-
-
-def raised(bound: float) -> float:
-    """A float that is above ``bound`` by what rounding may account for."""
-    return above(float(bound), SLACK)
-
-
 @dataclass(frozen=True)
-class Values:
+class NumberSet:
     """Numbers: a union of closed intervals, the lowest first.
 
     whole: integers alone, with bounds that are integers or infinite. nan: NaN is a member too.
@@ -74,7 +59,7 @@ class Values:
         exact = value.item() if isinstance(value, np.generic) else value
         return any(low <= exact <= high for low, high in self.pieces)
 
-    def meet(self, other: Values) -> Values:
+    def meet(self, other: NumberSet) -> NumberSet:
         """The members of both."""
         whole, nan = self.whole or other.whole, self.nan and other.nan
         one, two, both = self.pieces, other.pieces, list[tuple[Bound, Bound]]()
@@ -85,33 +70,43 @@ class Values:
                 i += 1
             else:
                 j += 1
-        return values(both, whole=whole, nan=nan)
+        return number_set(both, whole=whole, nan=nan)
 
-    def join(self, other: Values) -> Values:
+    def join(self, other: NumberSet) -> NumberSet:
         """The members of either."""
         whole = self.whole and other.whole
-        return values((*self.pieces, *other.pieces), whole=whole, nan=self.nan or other.nan)
+        return number_set((*self.pieces, *other.pieces), whole=whole, nan=self.nan or other.nan)
 
-    def numbers(self) -> Values:
+    def without(self, holes: Iterable[int]) -> NumberSet:
+        """The integers in it but these."""
+        pieces = list(self.pieces)
+        for hole in sorted(holes):
+            for at, (low, high) in enumerate(pieces):
+                if low <= hole <= high:
+                    pieces[at : at + 1] = [(low, hole - 1), (hole + 1, high)]
+                    break
+        return number_set(pieces, whole=True)
+
+    def numbers(self) -> NumberSet:
         """Itself without NaN."""
-        return Values(self.pieces, self.whole) if self.nan else self
+        return NumberSet(self.pieces, self.whole) if self.nan else self
 
-    def with_nan(self, nan: bool) -> Values:
+    def with_nan(self, nan: bool) -> NumberSet:
         """Itself, with NaN or without."""
-        return self if nan == self.nan else Values(self.pieces, self.whole, nan)
+        return self if nan == self.nan else NumberSet(self.pieces, self.whole, nan)
 
-    def fewer(self, most: int) -> Values:
+    def fewer(self, most: int) -> NumberSet:
         """Itself, or a larger set of so many intervals at most."""
         if len(self.pieces) <= most:
             return self
-        return Values(_joined(list(self.pieces), most), self.whole, self.nan)
+        return NumberSet(_joined(list(self.pieces), most), self.whole, self.nan)
 
-    def floats(self) -> Values:
+    def floats(self) -> NumberSet:
         """As floats: bounds that no float equals are moved outwards."""
         if not self.whole:
             return self
         pieces = ((_float(low, -INF), _float(high, INF)) for low, high in self.pieces)
-        return values(pieces, nan=self.nan)
+        return number_set(pieces, nan=self.nan)
 
     def count(self) -> Bound:
         """How many integers there are."""
@@ -143,14 +138,14 @@ def _float(bound: Bound, side: float) -> float:
     return found if found == bound else math.nextafter(found, side)
 
 
-def values(
+def number_set(
     pieces: Iterable[tuple[Bound, Bound]], *, whole: bool = False, nan: bool = False
-) -> Values:
+) -> NumberSet:
     """The union of intervals, of which those with ``low > high`` are empty. A bound that is NaN
     is none: there it is not known where the interval ends."""
     found = [_inward(low, high) if whole else _open(low, high) for low, high in pieces]
     found = [piece for piece in found if piece[0] <= piece[1]]
-    return Values(tuple(found) if len(found) < 2 else _merged(found, int(whole)), whole, nan)
+    return NumberSet(tuple(found) if len(found) < 2 else _merged(found, int(whole)), whole, nan)
 
 
 def _open(low: Bound, high: Bound) -> tuple[Bound, Bound]:
@@ -186,46 +181,11 @@ def _joined(pieces: list[tuple[Bound, Bound]], most: int) -> tuple[tuple[Bound, 
     return tuple((pieces[i + 1][0], pieces[j][1]) for i, j in itertools.pairwise(ends))
 
 
-def point(value: Any) -> Values | None:
+def point(value: Any) -> NumberSet | None:
     """One number; None where it is no real one."""
     exact = value.item() if isinstance(value, np.generic) else value
     if isinstance(exact, bool | int):
-        return Values(((int(exact), int(exact)),), whole=True)
+        return NumberSet(((int(exact), int(exact)),), whole=True)
     if not isinstance(exact, float):
         return None
-    return Values((), nan=True) if exact != exact else Values(((exact, exact),))
-
-
-def around(value: float, rtol: float, atol: float) -> Values:
-    """The floats that are accepted as equal to a number."""
-    off = raised(margin(value, rtol, atol))
-    return Values(((lower(value - off), raised(value + off)),))
-
-
-def every(kind: Any) -> Values | None:
-    """All that a computation in this type may give; None where it is not of real numbers."""
-    if kind is float:
-        return Values(((-INF, INF),), nan=True)
-    domain = domain_of(kind)
-    return None if domain is None else inside(domain)
-
-
-def inside(domain: Domain) -> Values | None:
-    """The members of a domain and its bounds; None where it is not of real numbers."""
-    if isinstance(domain, Booleans):
-        return Values(((0, 1),), whole=True)
-    if isinstance(domain, Integers):
-        low = -INF if domain.low is None else domain.low
-        high = INF if domain.high is None else domain.high
-        return values(_without(low, high, domain.without), whole=True)
-    if isinstance(domain, (Interval, WholeFloats)):
-        return Values(((domain.low, domain.high),))
-    return None
-
-
-def _without(low: Bound, high: Bound, holes: Iterable[int]) -> Iterator[tuple[Bound, Bound]]:
-    for hole in sorted(holes):
-        if low <= hole <= high:
-            yield low, hole - 1
-            low = hole + 1
-    yield low, high
+    return NumberSet((), nan=True) if exact != exact else NumberSet(((exact, exact),))

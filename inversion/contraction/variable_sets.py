@@ -1,0 +1,27 @@
+"""Sets that variables lie in before anything is contracted: by their type, or near a number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from inversion.contraction.contractor import lower, raised
+from inversion.running.number_checks import margin
+from overlay.sets import NumberSet
+from primitives.domains import domain_of
+
+__all__ = ["around", "every"]
+
+
+def around(value: float, rtol: float, atol: float) -> NumberSet:
+    """The floats that are accepted as equal to a number."""
+    off = raised(margin(value, rtol, atol))
+    return NumberSet(((lower(value - off), raised(value + off)),))
+
+
+def every(kind: Any) -> NumberSet | None:
+    """All that a computation in this type may give; None where it is not of real numbers."""
+    if kind is float:
+        return NumberSet(((-math.inf, math.inf),), nan=True)
+    domain = domain_of(kind)
+    return None if domain is None else domain.closure
