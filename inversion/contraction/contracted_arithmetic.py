@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import operator
 
 from inversion.contraction.contracted_bits import in_blocks
 from inversion.contraction.contractor import (
@@ -17,7 +16,7 @@ from inversion.contraction.contractor import (
     widened,
 )
 from overlay import sets
-from overlay.sets import Bound, NumberSet, number_set
+from overlay.sets import Bound, NumberSet, integer_bounds, number_set
 from overlay.sets.rounding import LARGEST
 
 __all__ = [
@@ -39,9 +38,9 @@ TINY = 5e-324
 FINITE = NumberSet(((-LARGEST, LARGEST),))
 EVERYTHING = ((-INF, INF),)
 
-_whole_sum = image(operator.add)
-_whole_product = image(operator.mul)
-_floored = image(operator.floordiv)
+_whole_sum = image(integer_bounds.add)
+_whole_product = image(integer_bounds.multiply)
+_floored = image(integer_bounds.floor_divide)
 
 
 def _rounded(a: NumberSet) -> NumberSet:
@@ -186,7 +185,7 @@ def _square(a: NumberSet) -> NumberSet:
     if not a.whole:
         assert _float_square.ret is not None
         return _float_square.ret(a)
-    sizes = image(abs)(a)
+    sizes = image(integer_bounds.magnitude)(a)
     return number_set(((low * low, high * high) for low, high in sizes.pieces), whole=True)
 
 
@@ -246,10 +245,16 @@ def _size(b: NumberSet) -> int | None:
     return int(b.low) if b.low == b.high and 0 < b.low < INF else None
 
 
+def _remainder(a: NumberSet, b: NumberSet) -> NumberSet:
+    """Floats that are not further from 0 than a divisor, on its side."""
+    nan = b.contains(0) or INF in (a.high, -a.low, b.high, -b.low)
+    return number_set(((min(0, low), max(0, high)) for low, high in b.pieces), nan=nan)
+
+
 FLOOR_DIVIDE = Contractor(_floors, (_dividends, None))
 FLOOR_DIVIDE_WHOLE = Contractor(_floored, (_whole_dividends, None))
-REMAINDER = Contractor(image(operator.mod), (None, None))
-REMAINDER_WHOLE = Contractor(image(operator.mod), (_with_remainder, None))
+REMAINDER = Contractor(_remainder, (None, None))
+REMAINDER_WHOLE = Contractor(image(integer_bounds.remainder), (_with_remainder, None))
 
 # ---- powers -------------------------------------------------------------------------------
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 
-from inversion.contraction.contractor import Contractor
-from overlay.sets import Bound, NumberSet, number_set
+from inversion.contraction.contractor import Contractor, image
+from overlay.sets import Bound, NumberSet, Piece, number_set
 
 __all__ = ["AND", "INVERT", "LEFT", "OR", "RIGHT", "XOR", "in_blocks"]
 
@@ -15,20 +14,9 @@ INF = math.inf
 MOST_PLACES = 4096
 """Shifts by more places say nothing here."""
 
-Piece = tuple[Bound, Bound]
 ALL: Piece = (-INF, INF)
 
 Backwards = Callable[[NumberSet, NumberSet, NumberSet], NumberSet]
-
-
-def _pairs(images: Callable[[Piece, Piece], Piece]) -> Callable[[NumberSet, NumberSet], NumberSet]:
-    """The image of two sets, from that of two intervals."""
-
-    def image(a: NumberSet, b: NumberSet) -> NumberSet:
-        pairs = itertools.product(a.pieces, b.pieces)
-        return number_set(itertools.starmap(images, pairs), whole=True)
-
-    return image
 
 
 def _place_count(k: NumberSet) -> int | None:
@@ -59,7 +47,7 @@ def _shifted(one: Callable[[Bound, Bound], Bound]) -> Callable[[NumberSet, Numbe
         ends = [one(bound, places) for bound in a for places in (low, high)]
         return min(ends), max(ends)
 
-    return _pairs(images)
+    return image(images)
 
 
 def _before_left(ret: NumberSet, a: NumberSet, k: NumberSet) -> NumberSet:
@@ -206,14 +194,14 @@ def _swapped(before: Backwards) -> Backwards:
 
 
 def _before_xor(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
-    return a if ret.low < 0 else _pairs(_xor)(ret, b)
+    return a if ret.low < 0 else image(_xor)(ret, b)
 
 
 def _inverted(a: NumberSet, *_: NumberSet) -> NumberSet:
     return number_set(((-1 - high, -1 - low) for low, high in a.pieces), whole=True)
 
 
-AND = Contractor(_pairs(_and), (_before_and, _swapped(_before_and)))
-OR = Contractor(_pairs(_or), (_before_or, _swapped(_before_or)))
-XOR = Contractor(_pairs(_xor), (_before_xor, _swapped(_before_xor)))
+AND = Contractor(image(_and), (_before_and, _swapped(_before_and)))
+OR = Contractor(image(_or), (_before_or, _swapped(_before_or)))
+XOR = Contractor(image(_xor), (_before_xor, _swapped(_before_xor)))
 INVERT = Contractor(_inverted, (_inverted,))

@@ -17,7 +17,7 @@ from inversion.contraction.contractor import (
     widened,
 )
 from overlay import sets
-from overlay.sets import Bound, Bounds, Enclosure, NumberSet, number_set
+from overlay.sets import Bound, Bounds, Enclosure, NumberSet, integer_bounds, number_set
 
 __all__ = [
     "ABS",
@@ -116,7 +116,7 @@ ERFC = monotone(sets.erfc, lambda r: _erfc_back(sets.negative(r)), results=(0.0,
 # ---- sizes --------------------------------------------------------------------------------
 
 ABS = Contractor(
-    image(abs),
+    image(integer_bounds.magnitude),
     (lambda ret, a: number_set(
         (p for low, high in ret.pieces for p in ((max(low, 0), high), (-high, -max(low, 0)))
          if high >= 0), whole=ret.whole),),
@@ -247,4 +247,12 @@ def integers_becoming(ret: NumberSet) -> NumberSet:
     return number_set(found, whole=True)
 
 
-FLOAT = Contractor(image(float), (lambda ret, a: integers_becoming(ret),))
+def _floats(a: NumberSet) -> NumberSet:
+    """Integers as floats, each rounded to the nearest one."""
+    try:
+        return number_set((float(low), float(high)) for low, high in a.pieces)
+    except OverflowError:
+        return number_set([(-INF, INF)], nan=True)
+
+
+FLOAT = Contractor(_floats, (lambda ret, a: integers_becoming(ret),))

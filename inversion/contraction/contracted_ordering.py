@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 from inversion.contraction.contractor import Contractor, image
+from overlay import sets
 from overlay.sets import Bound, NumberSet, number_set
 
 __all__ = [
@@ -121,21 +122,21 @@ def _larger(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 
 MIN = Contractor(
-    image(min),
+    image(sets.minimum),
     (lambda ret, a, b: _smaller(ret, a, b), lambda ret, a, b: _smaller(ret, b, a)), quiet=False,
 )  # fmt: skip
 MAX = Contractor(
-    image(max),
+    image(sets.maximum),
     (lambda ret, a, b: _larger(ret, a, b), lambda ret, a, b: _larger(ret, b, a)), quiet=False,
 )  # fmt: skip
 
 
 def _clipped(a: NumberSet, low: NumberSet, high: NumberSet) -> NumberSet:
-    return image(min)(image(max)(a, low), high)
+    return image(sets.minimum)(image(sets.maximum)(a, low), high)
 
 
 def _unclipped(ret: NumberSet, a: NumberSet, low: NumberSet, high: NumberSet) -> NumberSet:
-    larger = image(max)(a, low)
+    larger = image(sets.maximum)(a, low)
     return _larger(_smaller(ret, larger, high), a, low)
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overlay import Context
-from overlay.analysis.abstract_values import Interval
-from overlay.analysis.interval_arithmetic import table
-from overlay.sets import Bound, Bounds, Enclosure, NumberSet, above, below, number_set
+from overlay.sets import (
+    Bound,
+    Bounds,
+    Enclosure,
+    NumberSet,
+    Piece,
+    above,
+    below,
+    integer_bounds,
+    number_set,
+)
 
 __all__ = [
     "Contractor",
@@ -71,31 +77,16 @@ class Contractor:
         return ret, tuple(numbers)
 
 
-# ---- images by the interval analysis of programs -------------------------------------------
+# ---- exact images --------------------------------------------------------------------------
 
 
-@functools.cache
-def _transfer(target: Any, count: int) -> Callable[..., Any]:
-    method = Context(table).method(target, *[Interval] * count)
-    assert method is not None
-    return method.function
-
-
-def image(target: Callable[..., Any]) -> Image:
-    """The image under a function that the analysis of intervals knows, piece by piece."""
+def image(enclosure: Callable[..., Piece]) -> Image:
+    """The image under an operation that is exact, piece by piece: integers of integers alone."""
 
     def images(*args: NumberSet) -> NumberSet:
-        transfer, whole = _transfer(target, len(args)), all(arg.whole for arg in args)
-        kind = "int" if whole else "float"
-        found: list[tuple[Bound, Bound]] = []
-        nan = False
-        for pieces in itertools.product(*(arg.pieces for arg in args)):
-            made = transfer(*(Interval(low, high, kind) for low, high in pieces))
-            if isinstance(made, Interval):
-                found.append((made.low, made.high))
-                nan = nan or made.nan
-                whole = whole and made.kind == "int"
-        return number_set(found, whole=whole, nan=nan)
+        pieces = itertools.product(*(arg.pieces for arg in args))
+        whole = all(arg.whole for arg in args)
+        return number_set(itertools.starmap(enclosure, pieces), whole=whole)
 
     return images
 
@@ -161,7 +152,7 @@ def mirrored(a: NumberSet) -> NumberSet:
 
 def even(right: Contractor) -> Contractor:
     """The contractor of a function of the size of its argument. right: for sizes."""
-    sizes = image(abs)
+    sizes = image(integer_bounds.magnitude)
 
     def ret(a: NumberSet) -> NumberSet:
         assert right.ret is not None

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from overlay.sets import Bound, Piece
+
 __all__ = [
     "BOTTOM",
     "FLOAT",
@@ -27,7 +29,6 @@ __all__ = [
 ]
 
 INF = math.inf
-Bound = int | float
 Kind = Literal["int", "float", "number"]
 # ``value <= length + offset``, for the length that a name or a place stands for
 Ceilings = tuple[tuple[Any, int], ...]
@@ -75,6 +76,11 @@ class Interval:
         notes = [", not 0"] if self.nonzero and self.low <= 0 <= self.high else []
         notes += [f", <= {_shown_length(key, offset)}" for key, offset in self.ceilings]
         return f"{self.kind} {low}, {high}{''.join(notes)}{' or nan' if self.nan else ''}"
+
+    @property
+    def bounds(self) -> Piece:
+        """Both bounds."""
+        return self.low, self.high
 
     @property
     def has_zero(self) -> bool:

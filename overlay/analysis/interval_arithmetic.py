@@ -10,18 +10,16 @@ from typing import Any
 
 from overlay import sets
 from overlay.analysis.abstract_values import (
-    BOTTOM,
     FLOAT,
     INF,
     INT,
     NUMBER,
-    Bound,
     Interval,
     Kind,
     made,
 )
 from overlay.core.table import MethodTable
-from overlay.sets import Bounds
+from overlay.sets import Bounds, Piece, integer_bounds
 
 __all__ = ["limited", "table"]
 
@@ -43,25 +41,25 @@ def _infinite(*values: Interval) -> bool:
     return any(bound in (INF, -INF) for v in values for bound in (v.low, v.high))
 
 
-def _of_integers(operation: Callable[[Bound, Bound], Bound], one: Interval, other: Interval) -> Any:
-    """The interval of an operation on integers that is monotone in each argument, in one or the
-    other way. Where a bound cannot be told, it is left open."""
-    try:
-        found = [operation(a, b) for a in (one.low, one.high) for b in (other.low, other.high)]
-    except (OverflowError, ZeroDivisionError):
-        return INT
-    if any(math.isnan(x) for x in found if isinstance(x, float)):
-        return INT
-    return made(min(found), max(found), "int", one.nan or other.nan)
-
-
 def _enclosed(
-    enclosure: Callable[[Bounds, Bounds], Bounds], one: Interval, other: Interval, kind: Kind
+    whole: Callable[[Piece, Piece], Piece],
+    real: Callable[[Bounds, Bounds], Bounds],
+    one: Interval,
+    other: Interval,
 ) -> Any:
-    """The interval of an operation on floats: that of real numbers, to which each result is
-    rounded."""
+    """The interval of an operation, of its enclosures on integers and on real numbers, to which
+    each result on floats is rounded."""
+    kind = _kind(one, other)
+    if kind == "int":
+        return made(*whole(one.bounds, other.bounds), kind, one.nan or other.nan)
+    return _enclosed_floats(real, one, other, kind)
+
+
+def _enclosed_floats(
+    real: Callable[[Bounds, Bounds], Bounds], one: Interval, other: Interval, kind: Kind
+) -> Any:
     try:
-        low, high = enclosure(_bounds(one), _bounds(other))
+        low, high = real(_as_floats(one), _as_floats(other))
     except OverflowError:
         return _any(kind)
     nan = one.nan or other.nan or _infinite(one, other)
@@ -69,19 +67,16 @@ def _enclosed(
     return made(low, high, kind, nan or overflows)
 
 
-def _bounds(x: Interval) -> Bounds:
-    """As floats; one beyond all floats is an OverflowError."""
+def _as_floats(x: Interval) -> Bounds:
+    """The bounds as floats; one beyond all floats is an OverflowError."""
     low = x.low if isinstance(x.low, float) else sets.of_integer(x.low)[0]
     return low, x.high if isinstance(x.high, float) else sets.of_integer(x.high)[1]
 
 
 @table.overlay(operator.add)
 def add(x: Interval, y: Interval) -> Any:
-    kind = _kind(x, y)
-    if kind != "int":
-        return _enclosed(sets.add, x, y, kind)
-    found = _of_integers(operator.add, x, y)
-    if not isinstance(found, Interval):
+    found = _enclosed(integer_bounds.add, sets.add, x, y)
+    if found.kind != "int":
         return found
     limits = {key: k + int(y.high) for key, k in x.ceilings if y.high != INF}
     for key, k in y.ceilings:
@@ -92,11 +87,8 @@ def add(x: Interval, y: Interval) -> Any:
 
 @table.overlay(operator.sub)
 def sub(x: Interval, y: Interval) -> Any:
-    kind = _kind(x, y)
-    if kind != "int":
-        return _enclosed(sets.subtract, x, y, kind)
-    found = _of_integers(operator.sub, x, y)
-    if not isinstance(found, Interval):
+    found = _enclosed(integer_bounds.subtract, sets.subtract, x, y)
+    if found.kind != "int":
         return found
     return limited(found, {key: k - int(y.low) for key, k in x.ceilings if y.low != -INF})
 
@@ -109,22 +101,14 @@ def limited(value: Interval, limits: dict[Any, int]) -> Any:
 
 @table.overlay(operator.mul)
 def mul(x: Interval, y: Interval) -> Any:
-    kind = _kind(x, y)
-    if kind != "int":
-        return _enclosed(sets.multiply, x, y, kind)
-    return _of_integers(_product, x, y)
-
-
-def _product(a: Bound, b: Bound) -> Bound:
-    """Of bounds of integers, of which the infinite ones stand for any large integer."""
-    return 0 if a == 0 or b == 0 else a * b
+    return _enclosed(integer_bounds.multiply, sets.multiply, x, y)
 
 
 @table.overlay(operator.truediv)
 def truediv(x: Interval, y: Interval) -> Any:
     if y.low <= 0 <= y.high:
         return FLOAT if _kind(x, y) != "number" else NUMBER
-    return _enclosed(sets.divide, x, y, "float")
+    return _enclosed_floats(sets.divide, x, y, "float")
 
 
 @table.overlay(operator.floordiv)
@@ -132,42 +116,29 @@ def floordiv(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
     if kind != "int":
         return _any(kind)
-    if y.low >= 0:  # a division by zero gives nothing
-        found = _of_integers(_quotient, x, made(max(y.low, 1), max(y.high, 1), "int"))
+    found = made(*integer_bounds.floor_divide(x.bounds, y.bounds), kind, x.nan or y.nan)
+    if x.low >= 0 and y.low >= 0:
         less = 1 if x.low >= 1 and y.low >= 2 else 0
-        limits = {key: k - less for key, k in x.ceilings}
-        return limited(found, limits) if x.low >= 0 and found != BOTTOM else found
-    if y.high <= 0:
-        return floordiv(neg(x), neg(y))
-    size = max(abs(x.low), abs(x.high))
-    return made(-size, size, "int")
-
-
-def _quotient(a: Bound, b: Bound) -> Bound:
-    if b == INF:
-        return -1 if a < 0 else 0
-    return a if a in (INF, -INF) else a // b
+        return limited(found, {key: k - less for key, k in x.ceilings})
+    return found
 
 
 @table.overlay(operator.mod)
 def mod(x: Interval, y: Interval) -> Any:
     kind = _kind(x, y)
-    nan = kind != "int" and (x.nan or y.nan or _infinite(x, y) or y.has_zero)
-    step = 1 if kind == "int" else 0
-    low = y.low + step if y.low < 0 else 0
-    high = y.high - step if y.high > 0 else 0
-    if kind == "int" and x.low >= 0 and y.low >= 0:
-        limits = {key: k - 1 for key, k in y.ceilings} | dict(x.ceilings)
-        return limited(made(0, max(min(high, x.high), 0), "int"), limits)
-    found = made(min(low, 0), max(high, 0), kind, nan)
-    if kind == "int" and y.low >= 0:
-        return limited(found, {key: k - 1 for key, k in y.ceilings})
-    return found
+    if kind != "int":
+        nan = x.nan or y.nan or _infinite(x, y) or y.has_zero
+        return made(min(0, y.low), max(0, y.high), kind, nan)
+    found = made(*integer_bounds.remainder(x.bounds, y.bounds), kind)
+    if y.low < 0:
+        return found
+    limits = {key: k - 1 for key, k in y.ceilings}
+    return limited(found, limits | dict(x.ceilings) if x.low >= 0 else limits)
 
 
 @table.overlay(operator.neg)
 def neg(x: Interval) -> Any:
-    return made(-x.high, -x.low, x.kind, x.nan, x.nonzero)
+    return made(*integer_bounds.negative(x.bounds), x.kind, x.nan, x.nonzero)
 
 
 @table.overlay(operator.pos)
@@ -179,8 +150,7 @@ def pos(x: Interval) -> Any:
 def absolute(x: Interval) -> Any:
     if x.low >= 0:
         return x
-    low = -x.high if x.high < 0 else 0
-    return made(low, max(-x.low, x.high), x.kind, x.nan, x.nonzero)
+    return made(*integer_bounds.magnitude(x.bounds), x.kind, x.nan, x.nonzero)
 
 
 @table.overlay(min)
@@ -252,7 +222,7 @@ def sqrt(x: Interval) -> Any:
     if x.low < 0 or x.high == INF or x.nan:
         return made(0.0, INF, "float", x.nan or x.high == INF)
     try:
-        low, high = sets.root(_bounds(x))
+        low, high = sets.root(_as_floats(x))
     except OverflowError:
         return made(0.0, INF, "float")
     return made(low, high, "float")

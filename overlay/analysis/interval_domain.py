@@ -16,7 +16,6 @@ from overlay.analysis.abstract_values import (
     INT,
     TOP,
     Array,
-    Bound,
     Ceilings,
     Interval,
     Items,
@@ -30,6 +29,8 @@ from overlay.analysis.interval_containers import table
 from overlay.analysis.lattice import Domain
 from overlay.analysis.machine_numbers import settled, whole
 from overlay.core.signature import array_type
+from overlay.sets import Bound
+from overlay.sets.integer_bounds import inner
 
 __all__ = ["Intervals"]
 
@@ -251,8 +252,7 @@ def _met(value: Interval, other: Interval) -> Any:
     nonzero = value.nonzero or other.nonzero
     low, high = max(value.low, other.low), min(value.high, other.high)
     if value.kind == "int":
-        low = low if low == -INF or low == INF else math.ceil(low)
-        high = high if high == -INF or high == INF else math.floor(high)
+        low, high = inner(low, high)
     found = made(low, high, value.kind, False, nonzero, value.ceilings)
     return found if found == BOTTOM else _with(found, ceilings=other.ceilings)
 

@@ -83,7 +83,8 @@ from overlay.sets.elementary import (
     tan,
     tanh,
 )
-from overlay.sets.number_set import Bound, NumberSet, number_set, point
+from overlay.sets.integer_bounds import Bound, Piece
+from overlay.sets.number_set import NumberSet, number_set, point
 from overlay.sets.rounding import above, below
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "Bounds",
     "Enclosure",
     "NumberSet",
+    "Piece",
     "above",
     "acos",
     "acosh",

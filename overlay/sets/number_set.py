@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from overlay.sets.integer_bounds import Bound, Piece, inner
 from overlay.sets.rounding import LARGEST
 
-__all__ = ["Bound", "NumberSet", "number_set", "point"]
+__all__ = ["NumberSet", "number_set", "point"]
 
-Bound = int | float
 INF = math.inf
 MOST_PIECES = 32
 
@@ -30,7 +30,7 @@ class NumberSet:
     whole: integers alone, with bounds that are integers or infinite. nan: NaN is a member too.
     """
 
-    pieces: tuple[tuple[Bound, Bound], ...]
+    pieces: tuple[Piece, ...]
     whole: bool = False
     nan: bool = False
 
@@ -62,7 +62,7 @@ class NumberSet:
     def meet(self, other: NumberSet) -> NumberSet:
         """The members of both."""
         whole, nan = self.whole or other.whole, self.nan and other.nan
-        one, two, both = self.pieces, other.pieces, list[tuple[Bound, Bound]]()
+        one, two, both = self.pieces, other.pieces, list[Piece]()
         i = j = 0
         while i < len(one) and j < len(two):
             both.append((max(one[i][0], two[j][0]), min(one[i][1], two[j][1])))
@@ -138,31 +138,21 @@ def _float(bound: Bound, side: float) -> float:
     return found if found == bound else math.nextafter(found, side)
 
 
-def number_set(
-    pieces: Iterable[tuple[Bound, Bound]], *, whole: bool = False, nan: bool = False
-) -> NumberSet:
+def number_set(pieces: Iterable[Piece], *, whole: bool = False, nan: bool = False) -> NumberSet:
     """The union of intervals, of which those with ``low > high`` are empty. A bound that is NaN
     is none: there it is not known where the interval ends."""
-    found = [_inward(low, high) if whole else _open(low, high) for low, high in pieces]
+    found = [inner(*_open(low, high)) if whole else _open(low, high) for low, high in pieces]
     found = [piece for piece in found if piece[0] <= piece[1]]
     return NumberSet(tuple(found) if len(found) < 2 else _merged(found, int(whole)), whole, nan)
 
 
-def _open(low: Bound, high: Bound) -> tuple[Bound, Bound]:
+def _open(low: Bound, high: Bound) -> Piece:
     return (-INF if low != low else low), (INF if high != high else high)
 
 
-def _inward(low: Bound, high: Bound) -> tuple[Bound, Bound]:
-    low, high = _open(low, high)
-    return (
-        low if low in (INF, -INF) else math.ceil(low),
-        high if high in (INF, -INF) else math.floor(high),
-    )
-
-
-def _merged(pieces: list[tuple[Bound, Bound]], gap: int) -> tuple[tuple[Bound, Bound], ...]:
+def _merged(pieces: list[Piece], gap: int) -> tuple[Piece, ...]:
     """Disjoint intervals, in order; where they are too many, the nearest become one."""
-    merged: list[tuple[Bound, Bound]] = []
+    merged: list[Piece] = []
     for low, high in sorted(pieces):
         if merged and low <= merged[-1][1] + gap:
             merged[-1] = merged[-1][0], max(high, merged[-1][1])
@@ -171,7 +161,7 @@ def _merged(pieces: list[tuple[Bound, Bound]], gap: int) -> tuple[tuple[Bound, B
     return _joined(merged, MOST_PIECES)
 
 
-def _joined(pieces: list[tuple[Bound, Bound]], most: int) -> tuple[tuple[Bound, Bound], ...]:
+def _joined(pieces: list[Piece], most: int) -> tuple[Piece, ...]:
     """So many intervals at most: those with the narrowest gaps between them become one."""
     if len(pieces) <= most:
         return tuple(pieces)
