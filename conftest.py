@@ -47,6 +47,7 @@ NOT_CHECKED = (
     "overlay.compiled.cuda.cuda_attempts",
     "overlay.sets.bounds",
     "overlay.sets.elementary",
+    "overlay.sets.interval",
     "overlay.sets.rounding",
     "overlay.interpretations.autodiff.transformations",
     "overlay.interpretations.autodiff.active_arrays",

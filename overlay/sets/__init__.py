@@ -84,6 +84,7 @@ from overlay.sets.elementary import (
     tanh,
 )
 from overlay.sets.integer_bounds import Bound, Piece
+from overlay.sets.interval import Interval, NotAnInterval
 from overlay.sets.number_set import NumberSet, number_set, point
 from overlay.sets.rounding import above, below
 
@@ -93,6 +94,8 @@ __all__ = [
     "Bound",
     "Bounds",
     "Enclosure",
+    "Interval",
+    "NotAnInterval",
     "NumberSet",
     "Piece",
     "above",

@@ -1,9 +1,10 @@
 """Interval arithmetic: programs run on intervals, which hold every result that numbers lead to."""
 
 from overlay.interpretations.intervals.enclosing import enclose, intervals
-from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
+from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval import EMPTY, ENTIRE, Interval
 from overlay.interpretations.intervals.interval_rules import RULES, Rule, rule
+from overlay.sets import NotAnInterval
 
 __all__ = [
     "EMPTY",

@@ -11,7 +11,7 @@ import numpy as np
 
 from overlay import Context, Method, MethodTable, nonoverlay
 from overlay.core.location import caller, name_of
-from overlay.interpretations.intervals.errors import NotAnInterval, Undecided, watched
+from overlay.interpretations.intervals.errors import Undecided, watched
 from overlay.interpretations.intervals.following import (
     both_ways,
     fill_following,
@@ -23,6 +23,7 @@ from overlay.interpretations.intervals.interval_arrays import fill_arrays
 from overlay.interpretations.intervals.interval_programs import fill_containers, fill_plain
 from overlay.interpretations.intervals.methods import fill
 from overlay.plugins.rules_alone import alone, meets_others, used_by
+from overlay.sets import NotAnInterval
 
 __all__ = ["enclose", "intervals"]
 

@@ -9,16 +9,12 @@ from typing import Any
 from overlay import OverlayError
 from overlay.core.location import caller
 
-__all__ = ["NotAnInterval", "Undecided", "watched"]
+__all__ = ["Undecided", "watched"]
 
 _HELP = (
     "pass narrower intervals, cut them up with enclose(f, ..., pieces=n), or follow both ways "
     'with enclose(f, ..., undecided="follow")'
 )
-
-
-class NotAnInterval(OverlayError, ValueError):
-    """Bounds that no interval has, or arguments that are none."""
 
 
 class Undecided(OverlayError):

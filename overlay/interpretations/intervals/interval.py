@@ -1,47 +1,23 @@
-"""Intervals of real numbers, as values that programs compute with."""
+"""Intervals as numbers that programs compute with."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import operator
-import sys
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from overlay import Context, nonoverlay, sets, tables_in_force
-from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
+from overlay.interpretations.intervals.errors import Undecided
 from overlay.plugins.rules_alone import as_c_calls, rules_alone
-from overlay.sets import Bounds, above, below
+from overlay.sets import Bounds
 
 __all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
 
-INF, LARGEST = math.inf, sys.float_info.max
 _NUMBERS = (int, float, np.integer, np.floating)
-
-
-class _Fields(NamedTuple):
-    low: float
-    high: float
-
-
-def _bound(given: Any, side: float) -> float:
-    """A float for a number, on this side of it where no float equals it."""
-    exact: Any = given.item() if isinstance(given, np.generic) else given
-    try:
-        return float.__pos__(exact)
-    except TypeError:
-        exact = Fraction(exact)
-    try:
-        near = float(exact)
-    except OverflowError:
-        near = INF if exact > 0 else -INF
-    if near == exact or (near < exact) == (side < 0):
-        return near
-    return below(near) if side < 0 else above(near)
 
 
 # C code asks intervals for arrays while they are targets
@@ -49,13 +25,12 @@ _array: Any = nonoverlay(np.array)
 _empty: Any = nonoverlay(np.empty)
 
 
-class Interval(_Fields):
-    """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
+class Interval(sets.Interval):
+    """An interval as a number that programs compute with.
 
-    ``Interval(x)`` is one number. Bounds are numbers, or text such as "0.1", and are rounded
-    outwards to floats. Operators and ``math``'s functions, in a program that ``enclose`` runs
-    or outside of one, give intervals that hold every result; outside of a program what has no
-    value is left out, as 1 / 0 is. ``==``, ``<`` and their like compare numbers: they raise
+    Operators and ``math``'s functions, in a program that ``enclose`` runs or outside of one, give
+    intervals that hold every result; outside of a program what has no value is left out, as 1 / 0
+    is. ``==``, ``<`` and their like compare numbers: they raise
     Undecided unless the answer is the same for all; ``x.equals(y)`` compares intervals.
 
     >>> from overlay.interpretations.intervals import Interval
@@ -67,71 +42,6 @@ class Interval(_Fields):
 
     __slots__ = ()
     __overlay_underlying__ = "low"
-
-    def __new__(cls, low: Any, high: Any = None) -> Interval:
-        if type(low) is float and type(high) is float:
-            # a program is told so of what stands for a float, too: no method of floats takes that
-            try:
-                if float.__le__(low, high) is True:
-                    return tuple.__new__(cls, (low, high))
-            except TypeError:
-                pass
-        try:
-            first, last = _bound(low, -1), _bound(low if high is None else high, 1)
-        except (TypeError, ValueError):
-            raise NotAnInterval(
-                f"Interval({low!r}, {high!r}): bounds are real numbers, or their decimal text"
-            ) from None
-        if not first <= last and (first == first or last == last):
-            raise NotAnInterval(
-                f"Interval({low!r}, {high!r}) has no first bound below its last",
-                help="Interval(low, high); the interval with nothing in it is EMPTY",
-            )
-        return tuple.__new__(cls, (first, last))
-
-    # ---- as a set ----
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no number is in it."""
-        return not self.low <= self.high
-
-    @property
-    def width(self) -> float:
-        """An upper bound of how far the bounds are apart."""
-        return -1.0 if self.is_empty else sets.subtract(_pair(self), _pair(self))[1]
-
-    @property
-    def middle(self) -> float:
-        """A float in it, half-way where the bounds are finite."""
-        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
-        return min(max(low / 2 + high / 2, low), high)
-
-    def equals(self, other: Interval) -> bool:
-        """Whether both are the same set."""
-        return _pair(self) == _pair(other) or (self.is_empty and other.is_empty)
-
-    def within(self, other: Interval) -> bool:
-        """Whether all of it is in the other."""
-        return self.is_empty or (other.low <= self.low and self.high <= other.high)
-
-    def hull(self, other: Interval) -> Interval:
-        """The smallest interval with both in it."""
-        return Interval(*sets.hull(_pair(self), _pair(other)))
-
-    def intersection(self, other: Interval) -> Interval:
-        """The numbers in both."""
-        return Interval(*sets.intersection(_pair(self), _pair(other)))
-
-    def split(self, pieces: int = 2) -> list[Interval]:
-        """Intervals, of about one width, that cover it."""
-        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
-        cuts = [low + (high / pieces - low / pieces) * i for i in range(1, pieces)]
-        ends = [self.low, *(min(max(cut, low), high) for cut in cuts), self.high]
-        return [Interval(ends[i], ends[i + 1]) for i in range(pieces)]
-
-    def __contains__(self, number: Any) -> bool:
-        return self.low <= number <= self.high
 
     # ---- as a number that programs use ----
 
@@ -168,7 +78,7 @@ class Interval(_Fields):
     def __getitem__(self, index: Any) -> Any:
         if _in_program():
             raise TypeError("an interval is a number, and has no items: take .low and .high")
-        return _pair(self)[index]
+        return self.bounds[index]
 
     def __bool__(self) -> bool:
         return _run(bool, self)
@@ -198,18 +108,12 @@ class Interval(_Fields):
     def __iter__(self) -> Any:
         if _in_program():
             raise TypeError("an interval is a number, and has no items: take .low and .high")
-        return iter(_pair(self))
+        return iter(self.bounds)
 
     def __len__(self) -> int:
         if _in_program():
             raise TypeError("an interval is a number, and has no length: take .width")
         return 2
-
-    def __getnewargs__(self) -> Any:
-        return _pair(self)
-
-    def __repr__(self) -> str:
-        return f"Interval({self.low!r}, {self.high!r})" if not self.is_empty else "EMPTY"
 
     def __str__(self) -> str:
         return self.__format__("")
@@ -218,7 +122,7 @@ class Interval(_Fields):
         """In a program the text of the number, where it is one for all."""
         if not _in_program():
             return shown(self, form)
-        low, high = (format(bound, form) for bound in _pair(self))
+        low, high = (format(bound, form) for bound in self.bounds)
         if low == high and not self.is_empty:
             return low
         raise Undecided(f"which text numbers in {shown(self)} have")
@@ -243,10 +147,6 @@ class Interval(_Fields):
 numbers.Number.register(Interval)
 
 
-def _pair(x: Interval) -> Bounds:
-    return x.low, x.high
-
-
 def shown(x: Interval, form: str = "") -> str:
     """The text of an interval: of its bounds."""
     return "empty" if x.is_empty else f"[{format(x.low, form)}, {format(x.high, form)}]"
@@ -254,10 +154,10 @@ def shown(x: Interval, form: str = "") -> str:
 
 def bounds_of(value: Any) -> Bounds:
     """The bounds of an interval, or of one number."""
-    return _pair(value if isinstance(value, Interval) else Interval(value))
+    return (value if isinstance(value, Interval) else Interval(value)).bounds
 
 
-EMPTY, ENTIRE = Interval(math.nan, math.nan), Interval(-INF, INF)
+EMPTY, ENTIRE = Interval(*sets.EMPTY), Interval(*sets.ENTIRE)
 _outside: list[Context] = []
 
 

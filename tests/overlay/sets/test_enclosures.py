@@ -79,6 +79,7 @@ others = {
         "hull",
     ),
     *("integer_power", "intersection", "is_empty", "of_integer", "scaled"),
+    *("Bound", "Interval", "NotAnInterval", "NumberSet", "Piece", "number_set", "point"),
 }
 EDGES = (
     *(0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 5e-324, 1e-310, 1e-8, LARGEST, -LARGEST, 2.0**53),

@@ -1,0 +1,141 @@
+"""Intervals of real numbers as sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from overlay.core.errors import OverlayError
+from overlay.sets import bounds
+from overlay.sets.bounds import Bounds
+from overlay.sets.rounding import LARGEST, above, below
+
+__all__ = ["Interval", "NotAnInterval"]
+
+INF = math.inf
+
+
+class NotAnInterval(OverlayError, ValueError):
+    """Bounds that no interval has, or arguments that are none."""
+
+
+class _Fields(NamedTuple):
+    low: float
+    high: float
+
+
+def _bound(given: Any, side: float) -> float:
+    """A float for a number, on this side of it where no float equals it."""
+    exact: Any = given.item() if isinstance(given, np.generic) else given
+    try:
+        return float.__pos__(exact)
+    except TypeError:
+        exact = Fraction(exact)
+    try:
+        near = float(exact)
+    except OverflowError:
+        near = INF if exact > 0 else -INF
+    if near == exact or (near < exact) == (side < 0):
+        return near
+    return below(near) if side < 0 else above(near)
+
+
+class Interval(_Fields):
+    """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
+
+    ``Interval(x)`` is one number. Bounds are numbers, or text such as "0.1", and are rounded
+    outwards to floats. An interval is the pair of them, which enclosures take; two are equal where
+    they are the same set.
+
+    >>> from overlay.sets import Interval
+    >>> Interval(0, 2).intersection(Interval(1, 5))
+    Interval(1.0, 2.0)
+    >>> Interval("0.1").low < Interval("0.1").high
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, low: Any, high: Any = None) -> Self:
+        if type(low) is float and type(high) is float:
+            # a program is told so of what stands for a float, too: no method of floats takes that
+            try:
+                if float.__le__(low, high) is True:
+                    return tuple.__new__(cls, (low, high))
+            except TypeError:
+                pass
+        try:
+            first, last = _bound(low, -1), _bound(low if high is None else high, 1)
+        except (TypeError, ValueError):
+            raise NotAnInterval(
+                f"Interval({low!r}, {high!r}): bounds are real numbers, or their decimal text"
+            ) from None
+        if not first <= last:
+            if first == first or last == last:
+                raise NotAnInterval(
+                    f"Interval({low!r}, {high!r}) has no first bound below its last",
+                    help="Interval(low, high); the interval with nothing in it is EMPTY",
+                )
+            first, last = bounds.EMPTY  # of which one NaN is the same object as another
+        return tuple.__new__(cls, (first, last))
+
+    @classmethod
+    def _of(cls, pair: Iterable[float]) -> Self:
+        return cls(*pair)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds, as a plain pair."""
+        return self.low, self.high
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number is in it."""
+        return not self.low <= self.high
+
+    @property
+    def width(self) -> float:
+        """An upper bound of how far the bounds are apart."""
+        return -1.0 if self.is_empty else bounds.subtract(self.bounds, self.bounds)[1]
+
+    @property
+    def middle(self) -> float:
+        """A float in it, half-way where the bounds are finite."""
+        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
+        return min(max(low / 2 + high / 2, low), high)
+
+    def equals(self, other: Interval) -> bool:
+        """Whether both are the same set."""
+        return self.bounds == other.bounds or (self.is_empty and other.is_empty)
+
+    def within(self, other: Interval) -> bool:
+        """Whether all of it is in the other."""
+        return self.is_empty or (other.low <= self.low and self.high <= other.high)
+
+    def hull(self, other: Interval) -> Self:
+        """The smallest interval with both in it."""
+        return self._of(bounds.hull(self.bounds, other.bounds))
+
+    def intersection(self, other: Interval) -> Self:
+        """The numbers in both."""
+        return self._of(bounds.intersection(self.bounds, other.bounds))
+
+    def split(self, pieces: int = 2) -> list[Self]:
+        """Intervals, of about one width, that cover it."""
+        low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
+        cuts = [low + (high / pieces - low / pieces) * i for i in range(1, pieces)]
+        ends = [self.low, *(min(max(cut, low), high) for cut in cuts), self.high]
+        return [self._of(ends[i : i + 2]) for i in range(pieces)]
+
+    def __contains__(self, number: Any) -> bool:
+        return self.low <= number <= self.high
+
+    def __getnewargs__(self) -> Any:
+        return self.bounds
+
+    def __repr__(self) -> str:
+        return f"Interval({self.low!r}, {self.high!r})" if not self.is_empty else "EMPTY"
