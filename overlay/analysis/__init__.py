@@ -17,7 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from overlay.analysis.abstract_values import Interval, array, floats, integers
+    from overlay.analysis.abstract_values import Number, array, floats, integers
     from overlay.analysis.call_arguments import CallError, CallErrors, check_calls
     from overlay.analysis.interpreter import Interpreter
     from overlay.analysis.interval_domain import Intervals
@@ -30,9 +30,9 @@ __all__ = [
     "CallErrors",
     "Domain",
     "Interpreter",
-    "Interval",
     "Intervals",
     "Lattice",
+    "Number",
     "Proofs",
     "Run",
     "Site",
@@ -52,7 +52,7 @@ _MODULES = {
     "CallErrors": "call_arguments",
     "Domain": "lattice",
     "Interpreter": "interpreter",
-    "Interval": "abstract_values",
+    "Number": "abstract_values",
     "Intervals": "interval_domain",
     "Lattice": "lattice",
     "Proofs": "proofs",

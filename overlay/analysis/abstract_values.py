@@ -16,10 +16,10 @@ __all__ = [
     "TOP",
     "Array",
     "Bottom",
-    "Interval",
     "Items",
     "Iteration",
     "Known",
+    "Number",
     "Object",
     "Top",
     "array",
@@ -54,9 +54,10 @@ TOP, BOTTOM = Top(), Bottom()
 
 
 @dataclass(frozen=True)
-class Interval:
+class Number:
     """A number from ``low`` to ``high``, both included; infinite where there is no bound.
 
+    Unlike ``overlay.sets.Interval``, a set of real numbers, it stands for values of a program:
     kind: "int" (booleans included), "float", or "number" for either. nan: whether it may be a
     NaN besides. nonzero: whether it is known not to be zero. ceilings: lengths of arrays that it
     is known to lie below. Integers are mathematical: what is found does not hold in compiled
@@ -105,7 +106,7 @@ class Array:
     as each other.
     """
 
-    shape: tuple[Interval, ...]
+    shape: tuple[Number, ...]
     item: Any
     keys: tuple[Any, ...]
 
@@ -149,17 +150,17 @@ class Known:
         return repr(self.value)
 
 
-INT = Interval(-INF, INF)
-FLOAT = Interval(-INF, INF, "float", nan=True)
-NUMBER = Interval(-INF, INF, "number", nan=True)
+INT = Number(-INF, INF)
+FLOAT = Number(-INF, INF, "float", nan=True)
+NUMBER = Number(-INF, INF, "number", nan=True)
 
 
-def integers(low: Bound = -INF, high: Bound = INF) -> Interval:
+def integers(low: Bound = -INF, high: Bound = INF) -> Number:
     """An integer in this interval."""
     return made(low, high, "int")
 
 
-def floats(low: float = -INF, high: float = INF, nan: bool = False) -> Interval:
+def floats(low: float = -INF, high: float = INF, nan: bool = False) -> Number:
     """A float in this interval."""
     return made(low, high, "float", nan)
 
@@ -177,28 +178,28 @@ def made(
     if kind == "int" and nonzero:
         low, high = (1 if low == 0 else low), (-1 if high == 0 else high)
     if low > high or (nonzero and low == high == 0):
-        return Interval(INF, INF, kind, True) if nan else BOTTOM
+        return Number(INF, INF, kind, True) if nan else BOTTOM
     outside = not low <= 0 <= high
-    return Interval(low, high, kind, nan, nonzero or outside, ceilings)
+    return Number(low, high, kind, nan, nonzero or outside, ceilings)
 
 
-def number(value: Any) -> Interval:
+def number(value: Any) -> Number:
     """The interval of one number."""
     if isinstance(value, int):
         return made(int(value), int(value), "int")
     if math.isnan(value):
-        return Interval(-INF, INF, "float", nan=True)
+        return Number(-INF, INF, "float", nan=True)
     return made(value, value, "float")
 
 
-def array(*lengths: int | str | Interval, item: Any = NUMBER) -> Array:
+def array(*lengths: int | str | Number, item: Any = NUMBER) -> Array:
     """An array, an axis for each length: a number, an interval, or a name, the same for axes of
     the same length. item: what its elements are, whatever is written to it."""
     shape = tuple(_length(n) for n in lengths)
     return Array(shape, item, tuple(n if isinstance(n, str) else None for n in lengths))
 
 
-def _length(given: int | str | Interval) -> Interval:
+def _length(given: int | str | Number) -> Number:
     if isinstance(given, str):
         return made(0, INF, "int", ceilings=((given, 0),))
     return made(given, given, "int") if isinstance(given, int) else given

@@ -14,8 +14,8 @@ from overlay.analysis.abstract_values import (
     INF,
     INT,
     NUMBER,
-    Interval,
     Kind,
+    Number,
     made,
 )
 from overlay.core.table import MethodTable
@@ -27,25 +27,25 @@ table = MethodTable("intervals")
 _TRUTH = made(0, 1, "int")
 
 
-def _kind(one: Interval, other: Interval) -> Kind:
+def _kind(one: Number, other: Number) -> Kind:
     if one.kind == other.kind == "int":
         return "int"
     return "float" if "float" in (one.kind, other.kind) else "number"
 
 
-def _any(kind: Kind) -> Interval:
+def _any(kind: Kind) -> Number:
     return {"int": INT, "float": FLOAT, "number": NUMBER}[kind]
 
 
-def _infinite(*values: Interval) -> bool:
+def _infinite(*values: Number) -> bool:
     return any(bound in (INF, -INF) for v in values for bound in (v.low, v.high))
 
 
 def _enclosed(
     whole: Callable[[Piece, Piece], Piece],
     real: Callable[[Bounds, Bounds], Bounds],
-    one: Interval,
-    other: Interval,
+    one: Number,
+    other: Number,
 ) -> Any:
     """The interval of an operation, of its enclosures on integers and on real numbers, to which
     each result on floats is rounded."""
@@ -56,7 +56,7 @@ def _enclosed(
 
 
 def _enclosed_floats(
-    real: Callable[[Bounds, Bounds], Bounds], one: Interval, other: Interval, kind: Kind
+    real: Callable[[Bounds, Bounds], Bounds], one: Number, other: Number, kind: Kind
 ) -> Any:
     try:
         low, high = real(_as_floats(one), _as_floats(other))
@@ -67,14 +67,14 @@ def _enclosed_floats(
     return made(low, high, kind, nan or overflows)
 
 
-def _as_floats(x: Interval) -> Bounds:
+def _as_floats(x: Number) -> Bounds:
     """The bounds as floats; one beyond all floats is an OverflowError."""
     low = x.low if isinstance(x.low, float) else sets.of_integer(x.low)[0]
     return low, x.high if isinstance(x.high, float) else sets.of_integer(x.high)[1]
 
 
 @table.overlay(operator.add)
-def add(x: Interval, y: Interval) -> Any:
+def add(x: Number, y: Number) -> Any:
     found = _enclosed(integer_bounds.add, sets.add, x, y)
     if found.kind != "int":
         return found
@@ -86,33 +86,33 @@ def add(x: Interval, y: Interval) -> Any:
 
 
 @table.overlay(operator.sub)
-def sub(x: Interval, y: Interval) -> Any:
+def sub(x: Number, y: Number) -> Any:
     found = _enclosed(integer_bounds.subtract, sets.subtract, x, y)
     if found.kind != "int":
         return found
     return limited(found, {key: k - int(y.low) for key, k in x.ceilings if y.low != -INF})
 
 
-def limited(value: Interval, limits: dict[Any, int]) -> Any:
+def limited(value: Number, limits: dict[Any, int]) -> Any:
     """An integer that lies below these lengths, each plus a number."""
     ceilings = tuple(sorted(limits.items(), key=lambda pair: repr(pair[0])))
     return made(value.low, value.high, value.kind, value.nan, value.nonzero, ceilings)
 
 
 @table.overlay(operator.mul)
-def mul(x: Interval, y: Interval) -> Any:
+def mul(x: Number, y: Number) -> Any:
     return _enclosed(integer_bounds.multiply, sets.multiply, x, y)
 
 
 @table.overlay(operator.truediv)
-def truediv(x: Interval, y: Interval) -> Any:
+def truediv(x: Number, y: Number) -> Any:
     if y.low <= 0 <= y.high:
         return FLOAT if _kind(x, y) != "number" else NUMBER
     return _enclosed_floats(sets.divide, x, y, "float")
 
 
 @table.overlay(operator.floordiv)
-def floordiv(x: Interval, y: Interval) -> Any:
+def floordiv(x: Number, y: Number) -> Any:
     kind = _kind(x, y)
     if kind != "int":
         return _any(kind)
@@ -124,7 +124,7 @@ def floordiv(x: Interval, y: Interval) -> Any:
 
 
 @table.overlay(operator.mod)
-def mod(x: Interval, y: Interval) -> Any:
+def mod(x: Number, y: Number) -> Any:
     kind = _kind(x, y)
     if kind != "int":
         nan = x.nan or y.nan or _infinite(x, y) or y.has_zero
@@ -137,24 +137,24 @@ def mod(x: Interval, y: Interval) -> Any:
 
 
 @table.overlay(operator.neg)
-def neg(x: Interval) -> Any:
+def neg(x: Number) -> Any:
     return made(*integer_bounds.negative(x.bounds), x.kind, x.nan, x.nonzero)
 
 
 @table.overlay(operator.pos)
-def pos(x: Interval) -> Any:
+def pos(x: Number) -> Any:
     return x
 
 
 @table.overlay(abs)
-def absolute(x: Interval) -> Any:
+def absolute(x: Number) -> Any:
     if x.low >= 0:
         return x
     return made(*integer_bounds.magnitude(x.bounds), x.kind, x.nan, x.nonzero)
 
 
 @table.overlay(min)
-def minimum(x: Interval, y: Interval) -> Any:
+def minimum(x: Number, y: Number) -> Any:
     limits = dict(x.ceilings)
     for key, k in y.ceilings:
         limits[key] = min(k, limits.get(key, k))
@@ -165,7 +165,7 @@ def minimum(x: Interval, y: Interval) -> Any:
 
 
 @table.overlay(max)
-def maximum(x: Interval, y: Interval) -> Any:
+def maximum(x: Number, y: Number) -> Any:
     known = dict(y.ceilings)
     common = {key: max(k, known[key]) for key, k in x.ceilings if key in known}
     low = x.low if y.nan else max(x.low, y.low)
@@ -173,12 +173,12 @@ def maximum(x: Interval, y: Interval) -> Any:
     return limited(found, common) if x.kind == y.kind == "int" else found
 
 
-def _either(x: Interval, y: Interval) -> Kind:
+def _either(x: Number, y: Number) -> Kind:
     return x.kind if x.kind == y.kind else "number"
 
 
 @table.overlay(int)
-def to_int(x: Interval) -> Any:
+def to_int(x: Number) -> Any:
     if x.kind == "int":
         return x
     low = x.low if x.low == -INF else math.trunc(x.low)
@@ -186,7 +186,7 @@ def to_int(x: Interval) -> Any:
 
 
 @table.overlay(float)
-def to_float(x: Interval) -> Any:
+def to_float(x: Number) -> Any:
     if x.kind == "float":
         return x
     try:
@@ -197,16 +197,16 @@ def to_float(x: Interval) -> Any:
 
 
 @table.overlay(bool)
-def to_bool(x: Interval) -> Any:
+def to_bool(x: Number) -> Any:
     return made(0, 1, "int") if x.has_zero else made(1, 1, "int")
 
 
 @table.overlay(operator.not_)
-def not_(x: Interval) -> Any:
+def not_(x: Number) -> Any:
     return _TRUTH
 
 
-def _comparison(x: Interval, y: Interval) -> Any:
+def _comparison(x: Number, y: Number) -> Any:
     return _TRUTH
 
 
@@ -218,7 +218,7 @@ for _each in (
 
 
 @table.overlay(math.sqrt)
-def sqrt(x: Interval) -> Any:
+def sqrt(x: Number) -> Any:
     if x.low < 0 or x.high == INF or x.nan:
         return made(0.0, INF, "float", x.nan or x.high == INF)
     try:

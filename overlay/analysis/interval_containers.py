@@ -14,10 +14,10 @@ from overlay.analysis.abstract_values import (
     FLOAT,
     TOP,
     Array,
-    Interval,
     Items,
     Iteration,
     Known,
+    Number,
     Object,
     made,
 )
@@ -34,12 +34,12 @@ _TRUTH = made(0, 1, "int")
 
 
 @table.overlay(range)
-def range_to(stop: Interval) -> Any:
+def range_to(stop: Number) -> Any:
     return range_from(made(0, 0, "int"), stop)
 
 
 @table.overlay(range)
-def range_from(start: Interval, stop: Interval) -> Any:
+def range_from(start: Number, stop: Number) -> Any:
     found = made(start.low, stop.high - 1, "int")
     if found == BOTTOM:
         return Iteration(BOTTOM)
@@ -47,7 +47,7 @@ def range_from(start: Interval, stop: Interval) -> Any:
 
 
 @table.overlay(range)
-def range_by(start: Interval, stop: Interval, step: Interval) -> Any:
+def range_by(start: Number, stop: Number, step: Number) -> Any:
     if step.low >= 0:
         return range_from(start, stop)
     if step.high <= 0:
@@ -131,28 +131,28 @@ def packed(*items: object) -> Any:
 
 
 @table.overlay(unpack)
-def unpacked(x: object, count: Interval) -> Any:
+def unpacked(x: object, count: Number) -> Any:
     return Items((x.item if isinstance(x, Iteration) else TOP,) * int(count.low))
 
 
 @table.overlay(unpack)
-def unpacked_tuple(x: Items, count: Interval) -> Any:
+def unpacked_tuple(x: Items, count: Number) -> Any:
     return x if len(x.items) == count.low else BOTTOM
 
 
 @table.overlay(pick)
-def picked(x: Items, place: Interval) -> Any:
+def picked(x: Items, place: Number) -> Any:
     return x.items[int(place.low)]
 
 
 @table.overlay(operator.getitem)
-def item(x: Array, index: Interval) -> Any:
+def item(x: Array, index: Number) -> Any:
     return _row(x)
 
 
 @table.overlay(operator.getitem)
 def item_at(x: Array, index: Items) -> Any:
-    whole = all(isinstance(i, Interval) for i in index.items)
+    whole = all(isinstance(i, Number) for i in index.items)
     if not whole or len(index.items) > len(x.shape):
         return TOP
     n = len(index.items)
@@ -174,7 +174,7 @@ def part(x: Array, index: Known) -> Any:
 
 
 @table.overlay(operator.getitem)
-def item_of_tuple(x: Items, index: Interval) -> Any:
+def item_of_tuple(x: Items, index: Number) -> Any:
     places = range(-len(x.items), len(x.items))
     if index.low != index.high or index.low not in places:
         return TOP
@@ -215,7 +215,7 @@ def new_object(cls: Known) -> Any:
     return Object(cls.value)
 
 
-def _new(lengths: Interval) -> Any:
+def _new(lengths: Number) -> Any:
     return Array((made(max(lengths.low, 0), max(lengths.high, 0), "int"),), FLOAT, (None,))
 
 

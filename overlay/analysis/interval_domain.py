@@ -17,10 +17,10 @@ from overlay.analysis.abstract_values import (
     TOP,
     Array,
     Ceilings,
-    Interval,
     Items,
     Iteration,
     Known,
+    Number,
     Object,
     made,
     number,
@@ -69,17 +69,17 @@ class Intervals(Domain):
     def widen(self, old: Any, new: Any) -> Any:
         return self._merged(old, new, _widened if self.bits is None else self._widened_to_bits)
 
-    def _widened_to_bits(self, old: Interval, new: Interval) -> Any:
+    def _widened_to_bits(self, old: Number, new: Number) -> Any:
         assert self.bits is not None
         found = _widened(old, new)
         return _met(found, whole(self.bits)) if found.kind == "int" else found
 
-    def _merged(self, one: Any, other: Any, numbers: Callable[[Interval, Interval], Any]) -> Any:
+    def _merged(self, one: Any, other: Any, numbers: Callable[[Number, Number], Any]) -> Any:
         if one == other or other == BOTTOM:
             return one
         if one == BOTTOM:
             return other
-        if isinstance(one, Interval) and isinstance(other, Interval):
+        if isinstance(one, Number) and isinstance(other, Number):
             return numbers(one, other)
         if isinstance(one, Array) and isinstance(other, Array):
             return self._merged_arrays(one, other, numbers)
@@ -93,7 +93,7 @@ class Intervals(Domain):
         return TOP
 
     def _merged_arrays(
-        self, one: Array, other: Array, numbers: Callable[[Interval, Interval], Any]
+        self, one: Array, other: Array, numbers: Callable[[Number, Number], Any]
     ) -> Any:
         if len(one.shape) != len(other.shape):
             return TOP
@@ -122,7 +122,7 @@ class Intervals(Domain):
         return (value.value,) if isinstance(value, Known) else None
 
     def hint(self, value: Any) -> Any:
-        if isinstance(value, Interval):
+        if isinstance(value, Number):
             if value.kind == "float":
                 return float
             integer = int | bool if value.low <= 1 and value.high >= 0 else int
@@ -161,7 +161,7 @@ class Intervals(Domain):
             return tuple(args)
         if function is bool:
             return self._assume_true(args[0], truth)
-        if id(function) not in _ORDER or not all(isinstance(v, Interval) for v in args):
+        if id(function) not in _ORDER or not all(isinstance(v, Number) for v in args):
             return tuple(args)
         one, other = args
         if not truth:
@@ -173,7 +173,7 @@ class Intervals(Domain):
 
     @staticmethod
     def _assume_true(value: Any, truth: bool) -> Any:
-        if not isinstance(value, Interval):
+        if not isinstance(value, Number):
             return (value,)
         if truth:
             found = _with(value, nonzero=True)
@@ -182,7 +182,7 @@ class Intervals(Domain):
         return None if found == BOTTOM else (found,)
 
     def backwards(self, function: Callable[..., Any], args: Sequence[Any], result: Any) -> Any:
-        if function is not len or not isinstance(result, Interval):
+        if function is not len or not isinstance(result, Number):
             return tuple(args)
         if len(args) != 1 or not isinstance(args[0], Array) or not args[0].shape:
             return tuple(args)
@@ -196,7 +196,7 @@ class Intervals(Domain):
 # ---- numbers ------------------------------------------------------------------------------
 
 
-def _hull(one: Interval, other: Interval) -> Any:
+def _hull(one: Number, other: Number) -> Any:
     low, high = min(one.low, other.low), max(one.high, other.high)
     if one.kind != other.kind:  # compiled, an integer becomes a float that may not equal it
         low, high = _outward(low, -INF), _outward(high, INF)
@@ -220,8 +220,8 @@ def _outward(bound: Bound, end: float) -> Bound:
         return end
 
 
-def _widened(old: Interval, new: Interval) -> Any:
-    hull: Interval = _hull(old, new)
+def _widened(old: Number, new: Number) -> Any:
+    hull: Number = _hull(old, new)
     before = dict(old.ceilings)
     return made(
         old.low if hull.low >= old.low else (0 if hull.low >= 0 else -INF),
@@ -238,7 +238,7 @@ def _common(one: Ceilings, other: Ceilings, chosen: Callable[[int, int], int]) -
     return tuple((key, chosen(k, known[key])) for key, k in one if key in known)
 
 
-def _with(value: Interval, *, nonzero: bool = False, ceilings: Ceilings = ()) -> Any:
+def _with(value: Number, *, nonzero: bool = False, ceilings: Ceilings = ()) -> Any:
     kept = dict(value.ceilings)
     for key, k in ceilings:
         kept[key] = min(k, kept.get(key, k))
@@ -247,7 +247,7 @@ def _with(value: Interval, *, nonzero: bool = False, ceilings: Ceilings = ()) ->
     return made(value.low, value.high, value.kind, value.nan, nonzero, limits)
 
 
-def _met(value: Interval, other: Interval) -> Any:
+def _met(value: Number, other: Number) -> Any:
     """What of ``value`` lies between the bounds of ``other``."""
     nonzero = value.nonzero or other.nonzero
     low, high = max(value.low, other.low), min(value.high, other.high)
@@ -257,7 +257,7 @@ def _met(value: Interval, other: Interval) -> Any:
     return found if found == BOTTOM else _with(found, ceilings=other.ceilings)
 
 
-def _compared(function: Callable[..., Any], one: Interval, other: Interval) -> tuple[Any, Any]:
+def _compared(function: Callable[..., Any], one: Number, other: Number) -> tuple[Any, Any]:
     """Both operands where a comparison is true."""
     if function is operator.ne:
         return _apart(one, other), _apart(other, one)
@@ -273,7 +273,7 @@ def _compared(function: Callable[..., Any], one: Interval, other: Interval) -> t
     return _met(one, below), _met(other, made(one.low + step, INF, "number"))
 
 
-def _apart(one: Interval, other: Interval) -> Any:
+def _apart(one: Number, other: Number) -> Any:
     """``one`` where it is not equal to ``other``."""
     if other.nan or other.low != other.high or one.kind != "int":
         zero = other.low == other.high == 0 and not other.nan

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from overlay.analysis.abstract_values import BOTTOM, FLOAT, NUMBER, Interval, made
+from overlay.analysis.abstract_values import BOTTOM, FLOAT, NUMBER, Number, made
 
 __all__ = ["settled", "whole"]
 
@@ -22,7 +22,7 @@ def whole(bits: int) -> Any:
 def settled(bits: int, function: Callable[..., Any], args: Sequence[Any], value: Any) -> Any:
     """What an operation gives that gave ``value`` if its numbers were Python's, and raised
     nothing: where Python raises an error, compiled code may go on."""
-    if not isinstance(value, Interval):
+    if not isinstance(value, Number):
         return whole(bits) if value == BOTTOM and function is int else value
     if function is math.sqrt and args[0].low < 0:
         return FLOAT

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.abstract_values import BOTTOM, Array, Interval, Items, Known, made, number
+from overlay.analysis.abstract_values import BOTTOM, Array, Items, Known, Number, made, number
 from overlay.analysis.element_access import element_written, is_limited, writes_unseen
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.interval_domain import Intervals
@@ -93,7 +93,7 @@ def prove(function: Callable[..., Any], *arguments: Any, context: Context | None
 
 
 def _value(domain: Intervals, place: int, given: Any) -> Any:
-    if isinstance(given, (Interval, Items)) or given in (domain.top,):
+    if isinstance(given, (Number, Items)) or given in (domain.top,):
         return given
     if isinstance(given, Array):
         keys = tuple((place, axis) if key is None else key for axis, key in enumerate(given.keys))
@@ -143,7 +143,7 @@ def sites(step: Step) -> tuple[Site, ...]:
 
 
 def _is_not_zero(value: Any) -> bool:
-    return value == BOTTOM or (isinstance(value, Interval) and not value.has_zero)
+    return value == BOTTOM or (isinstance(value, Number) and not value.has_zero)
 
 
 def _is_slice(index: Any) -> bool:
@@ -162,10 +162,10 @@ def _is_inside(held: Any, index: Any) -> bool:
     )
 
 
-def _is_below(index: Any, length: Interval, key: Any) -> bool:
+def _is_below(index: Any, length: Number, key: Any) -> bool:
     if index == BOTTOM:
         return True
-    if not isinstance(index, Interval) or index.kind != "int" or index.low < -length.low:
+    if not isinstance(index, Number) or index.kind != "int" or index.low < -length.low:
         return False
     known = None if key is None else index.ceiling(key)
     return index.high < length.low or (known is not None and known <= -1)

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from overlay.analysis import Interval
+from overlay.analysis import Number
 from overlay.analysis.abstract_values import TOP, Object
 
 NAMES = ("a", "b", "c")
@@ -266,7 +266,7 @@ def contains(found: Any, value: Any) -> bool:
     """Whether an abstract value of the intervals stands for a number."""
     if found == TOP:
         return True
-    if not isinstance(found, Interval):
+    if not isinstance(found, Number):
         return isinstance(found, Object) and type(value) is found.cls
     if isinstance(value, float) and math.isnan(value):
         return found.nan

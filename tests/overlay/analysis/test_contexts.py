@@ -12,7 +12,7 @@ import plum
 import pytest
 
 from overlay import Context, MethodTable, call_next, current_context, generic, nonoverlay, recurse
-from overlay.analysis import Interval, array, check_calls, floats, integers, prove
+from overlay.analysis import Number, array, check_calls, floats, integers, prove
 from overlay.analysis.abstract_values import TOP
 from overlay.core.errors import MethodNotFound, NotCompilable
 
@@ -243,7 +243,7 @@ def by_height(x: Any) -> Any:
 def test_generic_functions_resolve_to_their_base_methods(program: Any) -> None:
     assert proved(program, integers(2)) == [True]
     assert proved(program, floats()) == [False]
-    found = prove(program, Interval(0, 5, "number"))
+    found = prove(program, Number(0, 5, "number"))
     assert not found.proved
 
 
@@ -268,7 +268,7 @@ def test_a_call_that_nothing_takes_gives_nothing() -> None:
 
 def test_entry_of_which_the_method_is_not_known() -> None:
     with pytest.raises(NotCompilable, match="width"):
-        prove(width, Interval(0, 5, "number"))
+        prove(width, Number(0, 5, "number"))
 
 
 # ---- what calls go through ---------------------------------------------------------------------

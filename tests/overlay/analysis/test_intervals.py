@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.analysis import Interpreter, Interval, Intervals, floats, integers
+from overlay.analysis import Interpreter, Intervals, Number, floats, integers
 from overlay.analysis.abstract_values import BOTTOM, FLOAT, INT, NUMBER, TOP, number
 from overlay.core.errors import NotCompilable
 
@@ -96,7 +96,7 @@ def clipped(x: Any) -> Any:
 
 def test_branches_refine() -> None:
     assert result_of(clipped, integers()) == integers(0, 255)
-    assert result_of(clipped, floats()) == Interval(0, 255, "number")
+    assert result_of(clipped, floats()) == Number(0, 255, "number")
     assert result_of(clipped, FLOAT).low == -math.inf  # "not x < 0" says nothing of a NaN
 
 
