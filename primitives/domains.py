@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from overlay import OverlayError
 from overlay.core.location import caller
-from overlay.sets import NumberSet, number_set
+from overlay.sets import Bounds, NumberSet, number_set
 from primitives.errors import OutsideDomain
 
 __all__ = [
@@ -84,6 +84,11 @@ class Domain:
         """The members of both domains."""
         raise NotImplementedError
 
+    def within(self, numbers: NumberSet) -> Domain:
+        """The part of an interval that a set reaches over; itself where nothing is left out, or
+        nothing is left."""
+        return self
+
     @property
     def closure(self) -> NumberSet | None:
         """A closed set of numbers that has all members, infinite bounds too; None where members
@@ -126,6 +131,9 @@ def _odds(units: NDArray[np.float64]) -> NDArray[np.float64]:
 class Interval(Domain):
     """The reals from ``low`` to ``high``, less some points; an infinite bound is never inside.
 
+    As a domain it leaves out bounds and points, which no ``overlay.sets.Interval`` does;
+    ``closure`` is the set that has it all.
+
     >>> Interval(-1, 1).contains(1.0), Interval(0, 1, open_high=True).contains(1.0)
     (True, False)
     >>> Positive.meet(Interval(-1, 1))
@@ -145,14 +153,14 @@ class Interval(Domain):
         object.__setattr__(self, "high", float(self.high))
         object.__setattr__(self, "open_low", self.open_low or self.low == -math.inf)
         object.__setattr__(self, "open_high", self.open_high or self.high == math.inf)
-        low, high = self._ends
-        while low in self.without:
+        low, high = self.ends
+        while low <= high and low in self.without:
             low = math.nextafter(low, math.inf)
         if not low <= high:
             raise OverlayError(f"{shown} is empty", help="give the lower bound first")
 
     @property
-    def _ends(self) -> tuple[float, float]:
+    def ends(self) -> Bounds:
         """The smallest and the largest float between the bounds."""
         low = math.nextafter(self.low, math.inf) if self.open_low else self.low
         return low, math.nextafter(self.high, -math.inf) if self.open_high else self.high
@@ -183,7 +191,7 @@ class Interval(Domain):
         return bool(above and below and value not in self.without)
 
     def spread(self, units: NDArray[np.float64]) -> NDArray[Any]:
-        low, high = self._ends
+        low, high = self.ends
         if math.isfinite(self.low) and math.isfinite(self.high):
             values = low * (1 - units) + high * units
         elif math.isfinite(self.low):
@@ -230,6 +238,12 @@ class Interval(Domain):
             tuple(dict.fromkeys((*self.without, *other.without))),
         )
 
+    def within(self, numbers: NumberSet) -> Domain:
+        low, high = max(self.low, float(numbers.low)), min(self.high, float(numbers.high))
+        if not low < high or (low == self.low and high == self.high):
+            return self
+        return self.meet(Interval(low, high))
+
     @property
     def closure(self) -> NumberSet:
         return NumberSet(((self.low, self.high),))
@@ -272,10 +286,8 @@ class Integers(Domain):
         if low is not None and high is not None:
             object.__setattr__(self, "low", low if self.low is None else max(low, self.low))
             object.__setattr__(self, "high", high if self.high is None else min(high, self.high))
-        if self.low is not None and self.high is not None:
-            inside = {hole for hole in self.without if self.low <= hole <= self.high}
-            if self.low + len(inside) > self.high:
-                raise OverlayError(f"{self!r} is empty", help="give the lower bound first")
+        if not self.closure:
+            raise OverlayError(f"{self!r} is empty", help="give the lower bound first")
 
     def __repr__(self) -> str:
         if self in _NAMES:
@@ -469,7 +481,7 @@ class WholeFloats(Domain):
         if isinstance(other, Interval):
             if other.without:
                 raise OverlayError(f"{self!r} and {other!r} have no domain in common")
-            first, last = other._ends
+            first, last = other.ends
             low, high = first if math.isfinite(low) else low, last if math.isfinite(high) else high
         return WholeFloats(max(self.low, low), min(self.high, high))
 

@@ -218,12 +218,7 @@ def _dividends(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:
 
 def _floors(a: NumberSet, b: NumberSet) -> NumberSet:
     found = _rounded(_over(a, _without_zero(b)))
-    pieces = ((_floor(low), _floor(high)) for low, high in found.pieces)
-    return number_set(pieces, nan=True)
-
-
-def _floor(bound: Bound) -> Bound:
-    return bound if abs(bound) >= 2**53 else float(math.floor(bound))
+    return number_set(map(sets.floor, found.pieces), nan=True)
 
 
 def _whole_dividends(ret: NumberSet, a: NumberSet, b: NumberSet) -> NumberSet:

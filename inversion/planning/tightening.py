@@ -20,7 +20,7 @@ from inversion.planning.plan import Plan, Root, Step, own_choices
 from inversion.program.statements import Constant, Program, Variable
 from inversion.solving.candidates import RANGES
 from overlay.sets import NumberSet, point
-from primitives import Domain, Integers, Interval, Relation
+from primitives import Domain, Integers, Relation
 from primitives.relation import RETURN
 
 __all__ = ["tightened"]
@@ -129,12 +129,6 @@ def _program(condition: Any, inputs: tuple[tuple[str, Any], ...]) -> Program:
 
 def _free(parameter: Parameter, found: NumberSet | None) -> Parameter:
     """A variable that is chosen, from where it may lie."""
-    domain = parameter.domain
-    if found is None or not found.pieces or not isinstance(domain, Interval):
+    if found is None or not found.pieces:
         return parameter
-    low, high = float(found.low), float(found.high)
-    if (low <= domain.low and domain.high <= high) or max(low, domain.low) >= min(
-        high, domain.high
-    ):
-        return parameter
-    return replace(parameter, domain=domain.meet(Interval(low, high)))
+    return replace(parameter, domain=parameter.domain.within(found))

@@ -147,8 +147,7 @@ class _Bounds:
 def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
     low, high = -math.inf, math.inf
     if isinstance(domain, Interval):
-        low = math.nextafter(domain.low, math.inf) if domain.open_low else domain.low
-        high = math.nextafter(domain.high, -math.inf) if domain.open_high else domain.high
+        low, high = domain.ends
     if found is not None and found.pieces:
         low, high = max(low, float(found.low)), min(high, float(found.high))
     return _Bounds(low, high) if low <= high else _Bounds()

@@ -41,7 +41,6 @@ from inversion.solving.search_state import (
     keeping,
     known_axes,
     known_for,
-    part_within,
     value_of,
 )
 from inversion.solving.unproved import Unproved
@@ -121,8 +120,8 @@ class Search:
         for variable, parameter in frame.plan.free.items():
             name = frame.names[parameter.name].name
             found = state.box.get(variable)
-            if name in kept and found and isinstance(kept[name], Interval):
-                kept[name] = part_within(kept[name], found)
+            if name in kept and found:
+                kept[name] = kept[name].within(found)
         return state.having(kept=kept)
 
     # ---- free variables ----
@@ -439,7 +438,7 @@ class Search:
             yield self.from_guess(state, root, equation, guess)
             return
         if isinstance(domain, Interval):
-            allowed = allowed.meet(number_set([(domain.low, domain.high)]))
+            allowed = allowed.meet(domain.closure)
         start = float(self.starts.get(guess.name, domain.default))
 
         def slopes(low: float, high: float) -> tuple[Bounds, Bounds] | None:
@@ -455,7 +454,7 @@ class Search:
             if isinstance(x, tuple):
                 kept = keeping(state, [guess])
                 yield kept.having(
-                    kept={**kept.kept, guess.name: part_within(guess.domain, number_set([x]))}
+                    kept={**kept.kept, guess.name: guess.domain.within(number_set([x]))}
                 )
                 continue
             if x is None:

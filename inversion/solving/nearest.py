@@ -241,8 +241,7 @@ def _tried(branch: SolutionBranch, rest: tuple[Any, ...]) -> Answer | None:
 
 
 def _moved_inside(value: float, domain: Any) -> float:
-    low = math.nextafter(domain.low, math.inf) if domain.open_low else domain.low
-    high = math.nextafter(domain.high, -math.inf) if domain.open_high else domain.high
+    low, high = domain.ends
     return min(max(value, low), high)
 
 

@@ -12,7 +12,7 @@ from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from overlay.sets import NumberSet
-from primitives import Domain, Interval
+from primitives import Domain
 
 __all__ = [
     "Frame",
@@ -22,7 +22,6 @@ __all__ = [
     "keeping",
     "known_axes",
     "known_for",
-    "part_within",
     "value_of",
 ]
 
@@ -106,13 +105,3 @@ def is_narrow(low: float, high: float) -> bool:
     """Whether an interval of solutions is one solution."""
     limit = max(NARROW * max(abs(low), abs(high)), NOTHING_BESIDE_ZERO)
     return math.isfinite(limit) and high - low <= limit
-
-
-def part_within(domain: Domain, found: NumberSet) -> Domain:
-    """The part of an interval that a set covers."""
-    if not isinstance(domain, Interval):
-        return domain
-    low, high = max(domain.low, float(found.low)), min(domain.high, float(found.high))
-    if not low < high or (low == domain.low and high == domain.high):
-        return domain
-    return domain.meet(Interval(low, high))
