@@ -9,6 +9,7 @@ from typing import Any
 from inversion.contraction import contracted_arithmetic as whole_or_float
 from inversion.contraction.contracted_programs import SQUARES, Nothing
 from inversion.contraction.contracted_slopes import partial_sets
+from inversion.contraction.contractor import mirrored
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.contraction.variable_sets import every
 from inversion.planning.plan import Root, Step
@@ -47,7 +48,7 @@ def difference(
     given, wanted = _image(state, found, check), _set(state, found, check.result)
     if given is None or wanted is None:
         return None
-    off = _sum(given.floats(), _negative(wanted.floats()))
+    off = _sum(given.floats(), mirrored(wanted.floats()))
     return None if off is None else (off, found)
 
 
@@ -64,7 +65,7 @@ def slope(state: State, root: Root, sets: Mapping[Variable, NumberSet]) -> Numbe
         slopes[unknown] = made
     forward = _derived(state, sets, slopes, root.check, None)
     wanted = slopes.get(root.check.result, ZERO)
-    return None if forward is None else _sum(forward, _negative(wanted))
+    return None if forward is None else _sum(forward, mirrored(wanted))
 
 
 def _branch(frame: Frame, state: State, step: Step) -> NumberSet | None:
@@ -187,7 +188,7 @@ def _derived(
         return forward
     if own.contains(0.0):
         return None
-    rest = _sum(slopes.get(statement.results[0], ZERO), _negative(forward))
+    rest = _sum(slopes.get(statement.results[0], ZERO), mirrored(forward))
     divided = whole_or_float.DIVIDE.ret
     assert divided is not None
     return None if rest is None else _bounded(divided(rest, own))
@@ -203,10 +204,6 @@ def _is_bounded(found: NumberSet) -> bool:
 
 def _bounded(found: NumberSet) -> NumberSet | None:
     return _hull(found) if _is_bounded(found) else None
-
-
-def _negative(found: NumberSet) -> NumberSet:
-    return NumberSet(tuple((-high, -low) for low, high in reversed(found.pieces)))
 
 
 def _sum(one: NumberSet, other: NumberSet) -> NumberSet | None:

@@ -211,7 +211,8 @@ def _hull(one: Number, other: Number) -> Any:
 
 
 def _outward(bound: Bound, end: float) -> Bound:
-    """A bound at least as far out as the float for an integer is."""
+    """A bound at least as far out as the float for an integer is. Integers beyond all floats have
+    no bound, where ``of_integer`` raises an error."""
     if not isinstance(bound, int) or abs(bound) < 2**53:
         return bound
     try:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from overlay.sets.bounds import EMPTY, ENTIRE, Bounds, is_empty, magnitude, negative
-from overlay.sets.rounding import above, below
+from overlay.sets.rounding import LARGEST, TINY, above, below
 
 __all__ = [
     "Enclosure",
@@ -49,7 +49,6 @@ __all__ = [
 ]
 
 INF = math.inf
-LARGE, TINY = 1.7976931348623157e308, 5e-324
 PI_ABOVE = 3.1415926535897936
 HALF_PI_ABOVE = 1.5707963267948968
 ULPS = 4
@@ -126,28 +125,28 @@ def _cbrt(x: float) -> float:
     return float(np.cbrt(x))  # numba has no math.cbrt
 
 
-ALL, ABOVE_0 = (-LARGE, LARGE), (0.0, INF)
+ALL, ABOVE_0 = (-LARGEST, LARGEST), (0.0, INF)
 
 # fmt: off
 exp = growing(math.exp, (-745.0, 709.7), results=ABOVE_0)
 exp2 = growing(math.exp2, (-1074.0, 1023.9), results=ABOVE_0)
 expm1 = growing(math.expm1, (-745.0, 709.7), results=(-1.0, INF))
-log = growing(math.log, (TINY, LARGE), domain=ABOVE_0)
-log2 = growing(math.log2, (TINY, LARGE), domain=ABOVE_0)
-log10 = growing(math.log10, (TINY, LARGE), domain=ABOVE_0)
-log1p = growing(math.log1p, (-1.0 + 2.0**-53, LARGE), domain=(-1.0, INF))
+log = growing(math.log, (TINY, LARGEST), domain=ABOVE_0)
+log2 = growing(math.log2, (TINY, LARGEST), domain=ABOVE_0)
+log10 = growing(math.log10, (TINY, LARGEST), domain=ABOVE_0)
+log1p = growing(math.log1p, (-1.0 + 2.0**-53, LARGEST), domain=(-1.0, INF))
 cbrt = growing(_cbrt, ALL)
 sinh = growing(math.sinh, (-710.4, 710.4))
 cosh = even(growing(math.cosh, (0.0, 710.4), results=(1.0, INF)))
 tanh = growing(math.tanh, ALL, results=(-1.0, 1.0))
 asinh = growing(math.asinh, ALL)
-acosh = growing(math.acosh, (1.0, LARGE), results=ABOVE_0, domain=(1.0, INF))
+acosh = growing(math.acosh, (1.0, LARGEST), results=ABOVE_0, domain=(1.0, INF))
 atanh = growing(math.atanh, (-1.0 + 2.0**-53, 1.0 - 2.0**-53), domain=(-1.0, 1.0))
 asin = growing(math.asin, (-1.0, 1.0), (-HALF_PI_ABOVE, HALF_PI_ABOVE), domain=(-1.0, 1.0))
 acos = falling(growing(_minus_acos, (-1.0, 1.0), (-PI_ABOVE, 0.0), domain=(-1.0, 1.0)))
 atan = growing(math.atan, ALL, (-HALF_PI_ABOVE, HALF_PI_ABOVE))
 erf = growing(math.erf, ALL, results=(-1.0, 1.0))
-erfc = falling(growing(_minus_erfc, (-LARGE, 26.5), results=(-2.0, 0.0), ulps=16))
+erfc = falling(growing(_minus_erfc, (-LARGEST, 26.5), results=(-2.0, 0.0), ulps=16))
 degrees = growing(math.degrees, (-1e306, 1e306))
 radians = growing(math.radians, ALL)
 # fmt: on

@@ -131,6 +131,8 @@ def _shown(bound: Bound) -> str:
 
 
 def _float(bound: Bound, side: float) -> float:
+    """A float that is not inside of a bound: the bound itself where a float equals it, which
+    ``of_integer``, compiled as it is, cannot tell."""
     try:
         found = float(bound)
     except OverflowError:
