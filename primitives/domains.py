@@ -286,8 +286,10 @@ class Integers(Domain):
         if low is not None and high is not None:
             object.__setattr__(self, "low", low if self.low is None else max(low, self.low))
             object.__setattr__(self, "high", high if self.high is None else min(high, self.high))
-        if not self.closure:
-            raise OverlayError(f"{self!r} is empty", help="give the lower bound first")
+        if self.low is not None and self.high is not None:
+            inside = {hole for hole in self.without if self.low <= hole <= self.high}
+            if self.low + len(inside) > self.high:
+                raise OverlayError(f"{self!r} is empty", help="give the lower bound first")
 
     def __repr__(self) -> str:
         if self in _NAMES:
