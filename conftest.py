@@ -56,7 +56,7 @@ NOT_CHECKED = (
     "overlay.interpretations.autodiff.forward",
     "overlay.interpretations.autodiff.active_numbers",
     "overlay.interpretations.first_nan.in_compiled_code",
-    "overlay.interpretations.intervals.interval",
+    "overlay.interpretations.intervals.interval_numbers",
     "overlay.interpretations.intervals.methods",
     "overlay.interpretations.intervals.interval_rules",
     "overlay.interpretations.probabilistic.densities",

@@ -2,7 +2,7 @@
 
 from overlay.interpretations.intervals.enclosing import enclose, intervals
 from overlay.interpretations.intervals.errors import Undecided
-from overlay.interpretations.intervals.interval import EMPTY, ENTIRE, Interval
+from overlay.interpretations.intervals.interval_numbers import EMPTY, ENTIRE, Interval
 from overlay.interpretations.intervals.interval_rules import RULES, Rule, rule
 from overlay.sets import NotAnInterval
 

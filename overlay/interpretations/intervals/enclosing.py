@@ -18,8 +18,8 @@ from overlay.interpretations.intervals.following import (
     fill_leaving,
     fill_refusing,
 )
-from overlay.interpretations.intervals.interval import EMPTY, Interval, set_outside
 from overlay.interpretations.intervals.interval_arrays import fill_arrays
+from overlay.interpretations.intervals.interval_numbers import EMPTY, Interval, set_outside
 from overlay.interpretations.intervals.interval_programs import fill_containers, fill_plain
 from overlay.interpretations.intervals.methods import fill
 from overlay.plugins.rules_alone import alone, meets_others, used_by

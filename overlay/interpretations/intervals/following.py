@@ -9,7 +9,7 @@ from typing import Any
 from overlay import MethodTable, OverlayError, nonoverlay
 from overlay.core.location import name_of
 from overlay.interpretations.intervals.errors import Undecided, watched
-from overlay.interpretations.intervals.interval import Interval, shown
+from overlay.interpretations.intervals.interval_numbers import Interval, shown
 from overlay.interpretations.intervals.methods import choose, outside, some_integer
 from overlay.sets import Bounds
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, call_next, nonoverlay
-from overlay.interpretations.intervals.interval import Interval
+from overlay.interpretations.intervals.interval_numbers import Interval
 from overlay.interpretations.intervals.interval_rules import RULES
 from overlay.interpretations.intervals.methods import declare
 

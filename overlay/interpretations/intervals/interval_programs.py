@@ -12,7 +12,7 @@ import numpy as np
 
 from overlay import MethodTable, call_next, nonoverlay
 from overlay.interpretations.intervals.errors import Undecided
-from overlay.interpretations.intervals.interval import Interval, bounds_of, shown
+from overlay.interpretations.intervals.interval_numbers import Interval, bounds_of, shown
 from overlay.interpretations.intervals.interval_rules import ORDER, RULES, Rule
 from overlay.interpretations.intervals.methods import declare
 from overlay.sets import above, below

@@ -13,7 +13,7 @@ import numpy as np
 from overlay import MethodTable, nonoverlay, sets
 from overlay.core.target import describe
 from overlay.interpretations.intervals.errors import Undecided
-from overlay.interpretations.intervals.interval import Interval
+from overlay.interpretations.intervals.interval_numbers import Interval
 from overlay.interpretations.intervals.interval_rules import RULES, Rule, everywhere
 from overlay.sets import Bounds, of_integer
 
