@@ -5,8 +5,15 @@ Importing this package does not import numba; ``Context.jit`` does, on first use
 
 from typing import Any
 
-from overlay.contexts.context import Context, call_next, current_context, nonoverlay, recurse
-from overlay.contexts.current import plugins_in_force, tables_in_force
+from overlay.contexts.context import Context
+from overlay.contexts.current import (
+    call_next,
+    current_context,
+    nonoverlay,
+    plugins_in_force,
+    recurse,
+    tables_in_force,
+)
 from overlay.core.errors import (
     AmbiguousMethod,
     CacheWarning,

@@ -7,15 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.contexts.in_force import (
-    be_inside,
-    key_in_force,
-    leave_outside,
-    natively,
-    put_in_force,
-    stack_in_force,
-)
 from overlay.contexts.report import Hits
+from overlay.core.in_force import be_inside, leave_outside, natively, put_in_force, stack_in_force
 from overlay.core.table import LOCK, MethodTable
 from overlay.generics.views import View
 from overlay.plugins.plugin import Plugin, composed
@@ -28,19 +21,7 @@ if TYPE_CHECKING:
     from overlay.python.entering import Entering
     from overlay.python.plugin_calls import PluginCalls
 
-__all__ = [
-    "Stack",
-    "current_key",
-    "current_stack",
-    "entered",
-    "key_in_force",
-    "put_in_force",
-    "stack_in_force",
-]
-
-# the stack in force, or None, and its key: what generic functions ask at every call
-current_stack = stack_in_force.get
-current_key = key_in_force.get
+__all__ = ["Stack", "entered"]
 
 
 class Stack:

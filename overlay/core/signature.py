@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from overlay.core.errors import OverlayError
+from overlay.core.interpreted_values import has_underlying, underlying
 from overlay.core.location import location_of, name_of
 from overlay.core.plum_loading import plum as load_plum
 from overlay.core.target import is_below
-from overlay.plugins.interpreted_values import has_underlying, underlying
 
 if TYPE_CHECKING:
     from plum import Signature

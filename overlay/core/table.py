@@ -9,9 +9,9 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from overlay.contexts.in_force import runs_natively
 from overlay.core.errors import MethodNotFound, OverlayError
 from overlay.core.fitting import refuse_misfit
+from overlay.core.in_force import runs_natively
 from overlay.core.location import caller, name_of
 from overlay.core.method import Method, Methods
 from overlay.core.pickling import home_of_caller, reduced_table, restore_table

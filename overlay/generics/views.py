@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.core.dispatch import Call, by_values, reachable, resolve, types_for
+from overlay.core.interpreted_values import has_underlying
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.core.signature import key_of
 from overlay.core.table import LOCK, Method, MethodTable
 from overlay.core.target import as_positional, key_of_target, type_attribute
 from overlay.generics.plum_methods import converted
-from overlay.plugins.interpreted_values import has_underlying
 
 if TYPE_CHECKING:
     from overlay.contexts.report import Hits

@@ -32,8 +32,11 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.contexts.context import Context, call_next, nonoverlay
+from overlay.contexts.context import Context
+from overlay.contexts.current import call_next, nonoverlay
 from overlay.contexts.wrapping import Wrapped
+from overlay.core.in_force import current_stack
+from overlay.core.interpreted_values import plain_values
 from overlay.core.location import is_ours
 from overlay.core.table import LOCK
 from overlay.core.target import (
@@ -47,7 +50,6 @@ from overlay.core.target import (
 )
 from overlay.generics.plum_methods import chosen, converted, is_plum_function
 from overlay.generics.views import View
-from overlay.plugins.interpreted_values import plain_values
 from overlay.plugins.plugin import asks_at_calls, put_around, surrounds
 from overlay.python import sites
 from overlay.python.entering import types_of
@@ -371,8 +373,6 @@ def _of_plum(calls: PluginCalls, function: Any) -> FunctionType:
 
 
 def _calls_in_force() -> PluginCalls | None:
-    from overlay.contexts.stack import current_stack
-
     stack = current_stack()
     return None if stack is None else stack.calls
 
