@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypedDict, TypeVar, Unp
 
 from overlay.contexts import with_blocks as blocks
 from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
+from overlay.contexts.report import Record, Report, report
 from overlay.contexts.stack import Stack
 from overlay.contexts.wrapping import Wrapped, wrapped_in
+from overlay.core import late_binding
 from overlay.core.bounded_store import Kept
 from overlay.core.dispatch import by_types, resolve
 from overlay.core.errors import OverlayError
@@ -26,9 +28,8 @@ from overlay.plugins.plugin import Plugin, composed, identity, refuse_around
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
-    from overlay.contexts.report import Record, Report
     from overlay.core.jitted import Compiled
-    from overlay.inspect.explain import Explanation
+    from overlay.inspect.explanation import Explanation
 
 __all__ = [
     "Context",
@@ -162,9 +163,7 @@ class Context:
         return f"<Context {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from overlay.inspect.html import of_context
-
-        return of_context(self)
+        return late_binding.drawing.load()(self)
 
     @runs_natively
     def __or__(self, inner: Context) -> Context:
@@ -310,32 +309,24 @@ class Context:
         types: of the arguments; from f's annotations where none are given. depth: how many
         calls deep to look, None for all. Nothing of the program runs.
         """
-        from overlay.inspect.explain import explain
-
-        return explain(self, f, *types, depth=depth)
+        return late_binding.explain.load()(self, f, *types, depth=depth)
 
     @runs_natively
     def report(self) -> Report:
         """The methods that calls have resolved to so far, and those that none has; where the
         context counts or is strict, also how often, from where, and where a call left it."""
-        from overlay.contexts.report import report
-
         return report(self)
 
     @cached_property
     def record(self) -> Record:
         """What it remembers for ``report``."""
-        from overlay.contexts.report import Record
-
         return Record(self._tables, counts=self._counts, strict=self._strict)
 
     @cached_property
     def compiled(self) -> CompiledContext:
         """This context's side of the compiled engine (imports numba); contexts that mean the same
         to compiled code share it."""
-        from overlay.compiled import CompiledContext
-
-        return CompiledContext.of(self)
+        return late_binding.compiled_context.load().of(self)
 
     @cached_property
     def _alone(self) -> Stack:
@@ -345,6 +336,14 @@ class Context:
     def stacks(self) -> weakref.WeakKeyDictionary[Stack, Stack]:
         """By the stack that this context was entered in: the stack inside."""
         return weakref.WeakKeyDictionary()
+
+
+def compiled_method(
+    function: Any, tables: tuple[MethodTable, ...], target: Any, after: tuple[Method, ...]
+) -> Any:
+    """The function of a method compiled for its place in a chain: its ``call_next`` goes on in
+    these tables, innermost first, below the methods that it comes after."""
+    return Context(*reversed(tables)).compiled.jit_method(function, target, after)
 
 
 def _copies_key(context: Context, changes: dict[str, Any]) -> Hashable:

@@ -201,7 +201,7 @@ class InterceptingEngine:
     """The engine of one stack: intercepts its targets for as long as the stack lives."""
 
     modules = 0  # how many there were when targets were looked for
-    run = staticmethod(intercept.run) if intercept is not None else None
+    run: Any = staticmethod(intercept.run) if intercept is not None else None
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)

@@ -52,7 +52,7 @@ from overlay.generics.plum_methods import chosen, converted, is_plum_function
 from overlay.generics.views import View
 from overlay.plugins.plugin import asks_at_calls, put_around, surrounds
 from overlay.python import sites
-from overlay.python.entering import types_of
+from overlay.python.entering import Entering, types_of
 from overlay.python.hidden_frames import hidden, may_be_hidden
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class PluginCalls:
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
         self._callees = intercept.Callees(stack.key, self._meet)
+        self.entering = Entering()
         self.surrounds = any(map(surrounds, stack.plugins))
         self.asks = any(map(asks_at_calls, stack.plugins))
         self._lasting: dict[int, Any] = {}  # those that are kept, by identity
@@ -332,9 +333,10 @@ def _enters(
 
     def enter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stack = held()
-        if stack is None:
+        calls = None if stack is None else stack.calls
+        if stack is None or calls is None:
             return None
-        return stack.entering.found(stack, function, below, types_of(function, args, kwargs))
+        return calls.entering.found(stack, function, below, types_of(function, args, kwargs))
 
     return enter
 
