@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent
 # globals() and locals(): no parameter of ours may have these names.)
 NOT_CHECKED = (
     # they run in contexts in which type() is overlaid, and the checks ask for types
-    "overlay.contexts.in_force",
+    "overlay.core.in_force",
     "overlay.contexts.current",
     "overlay.interpretations.tagging.provenance",
     "overlay.interpretations.tagging.tags",

@@ -29,7 +29,7 @@ from inversion.solving.starting import infeasible
 from inversion.tools.explaining import explained
 from inversion.tools.readable import Readable
 from overlay import NotCompilable
-from overlay.contexts.in_force import outside
+from overlay.core.in_force import outside
 from overlay.core.location import caller
 from primitives import Bool, Domain
 from primitives.relation import RETURN

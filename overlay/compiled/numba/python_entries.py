@@ -30,11 +30,11 @@ from overlay.compiled.numba.parameter_kinds import (
 from overlay.compiled.resolved_calls import refuse_parameters
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
-from overlay.contexts.stack import current_stack
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
+from overlay.core.in_force import current_stack
+from overlay.core.interpreted_values import is_interpreted
 from overlay.core.table import LOCK
-from overlay.plugins.interpreted_values import is_interpreted
 from overlay.plugins.plugin import only_compiles
 
 if TYPE_CHECKING:

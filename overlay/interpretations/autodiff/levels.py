@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable
+from overlay.contexts.rules_alone import alone, meets_others
 from overlay.interpretations.autodiff.duals import (
     ActiveArray,
     array_class,
     number_class,
 )
 from overlay.interpretations.autodiff.errors import refuse_inside
-from overlay.plugins.rules_alone import alone, meets_others
 
 __all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
 

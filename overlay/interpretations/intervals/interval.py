@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import Context, enclosures, nonoverlay, tables_in_force
+from overlay.contexts.rules_alone import as_c_calls, rules_alone
 from overlay.enclosures import Bounds, above, below
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
-from overlay.plugins.rules_alone import as_c_calls, rules_alone
 
 __all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
 

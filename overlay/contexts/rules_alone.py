@@ -14,10 +14,10 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay.code.decoding import decoded, operator_of
+from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
 
 if TYPE_CHECKING:
-    from overlay.contexts.context import Context
     from overlay.core.table import Method, MethodTable
 
 __all__ = ["alone", "as_c_calls", "context_alone", "meets_others", "rules_alone", "used_by"]
@@ -48,8 +48,6 @@ def context_alone(tables: Sequence[MethodTable]) -> Context:
 
 @functools.lru_cache(maxsize=KEPT)
 def _context(tables: tuple[MethodTable, ...]) -> Context:
-    from overlay.contexts.context import Context
-
     return Context(*reversed(tables))
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "be_inside",
+    "current_key",
+    "current_stack",
     "key_in_force",
     "leave_outside",
     "natively",
@@ -26,6 +28,8 @@ __all__ = [
 stack_in_force: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
 # what generic functions ask at every call
 key_in_force: ContextVar[object] = ContextVar("overlay_key", default=None)
+current_stack = stack_in_force.get
+current_key = key_in_force.get
 if _native.intercept is not None:
     _native.intercept.set_up(stack_in_force, key_in_force)
 
