@@ -23,6 +23,7 @@ from overlay.compiled.dispatch_types import (
     underlying_type,
 )
 from overlay.compiled.gpu import Kernel
+from overlay.compiled.numba.barrier_calls import Barriers
 from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba.copies import copied
 from overlay.compiled.numba.declared_signatures import callback_of, declared_by
@@ -112,6 +113,7 @@ class World:
         self.typing = WorldTyping(self)
         if self.plugins:
             self.typing.callstack = AskingCallStack(self)
+        self.barriers = Barriers(self)
         self.watch = Watch()
         self.included: weakref.WeakSet[Basis] = weakref.WeakSet()
         self._views: dict[int, View] = {}

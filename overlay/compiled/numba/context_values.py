@@ -169,9 +169,7 @@ class RecursesType(Enters):
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         if args and isinstance(args[0], MadeContextType):
-            from overlay.compiled.numba.barrier_calls import call_through
-
-            return call_through(context.world, args[0], args, kws, dropped=self.dropped)
+            return context.world.barriers.signature(args[0], args, kws, dropped=self.dropped)
         return super().get_call_type(context, args, kws)
 
     def world_inside(self, world: World, args: Sequence[Type]) -> World:

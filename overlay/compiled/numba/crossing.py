@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from overlay.compiled.numba.barrier_calls import Crosses, barrier_of
+from overlay.compiled.numba.barrier_calls import Crosses
 from overlay.compiled.numba.context_values import (
     ContextType,
     KnownContext,
@@ -85,8 +85,7 @@ class Crossing:
         args = [*rest[1:], *(var for _, var in expr.kws)]
         given = [self._typemap[var.name] for var in args]
         count = len(args) - len(expr.kws)
-        barrier = barrier_of(
-            self._resolution.world,
+        barrier = self._resolution.world.barriers.stand_in(
             made,
             self._typemap[rest[0].name],
             given[:count],

@@ -8,7 +8,8 @@ known. Each variant, and each result of the interpreter, has to be of that type 
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numba import typeof
@@ -30,12 +31,20 @@ from overlay.plugins.plugin import Plugin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from overlay.compiled.barrier import Barrier, Variant
+    from overlay.compiled.barrier import Barrier
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
     from overlay.contexts.context import Context
 
-__all__ = ["can_interpret", "checked", "compiled_variant", "parameter_of", "result_of"]
+__all__ = [
+    "Parameter",
+    "Variant",
+    "can_interpret",
+    "checked",
+    "compiled_variant",
+    "parameter_of",
+    "result_of",
+]
 
 # Types of values that the interpreter shares with compiled code, or gets as constants.
 SHARED: Final = (
@@ -53,10 +62,25 @@ SHARED: Final = (
 )
 
 
-def parameter_of(ty: Type) -> Any:
-    """What a barrier knows of an argument of this type."""
-    from overlay.compiled.barrier import Parameter
+class Parameter(NamedTuple):
+    """One argument of the calls: of a type, or in a tuple something known when code is
+    compiled, such as a function."""
 
+    type: Type
+    constant: tuple[Any] | None
+
+
+@dataclass(eq=False)
+class Variant:
+    """The function compiled for one context. keeps: what its code needs."""
+
+    engine: CompiledContext
+    address: int
+    keeps: Any
+
+
+def parameter_of(ty: Type) -> Parameter:
+    """What a barrier knows of an argument of this type."""
     if isinstance(ty, ContextType):
         return Parameter(ty, (ty.engine.context,))
     if isinstance(ty, KnownType):
@@ -69,7 +93,7 @@ def parameter_of(ty: Type) -> Any:
     return Parameter(types.unliteral(ty), None)
 
 
-def can_interpret(parameters: Sequence[Any], result: Type) -> bool:
+def can_interpret(parameters: Sequence[Parameter], result: Type) -> bool:
     """Whether a call gives the same where the interpreter runs it, as far as types tell."""
     return _is_shared(result) and all(
         p.constant is not None or _is_shared(p.type) for p in parameters
@@ -92,7 +116,7 @@ def result_of(
     engine: CompiledContext,
     made: MadeContextType,
     target: Any,
-    parameters: Sequence[Any],
+    parameters: Sequence[Parameter],
     names: Sequence[str],
     is_base: bool,
 ) -> tuple[Type, CompiledContext | None]:
@@ -156,7 +180,7 @@ def _only_types(engine: CompiledContext, made: MadeContextType) -> CompiledConte
 
 
 def _arguments(
-    world: World, parameters: Sequence[Any], names: Sequence[str]
+    world: World, parameters: Sequence[Parameter], names: Sequence[str]
 ) -> tuple[tuple[Type, ...], dict[str, Type]]:
     """The types of a barrier's arguments, as code of a world has them."""
     args = tuple(p.type if p.constant is None else function_in(world, p.type) for p in parameters)
@@ -169,8 +193,6 @@ def _arguments(
 
 def compiled_variant(barrier: Barrier, engine: CompiledContext) -> tuple[Variant, World]:
     """The function of a barrier for one context, and the world in which it was compiled now."""
-    from overlay.compiled.barrier import Variant
-
     with global_compiler_lock:  # before the lock of tables, which a new world takes
         world = engine.world(barrier.options)
         try:
