@@ -167,7 +167,7 @@ class CompiledContext:
     def kernel(self, kernel: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
         context as its tables are now."""
-        return self.world({}).kernel(kernel)
+        return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
         entry = entry_of(self, self._runnable(function), options, body)

@@ -167,7 +167,7 @@ def type_of(native: Native) -> Any:
 
 def is_callable_in(world: World, value: Any) -> bool:
     """Whether code of a world can call a callable that is no Python function."""
-    found = world.stand_in(value)
+    found = world.stand_ins.of(value)
     if found is not None:
         return issubclass(type(found._numba_type_), types.Callable)
     return type_of(Native(value)) is not None

@@ -50,7 +50,7 @@ def shown_ir(state: Any) -> NumbaIR:
     return NumbaIR(
         state.func_ir,
         function_of(state.func_ir.func_id),
-        bind=lambda value: world.stand_in(value, body),
+        bind=lambda value: world.stand_ins.of(value, body),
         typing=world.typing,
         typemap=state.typemap,
         calltypes=state.calltypes,

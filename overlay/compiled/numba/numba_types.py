@@ -202,7 +202,7 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
         """What a call with these types enters; a typing error where that cannot be said."""
         world = self.callee.world
         try:
-            return world.outcome(self.callee, args, dict(kws))
+            return world.outcomes.of(self.callee, args, dict(kws))
         except OverlayError as error:
             raise refused(world, error) from error
 
@@ -348,7 +348,7 @@ def localised(world: World, ty: Type) -> Type:
         value = world.with_functions(ty.value)
         return ty if value is ty.value else types.Omitted(value)
     if isinstance(ty, types.Dispatcher) and not isinstance(ty, types.ObjModeDispatcher):
-        stand_in = world.stand_in(ty.dispatcher)
+        stand_in = world.stand_ins.of(ty.dispatcher)
         return ty if stand_in is None else stand_in._numba_type_
     if isinstance(ty, types.BaseTuple):
         parts = [localised(world, part) for part in ty.types]

@@ -247,7 +247,7 @@ class _Binding:
         elif value is np.array and self._counts():
             stand_in = Native(value)  # else numba counts with + in np.array([... for ... in ...])
         else:
-            stand_in = self.world.stand_in(value, self.body)
+            stand_in = self.world.stand_ins.of(value, self.body)
             note_inlined(self.world, [value])
             if isinstance(stand_in, InnerDispatcher):
                 return  # numba may inline it

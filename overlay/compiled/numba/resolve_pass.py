@@ -180,7 +180,7 @@ class Resolution:
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
         """What an operator enters that is not numba's own, and the signature of that call."""
         if self.world.overlays(fn):
-            callee = self.world.callee(fn)._numba_type_
+            callee = self.world.stand_ins.callee(fn)._numba_type_
             outcome = callee.outcome(args, {})
             if outcome.method is not None:
                 return outcome.callee, callee.get_call_type(self.world.typing, args, {})

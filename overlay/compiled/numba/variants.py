@@ -132,7 +132,7 @@ def result_of(
     only_types = _only_types(engine, made)
     inside = only_types.world(world.options)
     args, kws = _arguments(inside, parameters, names)
-    callee = inside.callee_of_base(target) if is_base else inside.callee(target)
+    callee = inside.stand_ins.callee(target, is_base=is_base)
     try:
         sig = callee._numba_type_.get_call_type(inside.typing, args, kws)
     except errors.NumbaError as error:
@@ -208,7 +208,7 @@ def compiled_variant(barrier: Barrier, engine: CompiledContext) -> tuple[Variant
 
 def _code(world: World, barrier: Barrier) -> Any:
     target = barrier.target
-    callee = world.callee_of_base(target) if barrier.is_base else world.callee(target)
+    callee = world.stand_ins.callee(target, is_base=barrier.is_base)
     given, named = _arguments(world, barrier.parameters, barrier.names)
     sig = callee._numba_type_.get_call_type(world.typing, given, named)
     returned = sig.return_type

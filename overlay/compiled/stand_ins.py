@@ -1,0 +1,174 @@
+"""What compiled code of a world holds in place of the callables that the program mentions."""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from overlay.compiled import failures
+from overlay.compiled.basis import Holder
+from overlay.compiled.dispatch_types import is_method_of_container
+from overlay.compiled.gpu import Kernel
+from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
+from overlay.compiled.numba.declared_signatures import callback_of
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.numba_types import (
+    Native,
+    StandIn,
+    body_registered_as_jitable,
+    is_dispatcher,
+    knows,
+)
+from overlay.compiled.numba.python_entries import EntryDispatcher
+from overlay.compiled.numba.ufuncs import is_kernel, kernel_in
+from overlay.compiled.resolved_calls import Body, Callee, calling_attribute, has_code
+from overlay.compiled.sharing import frame
+from overlay.contexts.context import (
+    Context,
+    call_next,
+    current_context,
+    nonoverlay,
+    recurse,
+    wrapped_in,
+)
+from overlay.core.target import bound_to_object, key_of_target
+from overlay.plugins.known_functions import form_in_compiled_code
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.world import World
+    from overlay.core.table import Method
+
+__all__ = ["StandIns"]
+
+
+class StandIns:
+    """The stand-ins of one world: there is one for each callable that its code mentions."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._made: dict[int, tuple[Any, Any]] = {}
+        self._callees: dict[Any, Callee] = {}
+        self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
+
+    def of(self, value: Any, body: Body | None = None) -> Any | None:
+        """What compiled code holds in place of a callable that the program mentions, or None
+        where numba's own meaning is the right one.
+
+        body: the method's body in which it is mentioned.
+        """
+        if value is call_next:
+            if body is None:
+                raise failures.outside_method()
+            return self.callee(body.target, body.methods)
+        known = self._made.get(id(value))
+        if known is None:
+            known = self._made[id(value)] = (value, self._stand_in_for(value))
+        self._note_mention(value)
+        return known[1]
+
+    def _note_mention(self, value: Any) -> None:
+        """The code that is being compiled depends on what stands for a callable."""
+        compiled, kind = frame(), type(value)
+        if compiled is None or issubclass(kind, (Holder, StandIn, nonoverlay)):
+            return
+        in_context = (
+            issubclass(kind, (Context, EntryDispatcher, Kernel)) or wrapped_in(value) is not None
+        )
+        if in_context or value is recurse:
+            compiled.needs_context()
+        else:
+            compiled.views(self.world, self.world.view_of(value))
+
+    def _stand_in_for(self, value: Any) -> Any | None:
+        if isinstance(value, (InnerDispatcher, Callee, Native)):
+            return None
+        form = form_in_compiled_code(value, on_device=self.world.target.is_device)
+        if form is not None:
+            return self.of(form)
+        if isinstance(value, (EntryDispatcher, Kernel)):
+            return self.in_context(value.engine, value.function, value.options)
+        if type(value) is Context:
+            return KnownContext(value.compiled.on(self.world.target))
+        wrapped = wrapped_in(value)
+        if wrapped is not None:
+            return self.in_context(wrapped[0].compiled, wrapped[1], self.world.options)
+        if value is recurse:
+            return Recurses()
+        if value is nonoverlay:
+            return MakesBase(self.world.bare)
+        if isinstance(value, nonoverlay):
+            function = value.function
+            return self.world.bare.stand_ins.of(function) or Native(function)
+        if value is current_context:
+            return ReadsContext()
+        if self.world.is_target(value):
+            return self.callee(value)
+        target = bound_to_object(value)
+        if target is not None and self.world.overlays(target):
+            raise failures.bound_method(target)
+        found = self.base(value)
+        if self.world.plugins and isinstance(found, InnerDispatcher) and found.world is self.world:
+            return self.callee(value)  # with which plugins it is entered is for them to say
+        return None if isinstance(found, Native) and found.value is value else found
+
+    def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
+        """What stands for a function that runs in a context of its own, inside this one."""
+        world = self.world.engine.inside(engine).world(options)
+        return world.stand_ins.callee(function, context=engine)
+
+    def callee(
+        self,
+        target: Any,
+        after: tuple[Method, ...] = (),
+        *,
+        is_base: bool = False,
+        context: CompiledContext | None = None,
+    ) -> Callee:
+        """What stands for a target. after: the methods gone through. is_base: it is called past
+        its methods. context: one of its own, which the call enters from here."""
+        key = key_of_target(target), after, is_base, context
+        found = self._callees.get(key)
+        if found is None:
+            found = Callee(self.world, target, after, is_base=is_base, context=context)
+            self._callees[key] = found
+        return found
+
+    def base(self, value: Any) -> Any:
+        """What stands for a callable that no method is looked up for: its body compiled in
+        this world, or what numba knows of it."""
+        if is_kernel(value):
+            return Native(self.kernel(value))
+        callback = callback_of(value)
+        if callback is not None:
+            return self.world.dispatcher(callback)
+        of_target = self.world.target.function_of(value)
+        if of_target is not None:
+            return self.world.dispatcher(of_target)
+        jitable = body_registered_as_jitable(value)
+        if jitable is not None:
+            return self.world.dispatcher(jitable)
+        if is_dispatcher(value):
+            return self.world.dispatcher(value)
+        in_c = isinstance(value, python_types.MethodDescriptorType)
+        if in_c or is_method_of_container(value):
+            return self.world.bare.dispatcher(calling_attribute(value.__name__))
+        if has_code(value) and not knows(value):
+            return self.world.dispatcher(value)
+        return Native(value)
+
+    def kernel(self, value: Any) -> Any:
+        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
+        world."""
+        if not self.world.makes_code:
+            return value
+        found = self._kernels.get(id(value))
+        if found is None:
+            found = self._kernels[id(value)] = value, *kernel_in(self.world, value)
+        _, made, inner = found
+        compiled = frame()
+        if compiled is not None:
+            compiled.needs_context(made)
+            compiled.hands_on(inner)
+        return made
