@@ -134,7 +134,7 @@ class Barrier:
         if typed_in is not None and typed_in not in self.typed_in:
             self.typed_in.append(typed_in)
         for engine in self.engines:
-            engine.is_entered_by(user)
+            engine.linked.is_entered_by(user)
 
     @property
     def engines(self) -> Iterator[CompiledContext]:
@@ -216,7 +216,7 @@ class Barrier:
     def _engine(self, context: Context) -> CompiledContext:
         made = type(self.engine).of(context, self.engine.interpretation)
         for user in list(self.users):
-            made.is_entered_by(user)
+            made.linked.is_entered_by(user)
         return made
 
     def _arguments(self, objects: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -180,7 +180,7 @@ def kernel_of(
     if is_simulated():
         return SimulatedKernel(engine, function, options)
     target = cuda_target()
-    return Kernel(engine.on(target), target.function_of(function) or function, options)
+    return Kernel(engine.linked.on(target), target.function_of(function) or function, options)
 
 
 def _shown(made: Function) -> CompiledFunction:

@@ -90,7 +90,7 @@ class StandIns:
         if isinstance(value, (EntryDispatcher, Kernel)):
             return self.in_context(value.engine, value.function, value.options)
         if type(value) is Context:
-            return KnownContext(value.compiled.on(self.world.target))
+            return KnownContext(value.compiled.linked.on(self.world.target))
         wrapped = wrapped_in(value)
         if wrapped is not None:
             return self.in_context(wrapped[0].compiled, wrapped[1], self.world.options)
@@ -115,7 +115,7 @@ class StandIns:
 
     def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
         """What stands for a function that runs in a context of its own, inside this one."""
-        world = self.world.engine.inside(engine).world(options)
+        world = self.world.engine.linked.inside(engine).world(options)
         return world.stand_ins.callee(function, context=engine)
 
     def callee(

@@ -110,12 +110,12 @@ class World:
     @functools.cached_property
     def native(self) -> World:
         """The world whose compiled code serves in this one, and the other way round."""
-        return self.engine.native.world(self.options) if self.plugins else self
+        return self.engine.linked.native.world(self.options) if self.plugins else self
 
     @functools.cached_property
     def bare(self) -> World:
         """The world of ``nonoverlay`` for code of this one."""
-        return self if self.is_bare else self.engine.bare.world(self.options)
+        return self if self.is_bare else self.engine.linked.bare.world(self.options)
 
     def keep(self, thing: Any) -> None:
         """Keep alive what only messages of numba refer to."""
@@ -241,7 +241,7 @@ class World:
         """The world of the plugins that go on with a function, called with these types."""
         if not self.plugins:
             return self
-        engine = self.engine.entered(function, tuple(map(spelt, args)))
+        engine = self.engine.linked.with_plugins_of(function, tuple(map(spelt, args)))
         return self if engine is self.engine else engine.world(self.options)
 
     def ask_to_enter(self, function: Any, args: Sequence[Type]) -> None:

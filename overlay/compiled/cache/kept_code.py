@@ -231,7 +231,7 @@ class Wanted:
 
     def _worlds(self) -> Iterator[World]:
         """The worlds that the code may enter."""
-        for engine in self.entry.engine._all_inside():
+        for engine in self.entry.engine.linked.all_inside():
             yield from engine._worlds.values()
 
     def _is_past(self, reads: Reads) -> bool:

@@ -144,7 +144,7 @@ class Barriers:
             if part is not None:
                 raise failures.unknown_to_compiled_code(name, str(part))
         parameters = tuple(map(parameter_of, (*args, *kws.values())))
-        engine = world.engine.inside(made.template)
+        engine = world.engine.linked.inside(made.template)
         world.keep(engine)
         result, typed_in = result_of(world, engine, made, target, parameters, tuple(kws), is_base)
         key = (

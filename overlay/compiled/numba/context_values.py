@@ -140,7 +140,7 @@ class ContextType(WeakType, Enters):
         compiled = frame()
         if compiled is not None:
             compiled.needs_context()
-        return world.engine.inside(self.engine).world(world.options)
+        return world.engine.linked.inside(self.engine).world(world.options)
 
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         if not args:
