@@ -13,8 +13,8 @@ from numba.core import ir
 from numba.core.dispatcher import ObjModeLiftedWith
 
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.ir_edits import STATEMENTS, operands_of
 from overlay.compiled.numba.numba_types import StandIn, refused
-from overlay.compiled.numba.resolve_pass import STATEMENTS, operands_of
 from overlay.compiled.sharing import frame
 from overlay.contexts.stack import entered
 from overlay.core.errors import OverlayError

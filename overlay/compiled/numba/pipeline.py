@@ -28,6 +28,7 @@ from overlay.compiled.numba.dispatchers import RESOLVED, InnerDispatcher, innerm
 from overlay.compiled.numba.first_class import with_functions
 from overlay.compiled.numba.folding import FOLDED, Folding
 from overlay.compiled.numba.forwarding import take_out
+from overlay.compiled.numba.ir_edits import defined_before, operands_of, redefine
 from overlay.compiled.numba.numba_types import (
     Native,
     Unpacked,
@@ -38,7 +39,7 @@ from overlay.compiled.numba.numba_types import (
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
 from overlay.compiled.numba.objmode import enter_block
-from overlay.compiled.numba.resolve_pass import Resolve, defined_before, operands_of, redefine
+from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
 from overlay.core.errors import OverlayError
 from overlay.core.target import is_below

@@ -12,6 +12,7 @@ from numba.core.ir_utils import get_definition, guard
 from overlay.compiled import failures
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.hints import spelt
+from overlay.compiled.numba.ir_edits import defined_before, new_variable, operands_of, redefine
 from overlay.compiled.numba.numba_types import (
     BoundCallee,
     CalleeType,
@@ -20,7 +21,6 @@ from overlay.compiled.numba.numba_types import (
     is_dispatcher,
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
-from overlay.compiled.numba.resolve_pass import defined_before, new_variable, operands_of, redefine
 from overlay.compiled.resolved_calls import has_code
 from overlay.contexts.context import call_next
 from overlay.core.errors import NotCompilable, OverlayError
