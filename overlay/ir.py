@@ -199,6 +199,6 @@ def read(function: Callable[..., Any], *types: Any) -> IR:
     types: Python types as in signatures, or numba's. Raises NotCompilable where numba cannot
     read the function.
     """
-    from overlay.compiled.numba.plain_ir import read
+    from overlay.compiled.numba.shown_ir import read
 
     return read(function, types)

@@ -12,7 +12,6 @@ from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.cache.kept_code import Keeping
 from overlay.compiled.gpu import Kernel, kernel_of
 from overlay.compiled.linked_contexts import LinkedContexts
-from overlay.compiled.name_words import ALWAYS, LAYOUT_KNOWN, Word
 from overlay.compiled.numba.callers import retire_callers
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import UnknownMetadata
@@ -20,7 +19,7 @@ from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, 
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
 from overlay.compiled.resolved_calls import Body, is_callable_in
 from overlay.compiled.targets import Target
-from overlay.compiled.watching import Watch
+from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, Watch, Word
 from overlay.compiled.world import World
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder

@@ -1,13 +1,19 @@
-"""What calls in code of a world resolve to: a method, a body of the program, or what is numba's."""
+"""What calls in code of a world resolve to: a method, a body of the program, or what is numba's.
+
+Of a method of a table made with ``check=True`` it is checked when code is compiled what types
+tell. A call that fails the check raises CheckFailed where it is made, when the program runs.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import typing
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from numba import types
+
 from overlay.compiled.basis import Generated
-from overlay.compiled.checked_methods import failing, failure_of_arguments, failure_of_result
 from overlay.compiled.dispatch_types import (
     Unspellable,
     alternatives,
@@ -19,6 +25,7 @@ from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.numba_types import Native, Type, is_dispatcher
 from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.resolved_calls import (
+    GLUE,
     Body,
     Callee,
     Outcome,
@@ -29,8 +36,11 @@ from overlay.compiled.resolved_calls import (
 )
 from overlay.compiled.sharing import frame
 from overlay.contexts.context import nonoverlay, wrapped_in
+from overlay.core.checking import annotations_of
 from overlay.core.dispatch import reachable, reads, resolve
-from overlay.core.errors import NotCompilable
+from overlay.core.errors import CheckFailed, NotCompilable
+from overlay.core.location import location_of
+from overlay.core.signature import NO_VARARGS, depends_on, plum_signature, shown_hint
 from overlay.core.target import describe
 from overlay.generics import plum_methods
 from overlay.ir import UNKNOWN
@@ -194,12 +204,12 @@ class Outcomes:
             return None  # it raises already
         function = run.original
         if returned is None:
-            message = failure_of_arguments(method, function, args, kws)
+            message = _failure_of_arguments(method, function, args, kws)
         else:
-            message = failure_of_result(method, function, returned)
+            message = _failure_of_result(method, function, returned)
         if message is None:
             return None
-        made = self.world.dispatcher(failing(run, message, len(args), at_once=returned is None))
+        made = self.world.dispatcher(_failing(run, message, len(args), at_once=returned is None))
         made.enters_methods = True
         return made
 
@@ -208,3 +218,90 @@ def _has_no_tables(function: Any) -> bool:
     """Whether a function among the arguments is one that no table reaches."""
     is_of_world = isinstance(function, (Callee, InnerDispatcher))
     return is_of_world and not function.world.tables
+
+
+# ---- methods of checked tables ------------------------------------------------------------
+
+
+def _failure_of_arguments(
+    method: Method, function: Any, args: Sequence[Any], kws: Mapping[str, Any]
+) -> str | None:
+    """What is wrong with arguments of these numba types, or None."""
+    signature, hints = annotations_of(function, method)
+    bound = signature.bind(*args, **kws).arguments
+    for name, given in bound.items():
+        several = signature.parameters[name].kind is signature.parameters[name].VAR_POSITIONAL
+        for ty in given if several else (given,):
+            if name in hints and isinstance(ty, types.Type):
+                failed = _failure(method, function, f"argument {name!r}", ty, hints[name])
+                if failed is not None:
+                    return failed
+    return None
+
+
+def _failure_of_result(method: Method, function: Any, returned: types.Type) -> str | None:
+    """What is wrong with a result of this numba type, or None."""
+    hint = annotations_of(function, method)[1].get("return", Any)
+    return _failure(method, function, "the result", returned, hint)
+
+
+def _failing(run: Callable[..., Any], message: str, count: int, *, at_once: bool) -> Any:
+    """A function for compiled code that raises CheckFailed: before or after it has called
+    ``run`` with ``count`` arguments."""
+    names = ", ".join(f"a{i}" for i in range(count))
+    first = "fail()" if at_once else "pass"
+    source = (
+        f"def fail(): raise CheckFailed({message!r})\n"
+        f"def checked({names}):\n    {first}\n    result = run({names})\n    fail()\n"
+        "    return result\n"
+    )
+    namespace: dict[str, Any] = {"run": run, "CheckFailed": CheckFailed}
+    exec(compile(source, GLUE, "exec"), namespace)
+    return namespace["checked"]
+
+
+def _failure(method: Method, function: Any, what: str, ty: Any, hint: Any) -> str | None:
+    if hint is Any or (typing.get_origin(hint) is None and hint in (object, Any)):
+        return None
+    verdicts = {_meets(each, hint) for each in alternatives(ty)}
+    if verdicts == {True}:
+        return None
+    if verdicts != {False} or (depends_on(hint) == "value" and _is_unknown(ty, hint)):
+        raise NotCompilable(
+            f"table {method.table.name!r} checks its methods, and whether {what} of {method!r} is "
+            f"{shown_hint(hint)} is known only when the program runs",
+            where=location_of(function),
+            notes=[("compiled type", str(ty))],
+            help="leave out check=True, or the annotation, for compiled code",
+        )
+    return (
+        f"table {method.table.name!r}: {what} of {method!r} is not {shown_hint(hint)} but "
+        f"{shown_hint(hint_of(ty))}"
+    )
+
+
+def _is_unknown(ty: types.Type, hint: Any) -> bool:
+    """Whether the value decides, and is not known: ``Literal`` in an annotation."""
+    return "Literal" in str(hint) and not is_literal(ty)
+
+
+def _meets(ty: types.Type, hint: Any) -> bool:
+    wanted = plum_signature([hint], NO_VARARGS, 0)
+    literal = is_literal(ty)
+    readings = [_whole(ty, numpy=n, literal=v) for n in (False, True) for v in {False, literal}]
+    return any(plum_signature([given], NO_VARARGS, 0) <= wanted for given in readings)
+
+
+def _whole(ty: types.Type, *, numpy: bool, literal: bool) -> Any:
+    """The annotation that a value meets, with the types of a container's elements."""
+
+    def inner(element: Any) -> Any:
+        return _whole(element, numpy=numpy, literal=False)
+
+    if isinstance(ty, types.List):
+        return list[inner(ty.dtype)]
+    if isinstance(ty, types.Set):
+        return set[inner(ty.dtype)]
+    if isinstance(ty, types.DictType) and not numpy:
+        return dict[inner(ty.key_type), inner(ty.value_type)]
+    return hint_of(ty, numpy=numpy, literal=literal)

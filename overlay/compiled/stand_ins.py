@@ -11,8 +11,9 @@ from overlay.compiled.basis import Holder
 from overlay.compiled.dispatch_types import is_method_of_container
 from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
-from overlay.compiled.numba.declared_signatures import callback_of
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.held_bodies import is_kernel, kernel_in
+from overlay.compiled.numba.interfaces import callback_of
 from overlay.compiled.numba.numba_types import (
     Native,
     StandIn,
@@ -21,7 +22,6 @@ from overlay.compiled.numba.numba_types import (
     knows,
 )
 from overlay.compiled.numba.python_entries import EntryDispatcher
-from overlay.compiled.numba.ufuncs import is_kernel, kernel_in
 from overlay.compiled.resolved_calls import Body, Callee, calling_attribute, has_code
 from overlay.compiled.sharing import frame
 from overlay.contexts.context import (

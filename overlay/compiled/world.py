@@ -14,13 +14,12 @@ from overlay.compiled.basis import Basis, View
 from overlay.compiled.dispatch_types import hint_of
 from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba.barrier_calls import Barriers
-from overlay.compiled.numba.copies import copied
-from overlay.compiled.numba.declared_signatures import declared_by
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.first_class import with_functions
+from overlay.compiled.numba.held_bodies import implementation
 from overlay.compiled.numba.hints import spelt
-from overlay.compiled.numba.implementations import implementation
 from overlay.compiled.numba.inferring import AskingCallStack
+from overlay.compiled.numba.interfaces import copied, declared_by, given_by_position
 from overlay.compiled.numba.numba_types import (
     OWN_OPTIONS,
     Type,
@@ -29,7 +28,6 @@ from overlay.compiled.numba.numba_types import (
     refused,
 )
 from overlay.compiled.numba.numba_typing import WorldTyping
-from overlay.compiled.numba.parameter_kinds import given_by_position
 from overlay.compiled.numba.pipeline import compiler_for
 from overlay.compiled.numba.python_entries import EntryDispatcher
 from overlay.compiled.numba.shown_ir import callable_of
@@ -66,7 +64,7 @@ class World:
     compiled under them.
 
     stand_ins: what its code holds in place of callables. outcomes: what calls in its code enter.
-    barriers: those that its code goes through. watch: what its code has read of the program.
+    watch: what its code has read of the program.
     """
 
     def __init__(
@@ -87,7 +85,6 @@ class World:
             self.typing.callstack = AskingCallStack(self)
         self.stand_ins = StandIns(self)
         self.outcomes = Outcomes(self)
-        self.barriers = Barriers(self)
         self.watch = Watch()
         self.included: weakref.WeakSet[Basis] = weakref.WeakSet()
         self._views: dict[int, View] = {}
@@ -116,6 +113,11 @@ class World:
     def bare(self) -> World:
         """The world of ``nonoverlay`` for code of this one."""
         return self if self.is_bare else self.engine.linked.bare.world(self.options)
+
+    @functools.cached_property
+    def barriers(self) -> Barriers:
+        """The barriers that its code goes through."""
+        return Barriers(self)
 
     def keep(self, thing: Any) -> None:
         """Keep alive what only messages of numba refer to."""

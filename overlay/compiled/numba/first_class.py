@@ -17,8 +17,8 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis
-from overlay.compiled.numba.declared_signatures import Callback
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.interfaces import Callback
 from overlay.compiled.numba.numba_types import Native, Type, is_dispatcher
 from overlay.compiled.sharing import frame
 from overlay.core.target import is_below

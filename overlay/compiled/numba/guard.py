@@ -17,10 +17,10 @@ from llvmlite import ir as llvm
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-from overlay.compiled.name_words import ALWAYS, Word
 from overlay.compiled.numba.first_class import as_given, as_returned, holds_functions
 from overlay.compiled.sharing import functions_made
 from overlay.compiled.traces import Place, explain
+from overlay.compiled.watching import ALWAYS, Word
 from overlay.core.table import LOCK
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from numba.core import ir, types
 from numba.core.typing.templates import signature
 
+from overlay.compiled import failures
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.numba_types import Native, Type, refused, type_of_constant
-from overlay.core.errors import NotCompilable
-from overlay.core.location import shown
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
@@ -190,9 +189,5 @@ class TypedEdits:
 
     def unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
         """The error for a call of which cannot be said what it enters."""
-        error = NotCompilable(
-            f"{ty} is {reason}, where compiled code cannot tell which method it enters",
-            where=shown(expr.loc.filename, expr.loc.line),
-            help="call it where it is named, with positional arguments",
-        )
+        error = failures.callee_unknown(str(ty), reason, expr.loc.filename, expr.loc.line)
         return refused(self.world, error)

@@ -15,16 +15,18 @@ from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
 from overlay.compiled.numba.callers import call_expected, renew_callers
-from overlay.compiled.numba.declared_signatures import NOTHING, Declarations, declared_by
 from overlay.compiled.numba.dispatchers import nothing, place_in
 from overlay.compiled.numba.guard import EntryGuards
-from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
-from overlay.compiled.numba.parameter_kinds import (
+from overlay.compiled.numba.interfaces import (
+    NOTHING,
+    Declarations,
     Parameters,
     bind_by_python,
     carrier,
+    declared_by,
     take_from_python,
 )
+from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.resolved_calls import refuse_parameters
 from overlay.compiled.sharing import functions_made
 from overlay.contexts.stack import current_stack

@@ -65,7 +65,9 @@ class Resolve(FunctionPass):
             block.body = [new for old in block.body for new in resolution.resolved(old)]
         if edits.world.makes_code:
             name_places(state.func_ir)
-        if resolution.crossing.is_crossed or any(each.enters_methods for each in edits.entered):
+        if resolution.made_contexts.is_crossed or any(
+            each.enters_methods for each in edits.entered
+        ):
             state.pipeline.enters_methods()
         return True
 
@@ -76,8 +78,8 @@ class _Resolution:
     def __init__(self, edits: TypedEdits) -> None:
         self.edits = edits
         self.world, self.typemap = edits.world, edits.typemap
-        self.crossing = _Crossing(edits)
-        self.calls = _Calls(edits, self.crossing)
+        self.made_contexts = _MadeContexts(edits)
+        self.calls = _ResolvedCalls(edits, self.made_contexts)
 
     def resolved(self, statement: Any) -> list[Any]:
         """What stands in place of a statement."""
@@ -105,7 +107,7 @@ class _Resolution:
             return [statement]
         return (
             self._operator(statement, value.fn, operands)
-            or self.crossing.joined(statement, operands)
+            or self.made_contexts.joined(statement, operands)
             or self._division(statement, value)
         )
 
@@ -129,7 +131,7 @@ class _Resolution:
             getter = self.world.dispatcher(owner.jit_props[expr.attr]["get"])
             sig = types.Dispatcher(getter).get_call_type(self.world.typing, (owner,), {})
             return self.edits.enter(assign, getter, sig, (expr.value,))
-        made = self.crossing.attribute(assign)
+        made = self.made_contexts.attribute(assign)
         if made is not None:
             return made
         if isinstance(owner, MadeContextType):
@@ -194,14 +196,14 @@ class _Resolution:
         return body, types.Dispatcher(body).get_call_type(self.world.typing, args, {})
 
 
-class _Calls:
+class _ResolvedCalls:
     """Resolves calls, by the type of what is called."""
 
-    def __init__(self, edits: TypedEdits, crossing: _Crossing) -> None:
+    def __init__(self, edits: TypedEdits, made_contexts: _MadeContexts) -> None:
         self.edits = edits
         self.world, self.typemap = edits.world, edits.typemap
         self.calltypes = edits.calltypes
-        self.crossing = crossing
+        self.made_contexts = made_contexts
 
     def resolved(self, assign: Any) -> list[Any]:
         """What stands in place of the assignment of a call's result."""
@@ -214,7 +216,7 @@ class _Calls:
         if isinstance(ty, MakesBaseType):
             self.edits.set(assign, Typed(self.typemap[assign.target.name]))
             return [assign]
-        made = self.crossing.call(assign)
+        made = self.made_contexts.call(assign)
         if made is not None:
             return made
         if isinstance(ty, Enters):
@@ -312,7 +314,7 @@ class _Calls:
         return before[-1].target
 
 
-class _Crossing:
+class _MadeContexts:
     """Resolves statements that make, read or enter contexts that only the running program knows.
 
     is_crossed: whether a call goes through a barrier.

@@ -6,11 +6,16 @@ import types as python_types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from numba.core import ir, types
-from numba.core.ir_utils import get_definition, guard
+from numba.core import errors, ir, types
+from numba.core.compiler import run_frontend
+from numba.core.ir_utils import build_definitions, get_definition, guard
+from numba.core.registry import cpu_target
+from numba.core.ssa import reconstruct_ssa
+from numba.core.typed_passes import PreLowerStripPhis, type_inference_stage
 
+from overlay.compiled import failures
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.hints import spelt
+from overlay.compiled.numba.hints import numba_type, spelt
 from overlay.compiled.numba.inserted_calls import InsertedCalls, shown_target
 from overlay.compiled.numba.ir_edits import operands_of, redefine
 from overlay.compiled.numba.numba_types import (
@@ -20,15 +25,16 @@ from overlay.compiled.numba.numba_types import (
     Type,
 )
 from overlay.compiled.numba.numba_typing import is_written_by_numba
-from overlay.contexts.context import call_next
-from overlay.core.location import location_of, shown
+from overlay.contexts.context import Context, call_next
+from overlay.core.errors import NotCompilable
+from overlay.core.location import location_of, name_of, shown
 from overlay.core.target import key_of_target
 from overlay.ir import IR, UNKNOWN, Call, Variable
 
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
 
-__all__ = ["NumbaIR", "callable_of", "of_program"]
+__all__ = ["NumbaIR", "callable_of", "of_program", "read"]
 
 
 class _Reader:
@@ -349,3 +355,31 @@ def callable_of(ty: Type) -> Any:
         return of_program(ty.dispatcher)
     key = getattr(ty, "typing_key", None)
     return key if callable(key) else UNKNOWN
+
+
+# ---- functions in no context, to look at --------------------------------------------------
+
+
+def read(function: Any, types_: Sequence[Any]) -> NumbaIR:
+    """The IR of a function as numba alone reads it."""
+    plain = getattr(function, "py_func", function)
+    try:
+        func_ir = run_frontend(plain, inline_closures=True)
+        if not types_:
+            return NumbaIR(func_ir, plain)
+        func_ir = reconstruct_ssa(func_ir)
+        func_ir._definitions = build_definitions(func_ir.blocks)
+        typing = Context().compiled.world({}).typing
+        typemap, _, calltypes, _ = type_inference_stage(
+            typing, cpu_target.target_context, func_ir, tuple(map(numba_type, types_)), None
+        )
+    except (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError) as error:
+        raise NotCompilable(
+            f"numba cannot read {name_of(plain)}",
+            where=location_of(plain),
+            notes=[("numba", line) for line in failures.shortened(str(error))],
+            help="read a function of the Python that numba knows",
+        ) from error
+    func_ir = PreLowerStripPhis()._strip_phi_nodes(func_ir)
+    func_ir._definitions = build_definitions(func_ir.blocks)
+    return NumbaIR(func_ir, plain, typing=typing, typemap=typemap, calltypes=calltypes)
