@@ -1,7 +1,4 @@
-"""What the compiled engine knows of numba's types, and the types that it adds.
-
-numba's internals are imported by the modules ``overlay/compiled/numba_*.py`` alone.
-"""
+"""Types of numba as the compiled engine knows them, and the types that it adds."""
 
 from __future__ import annotations
 
