@@ -17,7 +17,7 @@ from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
-from overlay.compiled.resolved_calls import Body, is_callable_in
+from overlay.compiled.stand_ins import Body
 from overlay.compiled.targets import Target
 from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, Watch, Word
 from overlay.compiled.world import World
@@ -295,7 +295,7 @@ def _with_code(world: World, function: Any) -> Any:
             where=location_of(function.__func__),
             help="compile a function that takes the object as an argument",
         )
-    if type(function) is Context or not is_callable_in(world, function):
+    if type(function) is Context or not world.stand_ins.is_callable(function):
         raise NotCompilable(
             f"cannot compile {name_of(function)}, a {type(function).__qualname__}",
             where=caller(),

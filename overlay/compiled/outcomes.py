@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from numba import types
@@ -21,23 +22,21 @@ from overlay.compiled.dispatch_types import (
     is_literal,
     underlying_type,
 )
+from overlay.compiled.glue import GLUE
 from overlay.compiled.numba.dispatchers import InnerDispatcher
-from overlay.compiled.numba.numba_types import Native, Type, is_dispatcher
-from overlay.compiled.numba.shown_ir import callable_of
-from overlay.compiled.resolved_calls import (
-    GLUE,
-    Body,
-    Callee,
-    Outcome,
-    as_type,
+from overlay.compiled.numba.numba_types import (
+    Native,
+    Type,
     has_code,
-    readings,
-    type_of,
+    is_dispatcher,
+    type_of_constant,
 )
+from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.sharing import frame
+from overlay.compiled.stand_ins import Body, Callee
 from overlay.contexts.context import nonoverlay, wrapped_in
 from overlay.core.checking import annotations_of
-from overlay.core.dispatch import reachable, reads, resolve
+from overlay.core.dispatch import Call, by_types, reachable, reads, resolve
 from overlay.core.errors import CheckFailed, NotCompilable
 from overlay.core.location import location_of
 from overlay.core.signature import NO_VARARGS, depends_on, plum_signature, shown_hint
@@ -50,7 +49,23 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.table import Method
 
-__all__ = ["Outcomes"]
+__all__ = ["Outcome", "Outcomes"]
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
+
+    callee: an InnerDispatcher, or what numba knows by itself (Native).
+    method: the method entered, or None for the base.
+    result: the annotation that plum would convert the result to, or Any.
+    generated: what was asked, where the method is a generated one.
+    """
+
+    callee: Any
+    method: Method | None = None
+    result: Any = Any
+    generated: Generated | None = None
 
 
 class Outcomes:
@@ -71,7 +86,7 @@ class Outcomes:
         found = self._known.get(key)
         if found is None:
             given, named = callee.positional(args, kwargs)
-            arguments = [as_type(t) for t in (*given, *named.values())]
+            arguments = [_as_type(t) for t in (*given, *named.values())]
             found = self._resolve(callee, arguments, tuple(named))
             if self.world.plugins:
                 self._enter(found, arguments)
@@ -121,7 +136,7 @@ class Outcomes:
         if callee.is_base:
             return None
         literal = any(map(is_literal, args)) and self._has_literals(callee.target)
-        plain, numpy = readings(args, names, literal)
+        plain, numpy = _readings(args, names, literal)
         return resolve(self.world.tables, callee.target, plain, callee.after, otherwise=numpy)
 
     def _has_literals(self, target: Any) -> bool:
@@ -135,9 +150,9 @@ class Outcomes:
             return method.function, None
         if not method.table.interprets:
             below = [underlying_type(t) for t in args]
-            if any(reads(method, call) for call in readings(below, names)):
+            if any(reads(method, call) for call in _readings(below, names)):
                 args = below
-        plain, _ = readings(args, names)
+        plain, _ = _readings(args, names)
         is_plain = plain.matches(method.signature(plain.count, plain.names))
         hints = tuple(self._hint_of(t, numpy=not is_plain) for t in args)
         made = Generated(method, hints, method.implementation(hints))
@@ -170,7 +185,7 @@ class Outcomes:
             found = self.world.stand_ins.base(callee.target)
             if isinstance(found, Native):
                 named = dict(zip(names, args[count:], strict=True))
-                found = self.world.implementation(type_of(found), args[:count], named) or found
+                found = self.world.implementation(found.type_known, args[:count], named) or found
             return Outcome(found)
         given, plain = args[:count], [underlying_type(t) for t in args[:count]]
         method, result = plum_methods.resolved(
@@ -212,6 +227,24 @@ class Outcomes:
         made = self.world.dispatcher(_failing(run, message, len(args), at_once=returned is None))
         made.enters_methods = True
         return made
+
+
+def _as_type(argument: Any) -> Type:
+    """The numba type of an argument: a type, or the value of a default."""
+    return argument if isinstance(argument, Type) else type_of_constant(argument)
+
+
+def _readings(
+    args: Sequence[Type], names: Sequence[str], literal: bool = False
+) -> tuple[Call, Call]:
+    """A call read with Python's scalar types, and read with numpy's."""
+    plain = [underlying_type(t) for t in args]
+    below = (None, None) if plain == list(args) else _readings(plain, names, literal)
+    first, second = (
+        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names, below[n])
+        for n in (False, True)
+    )
+    return first, second
 
 
 def _has_no_tables(function: Any) -> bool:

@@ -1,28 +1,34 @@
-"""What compiled code of a world holds in place of the callables that the program mentions."""
+"""Stand-ins: what compiled code of a world holds in place of the callables of the program."""
 
 from __future__ import annotations
 
+import inspect
 import types as python_types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from numba import types
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Holder
 from overlay.compiled.dispatch_types import is_method_of_container
+from overlay.compiled.glue import calling_attribute
 from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.held_bodies import is_kernel, kernel_in
 from overlay.compiled.numba.interfaces import callback_of
 from overlay.compiled.numba.numba_types import (
+    CalleeType,
     Native,
     StandIn,
     body_registered_as_jitable,
+    has_code,
     is_dispatcher,
     knows,
 )
 from overlay.compiled.numba.python_entries import EntryDispatcher
-from overlay.compiled.resolved_calls import Body, Callee, calling_attribute, has_code
 from overlay.compiled.sharing import frame
 from overlay.contexts.context import (
     Context,
@@ -32,7 +38,13 @@ from overlay.contexts.context import (
     recurse,
     wrapped_in,
 )
-from overlay.core.target import bound_to_object, key_of_target
+from overlay.core.target import (
+    as_positional,
+    bound_to_object,
+    describe,
+    key_of_target,
+    signature_of,
+)
 from overlay.plugins.known_functions import form_in_compiled_code
 
 if TYPE_CHECKING:
@@ -40,7 +52,72 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.table import Method
 
-__all__ = ["StandIns"]
+__all__ = ["Body", "Callee", "StandIns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What ``call_next`` goes on from in a method's body: the target that was called, and the
+    methods gone through so far, this one last."""
+
+    target: Any
+    methods: tuple[Method, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return key_of_target(self.target), self.methods
+
+
+class Callee(StandIn):
+    """Stands in compiled code for a target: which method a call enters is found by its types.
+
+    after: the methods that ``call_next`` has been through. is_base: no method is asked.
+    context: the one that the call enters, where the target brings its own.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        target: Any,
+        after: tuple[Method, ...] = (),
+        *,
+        is_base: bool = False,
+        context: CompiledContext | None = None,
+    ) -> None:
+        self.world = world
+        self.target = target
+        self.after = after
+        self.is_base = is_base
+        self.context = context
+        self.signature: inspect.Signature | None = signature_of(target)
+        self._numba_type_ = CalleeType(self)
+
+    def __repr__(self) -> str:
+        return f"<overlaid {describe(self.target)}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self!r} stands for a target in compiled code only")
+
+    def in_python(self) -> Any:
+        if self.after:
+            raise failures.next_in_block(self.target)
+        return self.target
+
+    @property
+    def arity(self) -> int | None:
+        """How many arguments the target takes, where that is one number."""
+        if self.signature is None:
+            return None
+        parameters = self.signature.parameters.values()
+        kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        fixed = all(p.kind in kinds and p.default is p.empty for p in parameters)
+        return len(parameters) if fixed else None
+
+    def positional(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same call with as much as possible given by position."""
+        return as_positional(self.signature, tuple(args), kwargs)
 
 
 class StandIns:
@@ -157,6 +234,13 @@ class StandIns:
         if has_code(value) and not knows(value):
             return self.world.dispatcher(value)
         return Native(value)
+
+    def is_callable(self, value: Any) -> bool:
+        """Whether code can call a callable that is no Python function."""
+        found = self.of(value)
+        if found is not None:
+            return issubclass(type(found._numba_type_), types.Callable)
+        return Native(value).type_known is not None
 
     def kernel(self, value: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this

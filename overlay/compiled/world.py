@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, View
 from overlay.compiled.dispatch_types import hint_of
+from overlay.compiled.glue import Way, by_position, calling
 from overlay.compiled.gpu import Kernel
 from overlay.compiled.numba.barrier_calls import Barriers
 from overlay.compiled.numba.dispatchers import InnerDispatcher
@@ -19,7 +20,12 @@ from overlay.compiled.numba.first_class import with_functions
 from overlay.compiled.numba.held_bodies import implementation
 from overlay.compiled.numba.hints import spelt
 from overlay.compiled.numba.inferring import AskingCallStack
-from overlay.compiled.numba.interfaces import copied, declared_by, given_by_position
+from overlay.compiled.numba.interfaces import (
+    copied,
+    declared_by,
+    given_by_position,
+    refuse_parameters,
+)
 from overlay.compiled.numba.numba_types import (
     OWN_OPTIONS,
     Type,
@@ -32,16 +38,8 @@ from overlay.compiled.numba.pipeline import compiler_for
 from overlay.compiled.numba.python_entries import EntryDispatcher
 from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.outcomes import Outcomes
-from overlay.compiled.resolved_calls import (
-    Body,
-    Callee,
-    Way,
-    by_position,
-    calling,
-    refuse_parameters,
-)
 from overlay.compiled.sharing import forget, frame
-from overlay.compiled.stand_ins import StandIns
+from overlay.compiled.stand_ins import Body, Callee, StandIns
 from overlay.compiled.watching import Watch
 from overlay.contexts.context import call_next
 from overlay.core.jitted import own_options

@@ -23,13 +23,12 @@ from overlay.compiled.numba.exception_chains import note_call
 from overlay.compiled.numba.lookup import look_up
 from overlay.compiled.numba.made_contexts import MadeContextType
 from overlay.compiled.numba.memory_words import WORD, leaves, unknown_part, words
-from overlay.compiled.numba.numba_types import StandIn, Type, refused
+from overlay.compiled.numba.numba_types import StandIn, Type, has_code, refused
 from overlay.compiled.numba.variants import (
     can_interpret,
     parameter_of,
     result_of,
 )
-from overlay.compiled.resolved_calls import has_code
 from overlay.compiled.sharing import frame
 from overlay.compiled.traces import Place
 from overlay.core.errors import OverlayError

@@ -43,7 +43,7 @@ from overlay.core.target import is_below
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
-    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = ["Bind", "BindInlined"]

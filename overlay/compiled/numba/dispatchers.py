@@ -44,7 +44,7 @@ from overlay.core.target import key_of_target
 
 if TYPE_CHECKING:
     from overlay.code.record import Reading
-    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = [

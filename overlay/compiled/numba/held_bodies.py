@@ -25,10 +25,10 @@ from numba.extending import intrinsic
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
+from overlay.compiled.glue import GLUE
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.ir_edits import STATEMENTS, operands_of
 from overlay.compiled.numba.numba_types import StandIn, Type, numba_typing, refused
-from overlay.compiled.resolved_calls import GLUE
 from overlay.compiled.sharing import frame
 from overlay.contexts.stack import entered
 from overlay.core.errors import OverlayError

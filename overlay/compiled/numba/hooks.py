@@ -22,12 +22,12 @@ from overlay.compiled.numba.hints import spelt
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import refused
 from overlay.compiled.numba.shown_ir import NumbaIR, of_program
-from overlay.compiled.resolved_calls import Body
 from overlay.core.errors import OverlayError
 from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of
 
 if TYPE_CHECKING:
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = ["analysis_of", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]

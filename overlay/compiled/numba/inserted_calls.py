@@ -9,8 +9,7 @@ from numba.core import errors, ir
 
 from overlay.compiled import failures
 from overlay.compiled.numba.ir_edits import defined_before, new_variable
-from overlay.compiled.numba.numba_types import Type, is_dispatcher
-from overlay.compiled.resolved_calls import has_code
+from overlay.compiled.numba.numba_types import Type, has_code, is_dispatcher
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import location_of, name_of, shown
 from overlay.ir import Call, Variable

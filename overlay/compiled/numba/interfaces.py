@@ -25,8 +25,9 @@ from numba.core.dispatcher import OmittedArg, _FunctionCompiler
 from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import Signature, make_concrete_template, signature
 
+from overlay.compiled import failures
+from overlay.compiled.glue import BY_POSITION, GLUE, SPREAD, Way
 from overlay.compiled.numba.numba_types import Type, is_dispatcher
-from overlay.compiled.resolved_calls import BY_POSITION, GLUE, SPREAD, Way
 from overlay.core.location import name_of
 from overlay.core.target import is_below
 
@@ -43,6 +44,7 @@ __all__ = [
     "declared_by",
     "given_by_position",
     "is_given",
+    "refuse_parameters",
     "take_from_python",
     "twin",
 ]
@@ -191,6 +193,16 @@ def given_by_position(ways: Sequence[Way], args: Sequence[Type]) -> tuple[Type, 
         if way in (BY_POSITION, SPREAD):
             found += ty.types if way == SPREAD else [ty]
     return tuple(found)
+
+
+def refuse_parameters(function: Any) -> None:
+    """Raise NotCompilable for parameters that numba has no meaning for."""
+    function = getattr(function, "py_func", function)
+    code = function.__code__
+    if code.co_kwonlyargcount and code.co_flags & inspect.CO_VARARGS:
+        raise failures.keywords_after_rest(function)
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        raise failures.any_keywords(function)
 
 
 # ---- calls from Python --------------------------------------------------------------------

@@ -24,7 +24,8 @@ from overlay.core.target import is_below
 from overlay.plugins.attempts import attempted
 
 if TYPE_CHECKING:
-    from overlay.compiled.resolved_calls import Callee, Outcome
+    from overlay.compiled.outcomes import Outcome
+    from overlay.compiled.stand_ins import Callee
     from overlay.compiled.world import World
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Written",
     "body_registered_as_jitable",
     "class_of_instances",
+    "has_code",
     "is_dispatcher",
     "is_held",
     "knows",
@@ -97,6 +99,11 @@ def _target() -> Target:
 def is_dispatcher(value: Any) -> bool:
     """Whether it is a function compiled by numba for the CPU (``@njit``)."""
     return is_below(type(value), Dispatcher)  # isinstance would run code of the value
+
+
+def has_code(function: Any) -> bool:
+    """Whether it is a Python function."""
+    return isinstance(function, python_types.FunctionType)
 
 
 def options_of(dispatcher: Any) -> dict[str, Any]:
@@ -310,6 +317,11 @@ class Native(StandIn):
     @property
     def _numba_type_(self) -> Type:
         return numba_typing().resolve_value_type(self.value)
+
+    @property
+    def type_known(self) -> Type | None:
+        """The type of the callable, or None for one that numba does not know."""
+        return type_held(self.value)
 
 
 class Typed(StandIn):

@@ -51,7 +51,8 @@ from overlay.compiled.sharing import frame
 from overlay.core.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.resolved_calls import Callee, Outcome
+    from overlay.compiled.outcomes import Outcome
+    from overlay.compiled.stand_ins import Callee
     from overlay.compiled.world import World
 
 __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]

@@ -18,7 +18,7 @@ from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
 
 if TYPE_CHECKING:
-    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = ["compiler_for"]

@@ -24,10 +24,10 @@ from overlay.compiled.numba.interfaces import (
     bind_by_python,
     carrier,
     declared_by,
+    refuse_parameters,
     take_from_python,
 )
 from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
-from overlay.compiled.resolved_calls import refuse_parameters
 from overlay.compiled.sharing import functions_made
 from overlay.contexts.stack import current_stack
 from overlay.core.bounded_store import Kept
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.cache.kept_code import Keeping
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "entry_of"]

@@ -18,13 +18,13 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
+from overlay.compiled.glue import by_position, calling, ending
 from overlay.compiled.numba.context_values import ContextType, KnownType, function_in, value_of
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.hints import numba_type
 from overlay.compiled.numba.made_contexts import MadeContextType, MadePluginType, unknown_metadata
 from overlay.compiled.numba.memory_words import leaves_of, rebuilt
 from overlay.compiled.numba.numba_types import Type, numba_typing
-from overlay.compiled.resolved_calls import by_position, calling, ending
 from overlay.core.errors import OverlayError
 from overlay.plugins.plugin import Plugin
 
