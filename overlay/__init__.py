@@ -107,7 +107,7 @@ def _():
 
 @late_binding.read_ir.bind
 def _():
-    from overlay.compiled.numba.plain_ir import read
+    from overlay.compiled.numba.shown_ir import read
 
     return read
 

@@ -25,8 +25,8 @@ from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
 from overlay.code.digest import Handler, Untold
-from overlay.compiled.numba.declared_signatures import callback_of, declared_by
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.interfaces import callback_of, declared_by
 from overlay.compiled.numba.python_entries import EntryDispatcher
 
 __all__ = ["KINDS", "surroundings"]
