@@ -6,12 +6,14 @@ import cmath
 import inspect
 import math
 import operator
+import types
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from overlay import MethodTable, OverlayError
+from overlay.catalogue import FUNCTIONS
 from overlay.core.location import caller
 from overlay.core.target import canonical, describe, key_of_target
 from primitives import complex_numbers as complex
@@ -78,6 +80,12 @@ def relation_of(function: Callable[..., Any]) -> RelationOf:
 relations = MethodTable("relations")
 """The relations of the primitives. The tables of a context shadow them."""
 
+
+def _relations_of(module: types.ModuleType) -> list[Relation]:
+    """The relations that a module defines, in its order."""
+    return [found for found in vars(module).values() if isinstance(found, Relation)]
+
+
 RELATIONS: tuple[Relation, ...] = (
     arithmetic.add,
     arithmetic.sub,
@@ -118,35 +126,10 @@ RELATIONS: tuple[Relation, ...] = (
     polar.polar,
     polar.unpolar,
     # of floats
-    exponential.exp,
-    exponential.exp2,
-    exponential.expm1,
-    exponential.log,
-    exponential.log2,
-    exponential.log10,
-    exponential.log1p,
-    exponential.sqrt,
-    trigonometric.sine,
-    trigonometric.cosine,
-    trigonometric.tangent,
-    trigonometric.asine,
-    trigonometric.acosine,
-    trigonometric.atangent,
-    trigonometric.angle,
-    trigonometric.hypotenuse,
-    trigonometric.degrees,
-    trigonometric.radians,
-    hyperbolic.sinh,
-    hyperbolic.cosh,
-    hyperbolic.tanh,
-    hyperbolic.asinh,
-    hyperbolic.acosh,
-    hyperbolic.atanh,
-    powers.power,
-    powers.power_int,
-    powers.cbrt,
-    powers.reciprocal,
-    powers.ldexp,
+    *_relations_of(exponential),
+    *_relations_of(trigonometric),
+    *_relations_of(hyperbolic),
+    *_relations_of(powers),
     signs.magnitude,
     signs.copysign,
     signs.sign,
@@ -160,10 +143,8 @@ RELATIONS: tuple[Relation, ...] = (
     extremes.clip,
     *comparison.COMPARISONS,
     comparison.where,
-    special.erf,
-    special.erfc,
-    gamma.gamma,
-    gamma.lgamma,
+    *_relations_of(special),
+    *_relations_of(gamma),
     # of complex numbers
     *complex.COMPLEX,
     # of strings and lists
@@ -198,39 +179,13 @@ ALIASES: tuple[tuple[Any, Any], ...] = (
     (operator.not_, np.logical_not),
     (bool, operator.truth),
     # of floats
-    (exponential.exp, np.exp),
-    (exponential.exp2, np.exp2),
-    (exponential.expm1, np.expm1),
-    (exponential.log, np.log),
-    (exponential.log2, np.log2),
-    (exponential.log10, np.log10),
-    (exponential.log1p, np.log1p),
-    (exponential.sqrt, np.sqrt),
-    (trigonometric.sine, np.sin),
-    (trigonometric.cosine, np.cos),
-    (trigonometric.tangent, np.tan),
-    (trigonometric.asine, np.arcsin),
-    (trigonometric.acosine, np.arccos),
-    (trigonometric.atangent, np.arctan),
-    (trigonometric.angle, np.arctan2),
-    (trigonometric.hypotenuse, np.hypot),
-    (trigonometric.degrees, np.degrees),
-    (trigonometric.degrees, np.rad2deg),
-    (trigonometric.radians, np.radians),
-    (trigonometric.radians, np.deg2rad),
-    (hyperbolic.sinh, np.sinh),
-    (hyperbolic.cosh, np.cosh),
-    (hyperbolic.tanh, np.tanh),
-    (hyperbolic.asinh, np.arcsinh),
-    (hyperbolic.acosh, np.arccosh),
-    (hyperbolic.atanh, np.arctanh),
+    *((f.function, spelling) for f in FUNCTIONS for spelling in f.numpy),
     (powers.power, pow),
     (powers.power, math.pow),
     (powers.power, np.power),
     (powers.power, np.float_power),
     (powers.power_int, pow),
     (powers.power_int, np.power),
-    (powers.cbrt, np.cbrt),
     (powers.ldexp, np.ldexp),
     (signs.magnitude, math.fabs),
     (signs.magnitude, np.abs),
