@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, OverlayError
-from overlay.catalogue import FUNCTIONS
 from overlay.core.location import caller
 from overlay.core.target import canonical, describe, key_of_target
 from primitives import complex_numbers as complex
@@ -21,17 +20,13 @@ from primitives import logical
 from primitives import several_results as several
 from primitives.floats import (
     arithmetic,
+    catalogued,
     comparison,
-    exponential,
     extremes,
-    gamma,
-    hyperbolic,
     powers,
     remainders,
     rounding,
     signs,
-    special,
-    trigonometric,
 )
 from primitives.forms import polar
 from primitives.integers import bits, integer_powers, number_theory, ordering, shifts
@@ -81,9 +76,9 @@ relations = MethodTable("relations")
 """The relations of the primitives. The tables of a context shadow them."""
 
 
-def _relations_of(module: types.ModuleType) -> list[Relation]:
-    """The relations that a module defines, in its order."""
-    return [found for found in vars(module).values() if isinstance(found, Relation)]
+def _defined_in(*modules: types.ModuleType) -> list[Relation]:
+    """The relations of these modules, in the order of their definition."""
+    return [r for module in modules for r in vars(module).values() if isinstance(r, Relation)]
 
 
 RELATIONS: tuple[Relation, ...] = (
@@ -126,10 +121,12 @@ RELATIONS: tuple[Relation, ...] = (
     polar.polar,
     polar.unpolar,
     # of floats
-    *_relations_of(exponential),
-    *_relations_of(trigonometric),
-    *_relations_of(hyperbolic),
-    *_relations_of(powers),
+    *_defined_in(*catalogued.ELEMENTARY),
+    powers.power,
+    powers.power_int,
+    powers.cbrt,
+    powers.reciprocal,
+    powers.ldexp,
     signs.magnitude,
     signs.copysign,
     signs.sign,
@@ -143,8 +140,7 @@ RELATIONS: tuple[Relation, ...] = (
     extremes.clip,
     *comparison.COMPARISONS,
     comparison.where,
-    *_relations_of(special),
-    *_relations_of(gamma),
+    *_defined_in(*catalogued.SPECIAL),
     # of complex numbers
     *complex.COMPLEX,
     # of strings and lists
@@ -179,7 +175,7 @@ ALIASES: tuple[tuple[Any, Any], ...] = (
     (operator.not_, np.logical_not),
     (bool, operator.truth),
     # of floats
-    *((f.function, spelling) for f in FUNCTIONS for spelling in f.numpy),
+    *catalogued.SPELLINGS,
     (powers.power, pow),
     (powers.power, math.pow),
     (powers.power, np.power),
