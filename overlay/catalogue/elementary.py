@@ -8,7 +8,7 @@ import numpy as np
 from overlay import enclosures
 from overlay.catalogue.math_function import row
 
-__all__ = ["FUNCTIONS", "digamma"]
+__all__ = ["ERF_SLOPE", "FUNCTIONS", "digamma"]
 
 INF = math.inf
 LARGEST, TINY, NEAR_1 = 1.7976931348623157e308, 5e-324, 1.0 - 2.0**-53
