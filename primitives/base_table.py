@@ -122,11 +122,7 @@ RELATIONS: tuple[Relation, ...] = (
     polar.unpolar,
     # of floats
     *_defined_in(*catalogued.ELEMENTARY),
-    powers.power,
-    powers.power_int,
-    powers.cbrt,
-    powers.reciprocal,
-    powers.ldexp,
+    *_defined_in(powers),
     signs.magnitude,
     signs.copysign,
     signs.sign,

@@ -5,11 +5,11 @@ no list of these functions of their own.
 
 >>> import math
 >>> from overlay.catalogue import FUNCTIONS
->>> (sinh,) = (row for row in FUNCTIONS if row.function is math.sinh)
->>> sinh.spellings
-(<built-in function sinh>, <ufunc 'sinh'>)
->>> sinh.enclosure((0.0, 1.0))
-(0.0, 1.1752011936438023)
+>>> (tanh,) = (row for row in FUNCTIONS if row.function is math.tanh)
+>>> tanh.spellings
+(<built-in function tanh>, <ufunc 'tanh'>)
+>>> tanh.enclosure((-math.inf, math.inf))
+(-1.0, 1.0)
 """
 
 from overlay.catalogue.elementary import FUNCTIONS
