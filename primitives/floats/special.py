@@ -11,6 +11,7 @@ from primitives.relation import parametric, relation
 
 __all__ = ["erf", "erfc"]
 
+
 def small_erf_argument(ret: float) -> float:
     """The argument of erf for a result of at most 0.5 in size, by Halley's method."""
     found = ret / ERF_SLOPE * (1 + math.pi / 12 * ret * ret)
