@@ -25,19 +25,32 @@ raising = MethodTable("raising")
 
 
 def method_of(f: MathFunction) -> Callable[[float], float]:
-    """The method that raises where the function of ``math`` does."""
+    """The method that raises where the function of ``math`` does; it asks no more than it has to,
+    as each question takes time to compile."""
     first, last = f.ends
-    overflows = f.overflows
 
-    def method(a: float) -> float:
+    def inside(a: float) -> float:
         if a < first or a > last:
             raise ValueError("math domain error")
+        return call_next(a)
+
+    def finite(a: float) -> float:
         found = call_next(a)
-        if overflows and abs(found) == math.inf and abs(a) < math.inf:
+        if abs(found) == math.inf and abs(a) < math.inf:
             raise OverflowError("math range error")
         return found
 
-    return method
+    def inside_and_finite(a: float) -> float:
+        if a < first or a > last:
+            raise ValueError("math domain error")
+        found = call_next(a)
+        if abs(found) == math.inf and abs(a) < math.inf:
+            raise OverflowError("math range error")
+        return found
+
+    if not f.overflows:
+        return inside
+    return finite if f.ends == (-math.inf, math.inf) else inside_and_finite
 
 
 @raising.overlay(operator.pow)
