@@ -1,4 +1,4 @@
-"""Contractors of functions of floats: exponentials, angles, rounding."""
+"""Contractors of functions of floats: those of the catalogue, angles, rounding."""
 
 from __future__ import annotations
 
@@ -16,42 +16,24 @@ from inversion.contraction.contractor import (
     widened,
 )
 from overlay import enclosures
-from overlay.enclosures import Bounds, Enclosure
+from overlay.catalogue import MathFunction
+from overlay.catalogue.inverse_enclosures import inverse_enclosure
+from overlay.enclosures import Enclosure
+from primitives.domains import Domain, Interval
 
 __all__ = [
     "ABS",
-    "ACOS",
-    "ACOSH",
-    "ASIN",
-    "ASINH",
-    "ATAN",
-    "ATANH",
-    "CBRT",
     "CEIL",
     "COS",
-    "COSH",
-    "DEGREES",
-    "ERF",
-    "ERFC",
-    "EXP",
-    "EXP2",
-    "EXPM1",
     "FLOAT",
     "FLOOR",
     "HYPOT",
-    "LOG",
-    "LOG1P",
-    "LOG2",
-    "LOG10",
-    "RADIANS",
     "RECIPROCAL",
     "ROUND",
     "SIN",
-    "SINH",
-    "SQRT",
     "TAN",
-    "TANH",
     "TRUNC",
+    "contractor_of",
     "integers_becoming",
 ]  # fmt: skip
 
@@ -62,55 +44,19 @@ SLACK = 8
 POSITIVE = (0.0, INF)
 Real = Callable[[float], float]
 
-# ---- exponentials -------------------------------------------------------------------------
+# ---- functions of the catalogue -----------------------------------------------------------
 
 
-def _pow10(a: Bounds) -> Bounds:
-    return enclosures.power((10.0, 10.0), a)
+def contractor_of(f: MathFunction, domain: Domain, codomain: Domain | None) -> Contractor | None:
+    """The contractor of a function that has a shape. domain, codomain: of its relation."""
+    if f.shape is None or not isinstance(domain, Interval) or not isinstance(codomain, Interval):
+        return None
+    ends, results = (domain.low, domain.high), (codomain.low, codomain.high)
+    inverse = inverse_enclosure(f)
+    if f.shape == "even":
+        return even(monotone(f.enclosure, inverse, POSITIVE, results))
+    return monotone(f.enclosure, inverse, ends, results)
 
-
-def _cube(a: Bounds) -> Bounds:
-    return enclosures.integer_power(a, 3)
-
-
-EXP = monotone(enclosures.exp, enclosures.log, results=POSITIVE)
-EXP2 = monotone(enclosures.exp2, enclosures.log2, results=POSITIVE)
-EXPM1 = monotone(enclosures.expm1, enclosures.log1p, results=(-1.0, INF))
-LOG = monotone(enclosures.log, enclosures.exp, ends=POSITIVE)
-LOG2 = monotone(enclosures.log2, enclosures.exp2, ends=POSITIVE)
-LOG10 = monotone(enclosures.log10, _pow10, ends=POSITIVE)
-LOG1P = monotone(enclosures.log1p, enclosures.expm1, ends=(-1.0, INF))
-SQRT = monotone(enclosures.root, enclosures.square, ends=POSITIVE, results=POSITIVE)
-CBRT = monotone(enclosures.cbrt, _cube)
-SINH = monotone(enclosures.sinh, enclosures.asinh)
-ASINH = monotone(enclosures.asinh, enclosures.sinh)
-COSH = even(monotone(enclosures.cosh, enclosures.acosh, ends=POSITIVE, results=(1.0, INF)))
-ACOSH = monotone(enclosures.acosh, enclosures.cosh, ends=(1.0, INF), results=POSITIVE)
-TANH = monotone(enclosures.tanh, enclosures.atanh, results=(-1.0, 1.0))
-ATANH = monotone(enclosures.atanh, enclosures.tanh, ends=(-1.0, 1.0))
-DEGREES = monotone(enclosures.degrees, enclosures.radians)
-RADIANS = monotone(enclosures.radians, enclosures.degrees)
-
-
-def _by_bisection(function: Real, low: float, high: float, wanted: float) -> float:
-    """Where a growing function gives ``wanted``, to the last digits."""
-    middle = (low + high) / 2
-    while low < middle < high:
-        low, high = (middle, high) if function(middle) < wanted else (low, middle)
-        middle = (low + high) / 2
-    return middle
-
-
-# of results so near to an end, by rounding, anything beyond may be the argument
-_erf_back = enclosures.growing(
-    lambda r: _by_bisection(math.erf, -6.0, 6.0, r), (math.nextafter(-1.0, 0), 1 - 2.0**-53)
-)
-_erfc_back = enclosures.growing(
-    lambda r: _by_bisection(lambda x: -math.erfc(x), -6.0, 28.0, r),
-    (math.nextafter(-2.0, 0), -1e-300),
-)
-ERF = monotone(enclosures.erf, _erf_back, results=(-1.0, 1.0))
-ERFC = monotone(enclosures.erfc, lambda r: _erfc_back(enclosures.negative(r)), results=(0.0, 2.0))
 
 # ---- sizes --------------------------------------------------------------------------------
 
@@ -204,11 +150,6 @@ def _tangents(ret: Values, a: Values) -> Values:
 
 
 TAN = Contractor(None, (_tangents,))
-_between_poles = enclosures.growing(math.tan, (-1.5707963267948, 1.5707963267948))
-QUARTERS = (-PI / 2, PI / 2)
-ASIN = monotone(enclosures.asin, enclosures.sin, ends=(-1.0, 1.0), results=QUARTERS)
-ACOS = monotone(enclosures.acos, enclosures.cos, ends=(-1.0, 1.0), results=(0.0, PI))
-ATAN = monotone(enclosures.atan, _between_poles, results=QUARTERS)
 
 # ---- rounding -----------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from overlay.analysis.abstract_values import (
     Kind,
     made,
 )
+from overlay.catalogue import FUNCTIONS, MathFunction
 from overlay.core.table import MethodTable
 from overlay.enclosures import Bounds
 
@@ -247,12 +248,28 @@ for _each in (
     table.overlay(_each)(_comparison)
 
 
-@table.overlay(math.sqrt)
-def sqrt(x: Interval) -> Any:
-    if x.low < 0 or x.high == INF or x.nan:
-        return made(0.0, INF, "float", x.nan or x.high == INF)
-    try:
-        low, high = enclosures.root(_bounds(x))
-    except OverflowError:
-        return made(0.0, INF, "float")
-    return made(low, high, "float")
+# ---- the catalogue ------------------------------------------------------------------------
+
+
+def _of_function(f: MathFunction) -> Callable[..., Any]:
+    """What a function of the catalogue gives, where it gives anything: it raises elsewhere."""
+
+    def found(*args: Interval) -> Any:
+        try:
+            bounds = f.enclosure(*map(_bounds, args))
+        except OverflowError:
+            return FLOAT
+        nan = any(x.nan for x in args) or _infinite(*args)
+        return made(*bounds, "float", nan) if not enclosures.is_empty(bounds) else BOTTOM
+
+    def of_one(x: Interval) -> Any:
+        return found(x)
+
+    def of_two(x: Interval, y: Interval) -> Any:
+        return found(x, y)
+
+    return of_one if f.arity == 1 else of_two
+
+
+for _function in FUNCTIONS:
+    table.overlay(_function.function)(_of_function(_function))

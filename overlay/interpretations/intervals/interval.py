@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import Context, enclosures, nonoverlay, tables_in_force
+from overlay.catalogue import FUNCTIONS
 from overlay.contexts.rules_alone import as_c_calls, rules_alone
 from overlay.enclosures import Bounds, above, below
 from overlay.interpretations.intervals.errors import NotAnInterval, Undecided
@@ -299,10 +300,8 @@ for _name in ("floor", "ceil", "trunc"):
     setattr(Interval, f"__{_name}__", _method(getattr(math, _name)))
 # what numpy calls on the items of arrays of objects
 ITEMS = {
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2")},
-    **{name: name for name in ("expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt")},
-    **{name: name for name in ("fabs", "hypot", "degrees", "radians", "floor", "ceil", "trunc")},
-    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    **{name: getattr(math, name) for name in ("fabs", "floor", "ceil", "trunc")},
+    **{spelling.__name__: f.function for f in FUNCTIONS for spelling in f.numpy},
 }
 for _name, _of_math in ITEMS.items():
-    setattr(Interval, _name, _method(getattr(math, _of_math)))
+    setattr(Interval, _name, _method(_of_math))

@@ -1,7 +1,5 @@
-"""Which enclosure each function has: one line for each, in a table for each family.
-
-m: ``math``, or numpy's elementwise functions under the same names.
-"""
+"""Which enclosure each function has: of the operators and what rounds one line for each; of
+others what the catalogue of functions says."""
 
 from __future__ import annotations
 
@@ -13,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import enclosures
+from overlay.catalogue import FUNCTIONS, everywhere
 from overlay.enclosures import Bounds
-from overlay.interpretations import elementwise
 from overlay.interpretations.intervals.errors import Undecided
 
-__all__ = ["RULES", "Rule", "everywhere", "rule"]
-
-INF = math.inf
+__all__ = ["RULES", "Rule", "rule"]
 
 
 class Rule(NamedTuple):
@@ -58,44 +54,8 @@ def rule(
 # ---- where functions have values ----------------------------------------------------------
 
 
-def everywhere(*bounds: Bounds) -> int:
-    """For all numbers."""
-    return 1
-
-
-def _from(least: float) -> Callable[[Bounds], int]:
-    def defined(a: Bounds) -> int:
-        return 1 if a[0] >= least else -1 if a[1] < least else 0
-
-    return defined
-
-
-def _beyond(least: float) -> Callable[[Bounds], int]:
-    def defined(a: Bounds) -> int:
-        return 1 if a[0] > least else -1 if a[1] <= least else 0
-
-    return defined
-
-
-def _size_to_1(a: Bounds) -> int:
-    return 1 if a[0] >= -1 and a[1] <= 1 else -1 if a[1] < -1 or a[0] > 1 else 0
-
-
-def _size_below_1(a: Bounds) -> int:
-    return 1 if a[0] > -1 and a[1] < 1 else -1 if a[1] <= -1 or a[0] >= 1 else 0
-
-
 def _not_zero(a: Bounds) -> int:
     return 1 if a[0] > 0 or a[1] < 0 else -1 if a[0] == a[1] == 0 else 0
-
-
-def _no_pole(a: Bounds) -> int:
-    """But for 0 and the negative integers."""
-    if a[0] > 0:
-        return 1
-    if a[0] == a[1] and a[0] == math.floor(a[0]):
-        return -1
-    return 1 if math.floor(min(a[1], 0.0)) < a[0] and a[1] < 0 else 0
 
 
 def _by_nonzero(a: Bounds, b: Bounds) -> int:
@@ -113,7 +73,6 @@ def _powers(a: Bounds, b: Bounds) -> int:
 
 
 ZERO = ZeroDivisionError
-not_negative, positive, above_minus_1, from_1 = _from(0.0), _beyond(0.0), _beyond(-1.0), _from(1.0)
 
 
 def _itself(a: Bounds) -> Bounds:
@@ -155,46 +114,13 @@ ORDER = (
 )
 
 
-# ---- exponentials, roots, angles ----------------------------------------------------------
-
-def elementary(m: Any) -> tuple[Rule, ...]:
-    return (
-        rule(m.exp,     enclosures.exp),
-        rule(m.exp2,    enclosures.exp2),
-        rule(m.expm1,   enclosures.expm1),
-        rule(m.log,     enclosures.log, 1, positive),
-        rule(m.log2,    enclosures.log2, 1, positive),
-        rule(m.log10,   enclosures.log10, 1, positive),
-        rule(m.log1p,   enclosures.log1p, 1, above_minus_1),
-        rule(m.sqrt,    enclosures.root, 1, not_negative),
-        rule(m.cbrt,    enclosures.cbrt),
-        rule(m.sin,     enclosures.sin),
-        rule(m.cos,     enclosures.cos),
-        rule(m.tan,     enclosures.tan),
-        rule(m.asin,    enclosures.asin, 1, _size_to_1),
-        rule(m.acos,    enclosures.acos, 1, _size_to_1),
-        rule(m.atan,    enclosures.atan),
-        rule(m.atan2,   enclosures.atan2, 2),
-        rule(m.hypot,   enclosures.hypot, 2),
-        rule(m.degrees, enclosures.degrees),
-        rule(m.radians, enclosures.radians),
-        rule(m.sinh,    enclosures.sinh),
-        rule(m.cosh,    enclosures.cosh),
-        rule(m.tanh,    enclosures.tanh),
-        rule(m.asinh,   enclosures.asinh),
-        rule(m.acosh,   enclosures.acosh, 1, from_1),
-        rule(m.atanh,   enclosures.atanh, 1, _size_below_1),
-    )
-
-
-# ---- special functions --------------------------------------------------------------------
-
-SPECIAL = (
-    rule(math.erf,          enclosures.erf),
-    rule(math.erfc,         enclosures.erfc),
-    rule(math.gamma,        enclosures.gamma, 1, _no_pole),
-    rule(math.lgamma,       enclosures.lgamma, 1, _no_pole),
-)
 # fmt: on
 
-RULES = (*ARITHMETIC, *ORDER, *elementary(math), *elementary(elementwise), *SPECIAL)
+# ---- the catalogue ------------------------------------------------------------------------
+
+ELEMENTARY = tuple(
+    rule(each.function, each.enclosure, each.arity, each.defined, also=each.numpy)
+    for each in FUNCTIONS
+)
+
+RULES = (*ARITHMETIC, *ORDER, *ELEMENTARY)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, enclosures, nonoverlay
+from overlay.catalogue import everywhere
 from overlay.core.target import describe
 from overlay.enclosures import Bounds, of_integer
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval import Interval
-from overlay.interpretations.intervals.interval_rules import RULES, Rule, everywhere
+from overlay.interpretations.intervals.interval_rules import RULES, Rule
 
 __all__ = ["choose", "declare", "fill", "outside", "some_integer"]
 
