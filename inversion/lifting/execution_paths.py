@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting import iterations as turns
-from inversion.lifting import recursion
+from inversion.lifting import self_calls
 from inversion.lifting.array_methods import array_attribute
 from inversion.lifting.exits import (
     At,
@@ -127,7 +127,7 @@ class Walk:
         """The names that are needed at a place, or later."""
         if place is None:
             return frozenset()
-        if place == recursion.AGAIN:
+        if place == self_calls.AGAIN:
             assert self.calls is not None
             return self.calls.live
         return self.code.blocks[place].live
@@ -144,13 +144,13 @@ class Walk:
         for op in block.ops:
             try:
                 known[op.name] = self._op(op, known)
-            except recursion.Deeper:
+            except self_calls.Deeper:
                 return Nowhere()
             if isinstance(op, Next):
                 known[op.source] = advanced(known[op.source])
         match block.end:
             case Return(name=name, where=where):
-                return recursion.returned(self.calls, read(known, name, where))
+                return self_calls.returned(self.calls, read(known, name, where))
             case Jump(label=label):
                 return At(label, known)
             case Fork() as fork:
@@ -199,7 +199,7 @@ class Walk:
         end = way.found
         return (
             isinstance(end, At)
-            and end.label != recursion.AGAIN
+            and end.label != self_calls.AGAIN
             and any(isinstance(end.known.get(name), Again) for name in self.live_at(end.label))
         )
 
@@ -291,7 +291,7 @@ class Walk:
             return read(known, name, op.where)
 
         if isinstance(op, (Item, Unpack, Iterate)) and isinstance(value(op.source), Again):
-            raise recursion.used_otherwise(replace(self.site, where=op.where), "its items")
+            raise self_calls.used_otherwise(replace(self.site, where=op.where), "its items")
         match op:
             case Argument(index=index):
                 return self.given[index]

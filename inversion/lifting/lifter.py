@@ -47,8 +47,9 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.numba_blocks import code_of, result_type
-from inversion.lifting.recursion import Active, entered, through
+from inversion.lifting.recursion import Active, entered
 from inversion.lifting.resolve import Resolver
+from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
 from inversion.passes.simplifying import folded
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered

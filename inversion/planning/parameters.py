@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.planning.repeated import Repeated, filled, size_of
+from inversion.program.shown import html_of
 from inversion.program.variable_names import Label
 from overlay.core.location import caller
 from primitives import Domain
@@ -74,9 +75,7 @@ class ParameterSpace:
         return f"ParameterSpace({shown})"
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_parameters
-
-        return of_parameters(self)
+        return html_of(self)
 
     @property
     def names(self) -> tuple[str, ...]:

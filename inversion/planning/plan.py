@@ -12,13 +12,13 @@ from inversion.planning.causality import Order, Solved, causalise, given_variabl
 from inversion.planning.loop_blocks import split
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.tearing import Guess, torn
+from inversion.program.shown import html_of, svg_of, text_of
 from inversion.program.statements import (
     Constant,
     Operand,
     Program,
     Statement,
     Variable,
-    in_columns,
     renumbered,
 )
 from inversion.program.variable_names import Label, coordinate_label, names_of, subject_of
@@ -37,7 +37,7 @@ class Step:
     chosen: Mapping[str, Parameter]
 
     def __str__(self) -> str:
-        return shown_step(self)
+        return text_of(self)
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,7 @@ class Root:
         return tuple(dict.fromkeys(p for step in self.steps for p in choices_of(step)))
 
     def __str__(self) -> str:
-        return shown_step(self)
-
-
-def shown_step(step: Step | Root) -> str:
-    """A step as a formula."""
-    from inversion.tools.formulas import formula_of
-
-    return formula_of(step)
+        return text_of(self)
 
 
 @dataclass(frozen=True)
@@ -96,19 +89,13 @@ class Plan:
     @property
     def svg(self) -> str:
         """A drawing of what is solved after what, as SVG that stands by itself."""
-        from inversion.tools.drawings import plan_svg
-
-        return plan_svg(self)
+        return svg_of(self)
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_plan
-
-        return of_plan(self)
+        return html_of(self)
 
     def __str__(self) -> str:
-        from inversion.tools.formulas import written_plan
-
-        return in_columns(written_plan(self))
+        return text_of(self)
 
 
 def renamed(plan: Plan, axes: Collection[str]) -> Plan:

@@ -17,6 +17,7 @@ from inversion.passes.negative_powers import REMEDY, negative_powers
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import left_out
 from inversion.planning.repeated import filled
+from inversion.program.shown import html_of
 from inversion.program.trees import taken_apart
 from inversion.running.deadline import OutOfTime, check_deadline, limited
 from inversion.running.progress import Progress, SearchProgress
@@ -359,9 +360,7 @@ class Solutions:
         return f"<Solutions [{', '.join(shown)}] {self._status}{why}>"
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_solutions
-
-        return of_solutions(self)
+        return html_of(self)
 
     # ---- the search ----
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Plan
 from inversion.program.definition import Definition
+from inversion.program.shown import html_of
 from inversion.program.statements import Program, in_columns
 from inversion.program.trees import Axes
 from inversion.tools.standalone.module import standalone
@@ -78,9 +79,7 @@ class Readable:
         return self._definition.origin
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_inverse
-
-        return of_inverse(self)
+        return html_of(self)
 
     def __repr__(self) -> str:
         return repr(self._definition)
