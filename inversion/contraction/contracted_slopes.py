@@ -13,7 +13,7 @@ from inversion.contraction.boxed_values import Values, point
 from inversion.contraction.contracted_programs import contracted, first_box
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.errors import NotInvertible
-from inversion.passes.simplifying import SIMPLIFY
+from inversion.passes.all_passes import SIMPLIFY, rewritten
 from inversion.program.statements import Program, Variable
 from overlay.interpretations.autodiff import RULES, Rule
 from primitives import Relation
@@ -56,7 +56,7 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
         )
     except NotInvertible:
         return None
-    program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, lifted.program)
+    program = rewritten(lifted.program, passes=SIMPLIFY)
     return program, rule.takes_result
 
 

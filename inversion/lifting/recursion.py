@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.execution_paths import Walk
 from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
-from inversion.lifting.inlined_functions import forward_only
 from inversion.lifting.lifted_values import Again, Object, Site, Value, variables_in
 from inversion.lifting.numba_blocks import Code
 from inversion.lifting.repeating import Repeating, Turn
+from inversion.lifting.resolve import forward_only
 from inversion.lifting.self_calls import (
     AGAIN,
     SCALE,

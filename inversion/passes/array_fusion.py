@@ -1,7 +1,8 @@
-"""Statements that share arrays become one: a pass over programs.
+"""Statements that share arrays become one.
 
 Elementwise statements of one shape become one, in which algebra and the order of solving see
-each element's equations together; so do statements that move elements.
+each element's equations together; so do statements that move elements. A loop of shared arrays that
+is linear becomes a system of equations.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from inversion.arrays.elementwise_statements import Elementwise, elementwise
-from inversion.arrays.moved_elements import Moved, places_of
+from inversion.program.causality import causalise, given_variables
+from inversion.program.elementwise_statements import Elementwise, elementwise
+from inversion.program.linear_systems import System, system
+from inversion.program.loop_blocks import split
+from inversion.program.moved_elements import Moved, places_of
 from inversion.program.statements import Operand, Program, Statement, Variable
 from primitives.arrays.domain import is_array
 
-__all__ = ["fuse_elementwise", "fuse_moved"]
+__all__ = ["fuse_elementwise", "fuse_moved", "with_systems"]
 
 Group = tuple[int, ...]
 
@@ -156,3 +160,31 @@ def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Sta
     return elementwise(
         first.name, first.shape, inner, operands, wanted, root_finding=first.root_finding
     )
+
+
+def with_systems(program: Program, known: Sequence[str]) -> Program:
+    """The program with each loop of shared arrays that is linear as one system of equations."""
+    if not any(is_array(v.kind) for v in program.variables):
+        return program  # loops of numbers are taken apart first
+    order = causalise(program, given_variables(program, known))
+    for core in _loops(order.core, set(order.open)):
+        before, inside, after = split(program, core)
+        made = system(inside, order.open) if len(inside) == len(core) else None
+        if made is not None:
+            return with_systems(program.replace(statements=(*before, made, *after)), known)
+    return program
+
+
+def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[Statement]]:
+    """The statements of a core in parts that share no unknown; those about elements alone need no
+    system."""
+    left = list(core)
+    while left:
+        part, reached = [left.pop(0)], set[Variable]()
+        for statement in part:
+            reached |= unknown.intersection(statement.variables)
+            more = [s for s in left if not reached.isdisjoint(s.variables)]
+            left = [s for s in left if s not in more]
+            part += more
+        if not all(isinstance(s.relation, (Elementwise, System)) for s in part):
+            yield [s for s in core if s in part]

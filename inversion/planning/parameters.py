@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.planning.repeated import Repeated, filled, size_of
 from inversion.program.shown import html_of
+from inversion.program.statements import renumbered
 from inversion.program.variable_names import Label
 from overlay.core.location import caller
 from primitives import Domain
 
-__all__ = ["Parameter", "ParameterSpace"]
+__all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 
 
 @dataclass(frozen=True)
@@ -255,3 +256,30 @@ def _member(parameter: Parameter, value: Any) -> Any:
         notes=[("parameter", str(parameter))],
         help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
     )
+
+
+class Coordinates:
+    """The coordinates of a mode that plans inside it give it, by name.
+
+    axes: names that they must not have. domains: of each coordinate. labels: of those that
+    parameters of the plans inside are.
+    """
+
+    def __init__(self, axes: Iterable[str]) -> None:
+        self.axes = frozenset(axes)
+        self.domains: dict[str, Domain] = {}
+        self.labels: dict[str, Label] = {}
+
+    def add(self, wanted: str, domain: Domain, label: Label | None = None) -> str:
+        """A coordinate; its name."""
+        # a variable that is free inside is an axis here
+        wanted = f"free_{wanted}" if wanted in self.axes else wanted
+        name = renumbered(wanted, {*self.domains, *self.axes})
+        self.domains[name] = domain
+        if label is not None:
+            self.labels[name] = label
+        return name
+
+    def of(self, parameters: Iterable[Parameter]) -> dict[str, str]:
+        """The coordinate for each parameter of a plan, by the parameter's name."""
+        return {p.name: self.add(p.name, p.domain, p.label) for p in parameters}

@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import Any
 
 from inversion.contraction.boxed_values import Values, point
+from inversion.contraction.branch_ranges import RANGES
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
 from inversion.errors import NotInvertible
 from inversion.lifting.lifter import lift
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import Plan, Root, Step, own_choices
 from inversion.program.statements import Constant, Program, Variable
-from inversion.solving.candidates import RANGES
 from primitives import Domain, Integers, Interval, Relation
 from primitives.relation import RETURN
 

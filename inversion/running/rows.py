@@ -11,10 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from inversion.emitting.definition import Definition, dtype_of
 from inversion.errors import NoSolution, WrongArguments
 from inversion.planning.parameters import ParameterSpace
-from inversion.program.definition import Definition
-from inversion.program.number_types import dtype_of
 from inversion.program.trees import leaves, rebuilt, taken_apart
 from inversion.running.columns import (
     Column,

@@ -18,8 +18,10 @@ from inversion.contraction.contracted_programs import Nothing, arms_of, contract
 from inversion.errors import NoSolution
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan, Root, Step, choices_of
-from inversion.program.branches import THEN_FIRST, Branch, Ranked
+from inversion.planning.statement_modes import THEN_FIRST, Ranked
+from inversion.program.branches import Branch
 from inversion.program.statements import Variable
+from inversion.runtime.roots import find_root
 from inversion.solving.candidates import (
     MOST_MEMBERS,
     PERIODIC,
@@ -30,7 +32,6 @@ from inversion.solving.candidates import (
 )
 from inversion.solving.equations import REFUSALS, Solver, is_near
 from inversion.solving.isolation import roots_of
-from inversion.solving.roots import find_root
 from inversion.solving.search_slopes import difference, slope
 from inversion.solving.search_state import (
     EFFORT,

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from inversion.lifting.inlined_functions import body_of, python_code
 from inversion.lifting.lifter import Lifted
 from inversion.lifting.numba_blocks import result_type
+from inversion.lifting.resolve import body_of, python_code
 from inversion.program.statements import Program, Statement, Variable, renumbered
 from inversion.program.trees import Node, Tree
 from overlay import Context

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from inversion.emitting.definition import Definition
 from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Plan
-from inversion.program.definition import Definition
 from inversion.program.shown import html_of
 from inversion.program.statements import Program, in_columns
 from inversion.program.trees import Axes
