@@ -11,13 +11,13 @@ import numpy as np
 from inversion.derivatives.implicit import has_active, with_tangents
 from inversion.emitting.definition import Definition, as_text
 from inversion.errors import NoSolution, WrongArguments
+from inversion.intrinsics.checks import taken_refusals
 from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
 from inversion.running.generated_functions import Cache, Code, Staleness
 from inversion.running.progress import Progress
 from inversion.running.rows import OnError, Rows, Wanted
 from inversion.running.sending import Request
-from inversion.runtime.checks import taken_refusals
 from inversion.solving.asking import asked, asked_first, is_slow, working_theta
 from inversion.solving.nearest import nearest
 from inversion.solving.solutions import Solutions

@@ -22,9 +22,9 @@ from inversion.derivatives.implicit import OTHER, check_active
 from inversion.emitting.definition import Definition
 from inversion.emitting.raising import as_in_python_on_device
 from inversion.errors import NotInvertible, WrongArguments
+from inversion.intrinsics.checks import is_close
 from inversion.planning.repeated import Repeated
 from inversion.program.trees import Node, Tree, classes_of, is_record, mapped, written
-from inversion.runtime.checks import is_close
 from overlay import Context, Method, MethodTable, NotCompilable, nonoverlay
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.active_numbers import primal

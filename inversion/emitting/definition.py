@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from inversion.emitting.module_text import Source
 from inversion.errors import NoSolution, OutsideDomain, WrongArguments
+from inversion.intrinsics.checks import margin
 from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Plan
 from inversion.program.statements import Program
@@ -31,7 +32,6 @@ from inversion.program.trees import (
     taken_apart,
     written,
 )
-from inversion.runtime.checks import margin
 from overlay import Context, NotCompilable
 from overlay.core.location import caller
 from primitives import Domain

@@ -261,7 +261,7 @@ class Entry:
         inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
         results = list(plan.program.results.values())
         more = len(plan.steps) < len(plan.program.statements)
-        more = more or any(isinstance(s, Step) and s.solved.mode.surplus for s in plan.steps)
+        more = more or any(isinstance(s, Step) and s.solved.mode.overdetermined for s in plan.steps)
         more = more or any(result in inputs for result in results)
         more = more or len(set(results)) < len(results)
         disagree = more or any(isinstance(result, Constant) for result in results)

@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting import iterations as turns
 from inversion.lifting import self_calls
 from inversion.lifting.array_methods import array_attribute
 from inversion.lifting.exits import (
@@ -26,6 +25,7 @@ from inversion.lifting.exits import (
     not_followed,
     places_of,
 )
+from inversion.lifting.iterations import looped
 from inversion.lifting.joining import Join
 from inversion.lifting.lifted_values import (
     UNROLLED,
@@ -108,17 +108,14 @@ class Walk:
 
     def run(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
         """Go through blocks from a label to one of the stops, or to the end."""
-        if label in stops:
-            return At(label, known)
-        found = turns.looped(self, label, known, stops) if label in self.code.loops else None
-        return self.went(self.block(label, known, stops) if found is None else found, stops)
+        return self.went(At(label, known), stops)
 
     def went(self, found: Found, stops: frozenset[int]) -> Found:
         """Go on from where the first block has led."""
         while isinstance(found, At) and found.label not in stops:
             label, known = found.label, found.known
-            looped = turns.looped(self, label, known, stops) if label in self.code.loops else None
-            found = self.block(label, known, stops) if looped is None else looped
+            loop = looped(self, label, known, stops) if label in self.code.loops else None
+            found = self.block(label, known, stops) if loop is None else loop
         if isinstance(found, Several) and not {p for p in found.ends if p is not None} <= stops:
             raise not_followed(self.site.where)
         return found

@@ -25,14 +25,14 @@ __all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 class Parameter:
     """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for.
 
-    spare: it counts only where rounding has made several arguments one result. label: what its
-    name is made of. key: its name in generated code, "" for ``name``.
+    rounding_only: it counts only where rounding has made several arguments one result. label: what
+    its name is made of. key: its name in generated code, "" for ``name``.
     """
 
     name: str
     domain: Domain
     line: str
-    spare: bool = False
+    rounding_only: bool = False
     label: Label = field(default=Label("", "", ""), compare=False)
     key: str = field(default="", compare=False)
 
@@ -90,8 +90,8 @@ class ParameterSpace:
 
     @property
     def optional(self) -> bool:
-        """Whether θ may be left out, for its default: where every coordinate is spare."""
-        return all(parameter.spare for parameter in self)
+        """Whether θ may be left out, for its default: where each counts by rounding alone."""
+        return all(parameter.rounding_only for parameter in self)
 
     def default(self) -> tuple[Any, ...]:
         """The θ of every coordinate's default."""

@@ -175,14 +175,14 @@ class _Space:
     def step(self, solved: Solved) -> Step:
         """A step with a parameter for each coordinate, unless constants leave no choice."""
         mode, chosen = solved.mode, dict[str, Parameter]()
-        if not _spared(solved):
+        if not _is_determined(solved):
             statement = solved.statement
             for coordinate, domain in mode.coordinates.items():
                 label = mode.labels.get(coordinate) or coordinate_label(
                     coordinate, statement.relation, solved.unknown, statement.where
                 )
                 name = self.fresh(label)
-                chosen[coordinate] = Parameter(name, domain, label.line, mode.spare, label)
+                chosen[coordinate] = Parameter(name, domain, label.line, mode.rounding_only, label)
         return Step(solved, chosen)
 
     def fresh(self, label: Label) -> str:
@@ -192,13 +192,13 @@ class _Space:
         return name
 
 
-def _spared(solved: Solved) -> bool:
+def _is_determined(solved: Solved) -> bool:
     mode, bindings = solved.mode, dict(solved.statement.bindings())
-    if mode.unless is None:
+    if mode.determined_if is None:
         return False
-    values = [bindings[axis] for axis in mode.spared]
+    values = [bindings[axis] for axis in mode.determined_by]
     constants = [value.value for value in values if isinstance(value, Constant)]
-    return len(constants) == len(values) and bool(mode.unless(*constants))
+    return len(constants) == len(values) and bool(mode.determined_if(*constants))
 
 
 REWRITTEN = "write the function so that its inputs are used once, or in sums and products alone"

@@ -129,9 +129,9 @@ def _planned_elementwise(rule: Elementwise, unknown: frozenset[str]) -> Mode | N
     domains = coordinates.domains
     return Each(
         order, generated, (*known, *domains), domains, generated, rule.axes,
-        labels=coordinates.labels, spare=bool(domains) and found.parameters.optional,
+        labels=coordinates.labels, rounding_only=bool(domains) and found.parameters.optional,
         plan=found, chosen=chosen, common=numbers[0] if numbers else None,
-        surplus=bool(numbers),
+        overdetermined=bool(numbers),
     )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def _planned_moved(rule: Moved, unknown: frozenset[str]) -> Mode | None:
     return Places(
         order, generated, sources, coordinates, generated, rule.axes,
         sources=sources, taken=taken, missing=missing,
-        surplus=twice and not set(order) <= set(rule.outputs),
+        overdetermined=twice and not set(order) <= set(rule.outputs),
     )  # fmt: skip
 
 
@@ -190,7 +190,7 @@ def _planned_system(rule: System, unknown: frozenset[str]) -> Mode | None:
     square = sum(map(size_of, given)) >= sum(map(size_of, found))
     return Solution(
         order, generated, (*known, *coordinates), coordinates, generated, rule.axes,
-        spare=square, either=True, found=found, near=near, given=given,
+        rounding_only=square, all_or_nothing=True, found=found, near=near, given=given,
         labels={
             near[v.name]: Label(f"near_{subject_of(v)}", rule.where, subject_of(v))
             for v in found

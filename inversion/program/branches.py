@@ -1,4 +1,4 @@
-"""Branches: an ``if`` as one statement, whose modes are plans of its two arms."""
+"""Branches: an ``if`` as one statement, with two arms."""
 
 from __future__ import annotations
 

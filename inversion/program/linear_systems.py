@@ -35,7 +35,7 @@ class System(Whole):
         return self.statements
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether there are fewer equations than unknowns."""
         return sum(map(size_of, self.results)) < sum(map(size_of, self.linear))
 

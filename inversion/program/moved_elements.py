@@ -60,7 +60,7 @@ class Moved(Whole):
         return ()
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether elements of the inputs are left out."""
         seen = np.zeros(sum(map(size_of, self.inputs)), dtype=np.bool_)
         for places in self.places.values():

@@ -162,7 +162,7 @@ class Rule(Protocol):
         ...
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether its results say little of its inputs."""
         ...
 

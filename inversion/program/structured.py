@@ -65,7 +65,7 @@ class Structured(ABC):
         """A statement that gives these of its results only."""
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether its results say little of its inputs."""
         return False
 

@@ -55,7 +55,7 @@ class Wanted:
 
 def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
     """The coordinates that rows without an answer are searched for: those that are not given. Where
-    all of them are spare, the default is all that counts."""
+    all of them count by rounding only, the default is all that counts."""
     if space.optional or not (theta is None or isinstance(theta, Mapping)):
         return frozenset()
     return frozenset(space.names).difference(theta or ())

@@ -16,12 +16,12 @@ from typing import Any
 from inversion.contraction.boxed_values import LARGEST, Values, every, point, values
 from inversion.contraction.contracted_programs import Nothing, arms_of, contracted, inner_box
 from inversion.errors import NoSolution
+from inversion.intrinsics.roots import find_root
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan, Root, Step, choices_of
 from inversion.planning.statement_modes import THEN_FIRST, Ranked
 from inversion.program.branches import Branch
 from inversion.program.statements import Variable
-from inversion.runtime.roots import find_root
 from inversion.solving.candidates import (
     MOST_MEMBERS,
     PERIODIC,
@@ -300,7 +300,7 @@ class Search:
             return
         rule: Any = step.solved.statement.relation
         (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
-        if step.solved.mode.either:
+        if step.solved.mode.all_or_nothing:
             yield self.solver.either(state, step, names, others, known)
             return
         allowed = None if more else self.solver.solutions(state, step, known, axis)

@@ -130,7 +130,14 @@ def _relation(
     solve = _solver(run, names, [axes[name] for name in unknown], near)
     chosen = ", ".join(axes[name] for name in unknown)
     recover = eval(f"lambda {chosen}: ({chosen},)")
-    mode = parametric(solve, recover=recover, unless=None, spare=False, either=False, **near)
+    mode = parametric(
+        solve,
+        recover=recover,
+        determined_if=None,
+        rounding_only=False,
+        all_or_nothing=False,
+        **near,
+    )
     return relation(
         function,
         *(kind for _, kind in inputs),

@@ -141,7 +141,7 @@ def branch_of(
     refused: takes it where that is not certain.
     """
     kept = [
-        Parameter(p.name, state.kept[p.name], p.line, p.spare)
+        Parameter(p.name, state.kept[p.name], p.line, p.rounding_only)
         for p in inverse.parameters
         if p.name in state.kept
     ]

@@ -156,7 +156,12 @@ def _choice(parameter: Parameter) -> Html:
 
 def _parameters(space: ParameterSpace) -> Html:
     rows = [
-        row(_choice(p), code(repr(p.domain)), place(p.line), badge("spare") if p.spare else "")
+        row(
+            _choice(p),
+            code(repr(p.domain)),
+            place(p.line),
+            badge("rounding only") if p.rounding_only else "",
+        )
         for p in space
     ]
     return grid(("coordinate", "domain", "for", ""), rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 from inversion.emitting.definition import Definition, as_text
 from inversion.errors import NoSolution
-from inversion.runtime.checks import taken_refusals
+from inversion.intrinsics.checks import taken_refusals
 from overlay.core.location import is_ours, shown
 from primitives.errors import reason_of
 

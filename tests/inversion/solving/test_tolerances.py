@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inversion import NoSolution, invert
 from inversion.contraction.boxed_values import around
 from inversion.emitting.definition import is_close as is_value_close
-from inversion.runtime.checks import all_close, is_close, lists_close, margin
+from inversion.intrinsics.checks import all_close, is_close, lists_close, margin
 
 
 def scaled(x: float):

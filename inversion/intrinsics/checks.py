@@ -1,4 +1,4 @@
-"""Tests of numbers that generated code calls: compiled once for all inverses."""
+"""Tests of numbers and arrays that generated code calls; and the reasons against ways it tried."""
 
 from __future__ import annotations
 
