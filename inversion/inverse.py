@@ -22,8 +22,8 @@ from inversion.solving.asking import asked, asked_first, is_slow, working_theta
 from inversion.solving.nearest import nearest
 from inversion.solving.solutions import Solutions
 from inversion.solving.starting import infeasible
-from inversion.tools.checkable import REFUSALS, Checkable
 from inversion.tools.explaining import explained
+from inversion.tools.readable import REFUSALS, Checkable
 from overlay import NotCompilable
 from overlay.contexts.in_force import outside
 from overlay.core.location import caller

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from inversion.passes.array_fusion import fuse_elementwise, fuse_moved, with_systems
-from inversion.passes.grouping import absorb, chained, in_polar_coordinates
+from inversion.passes.grouping import (
+    absorb,
+    chained,
+    fuse_elementwise,
+    fuse_moved,
+    in_polar_coordinates,
+    with_systems,
+)
 from inversion.passes.integer_forms import by_digits, reduced, with_integer_systems
 from inversion.passes.simplifying import fold, fuse, narrow, pair, prune, settle, share
 from inversion.program.statements import Program
