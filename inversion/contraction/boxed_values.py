@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.running.number_checks import margin
+from inversion.intrinsics.checks import margin
 from overlay.enclosures import above, below
 from primitives.domains import Booleans, Domain, Integers, Interval, WholeFloats, domain_of
 

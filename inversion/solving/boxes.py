@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.contraction.boxed_values import LARGEST, Values, values
 from inversion.contraction.contracted_programs import Box, Nothing, contracted
-from inversion.passes.negative_powers import negative_powers
 from inversion.program.statements import Variable
 from inversion.program.trees import leaves, rebuilt
+from inversion.solving.negative_powers import negative_powers
 from inversion.solving.starting import box_of
 
 if TYPE_CHECKING:

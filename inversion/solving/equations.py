@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from inversion.contraction.boxed_values import Values, around, every, point, values
+from inversion.contraction.branch_ranges import RANGES
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.emitting.entry_code import WRITERS
 from inversion.emitting.module_text import Module
 from inversion.errors import NoSolution, OutsideDomain
-from inversion.planning.causality import Solved
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Root, Step
+from inversion.program.causality import Solved
 from inversion.program.statements import Statement
-from inversion.solving.candidates import RANGES
 from inversion.solving.search_state import Frame, State, keeping, known_for
 from primitives import Domain, Interval, Relation
 from primitives.floats.arithmetic import clipped

@@ -14,9 +14,9 @@ import math
 from collections.abc import Callable, Iterator
 
 from inversion.contraction.boxed_values import LARGEST, Values, values
+from inversion.deadline import check_deadline
 from inversion.errors import NoSolution
-from inversion.running.deadline import check_deadline
-from inversion.solving.roots import closed, gap, touching
+from inversion.intrinsics.roots import closed, gap, touching
 from inversion.solving.unproved import Unproved
 from overlay.enclosures import Bounds
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.contraction.boxed_values import Values, every, values
+from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution
 from inversion.program.trees import leaves, taken_apart
-from inversion.running.deadline import OutOfTime, check_deadline, limited
 from inversion.solving.solutions import SolutionBranch, branch_of, solved
 from inversion.solving.starting import states
 from primitives import Interval

@@ -63,12 +63,12 @@ erf = relation(
     edges="near counts where ret is within 0.01 of 1 or -1; at 1 and -1 themselves, by rounding, "
     "all from 5.93 on are reached, and 6 is answered where near does not fit",
     ret=lambda a: math.erf(a),
-    a=parametric(erf_argument, near=Real, recover=lambda a: (a,), spare=True),
+    a=parametric(erf_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip
 erfc = relation(
     math.erfc, float, "return = erfc(a)", codomain=Interval(0, 2),
     edges="near counts where ret is within 0.01 of 2, or below 1e-290; -6 and 28 are answered "
     "for 2 and 0, which rounding leads to, where near does not fit",
     ret=lambda a: math.erfc(a),
-    a=parametric(any_erfc_argument, near=Real, recover=lambda a: (a,), spare=True),
+    a=parametric(any_erfc_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip

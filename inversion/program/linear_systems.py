@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from inversion.arrays.moved_elements import offsets, size_of
-from inversion.program.linearity import is_linear
+from inversion.program.moved_elements import offsets, size_of
 from inversion.program.statements import Statement, Variable, listed
-from inversion.program.structured import Whole, generated, needed
-from inversion.program.variable_names import Label, subject_of
-from primitives import Domain, Real
-from primitives.arrays.domain import Arrays, element_of, is_array, shape_of
+from inversion.program.structured import Whole, is_linear, needed
+from primitives.arrays.domain import element_of, is_array
 from primitives.relation import Mode
 
-__all__ = ["Solution", "System", "system"]
+__all__ = ["System", "system"]
 
 MOST_UNKNOWNS = 2048
-
-
-@dataclass(frozen=True)
-class Solution(Mode):
-    """A system solved. found: the inputs that are. near: for each the coordinate where the
-    nearest solution is looked for. given: the results that are known."""
-
-    found: tuple[Variable, ...] = ()
-    near: Mapping[str, str] = field(default_factory=dict[str, str])
-    given: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,36 +35,13 @@ class System(Whole):
         return self.statements
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether there are fewer equations than unknowns."""
         return sum(map(size_of, self.results)) < sum(map(size_of, self.linear))
 
     def rows(self) -> list[str]:
         """The equations."""
         return [f"  {row}" for row in listed(self.statements)]
-
-    def _planned(self, unknown: frozenset[str]) -> Mode | None:
-        known, order = self.divided(unknown)
-        if unknown == frozenset(self.outputs):
-            return Solution(order, generated, known, {})
-        found = tuple(v for v in self.read if v.name in unknown)
-        given = tuple(v for v in self.results if v.name in known)
-        if not given or not found or not self.linear.issuperset(found):
-            return None
-        near = {v.name: "near" if len(found) == 1 else f"near_{v.name}" for v in found}
-        coordinates: dict[str, Domain] = {
-            near[v.name]: Arrays(Real, shape_of(v.kind)) if is_array(v.kind) else Real
-            for v in found
-        }
-        square = sum(map(size_of, given)) >= sum(map(size_of, found))
-        return Solution(
-            order, generated, (*known, *coordinates), coordinates, generated, self.axes,
-            spare=square, either=True, found=found, near=near, given=given,
-            labels={
-                near[v.name]: Label(f"near_{subject_of(v)}", self.where, subject_of(v))
-                for v in found
-            },
-        )  # fmt: skip
 
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
         given = dict(zip(statement.results, self.results, strict=True))

@@ -4,34 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
-from inversion.errors import NotInvertible
-from inversion.passes.simplifying import SIMPLIFY
-from inversion.planning.plan import Plan, plan
-from inversion.program.branches import absorb
-from inversion.program.linearity import is_linear
 from inversion.program.statements import Operand, Program, Statement, Variable, listed
-from inversion.program.structured import Coordinates, Whole, generated, needed
-from primitives.arrays.domain import Arrays, array_of, is_array
+from inversion.program.structured import Whole, is_linear, needed
+from primitives.arrays.domain import array_of, is_array
 from primitives.relation import Mode
 
-__all__ = ["Each", "Elementwise", "elementwise"]
-
-
-@dataclass(frozen=True)
-class Each(Mode):
-    """Elements found from elements, by one plan. chosen: the coordinate that each of its
-    parameters is: an array. common: the number, if it is one, that all elements have to give."""
-
-    plan: Plan | None = None
-    chosen: Mapping[str, str] = field(default_factory=dict[str, str])
-    common: str | None = None
-
-    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plan for an element."""
-        return [] if self.plan is None else [("each element", self.plan, self.chosen)]
+__all__ = ["Elementwise", "elementwise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,44 +46,18 @@ class Elementwise(Whole):
     def program(self) -> Program:
         """What is done to an element."""
         results: dict[str, Operand] = {v.name: v for v in self.results}
-        made = Program(self.name, self.inputs, self.statements, results, self.where)
-        return absorb(functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, made))
+        return Program(self.name, self.inputs, self.statements, results, self.where)
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
         inner: set[Operand] = {
             v for v, outer in zip(self.read, arguments, strict=True) if outer in varying
         }
-        for statement in self.program.statements:
+        for statement in needed(self.statements, set(self.results)):
             if not inner.isdisjoint(statement.arguments):
                 if not is_linear(statement, inner):
                     return False
                 inner.update(statement.results)
         return True
-
-    def _planned(self, unknown: frozenset[str]) -> Mode | None:
-        axes = (*self.outputs, *self.axes)
-        known, order = self.divided(unknown)
-        if unknown == frozenset(self.outputs):
-            return Each(order, generated, known, {})
-        numbers = [axis for axis in order if axis in self.axes and axis not in self.arrays]
-        if numbers and len(order) > 1:
-            return None
-        try:
-            found = plan(self.program, known, {}, root_finding=self.root_finding)
-        except NotInvertible as error:
-            return self._not_planned(error)
-        coordinates = Coordinates(axes)
-        chosen: dict[str, str] = {}
-        for parameter in found.parameters:
-            whole = replace(parameter, domain=Arrays(parameter.domain, self.shape))
-            chosen |= coordinates.of([whole])
-        domains = coordinates.domains
-        return Each(
-            order, generated, (*known, *domains), domains, generated, self.axes,
-            labels=coordinates.labels, spare=bool(domains) and found.parameters.optional,
-            plan=found, chosen=chosen, common=numbers[0] if numbers else None,
-            surplus=bool(numbers),
-        )  # fmt: skip
 
     def giving(self, statement: Statement, wanted: Sequence[Variable]) -> Statement:
         inner = dict(zip(statement.results, self.results, strict=True))

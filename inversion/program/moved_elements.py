@@ -14,17 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.program.statements import Operand, Statement, Variable
-from inversion.program.structured import Whole, generated
-from primitives import Domain
-from primitives.arrays.domain import Arrays, element_of, shape_of
-from primitives.domains import domain_of
+from inversion.program.structured import Whole
+from primitives.arrays.domain import shape_of
 from primitives.relation import Mode
 
-__all__ = ["Moved", "Places", "moved", "places_of"]
+__all__ = ["Moved", "moved", "places_of"]
 
 Index = NDArray[np.int64]
-
-REST = "rest"  # the coordinate: the elements that are not known
 
 
 def size_of(variable: Variable) -> int:
@@ -40,17 +36,6 @@ def offsets(variables: Sequence[Variable]) -> Mapping[str, int]:
         found[variable.name] = start
         start += size_of(variable)
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class Places(Mode):
-    """Arrays found from others. sources: what elements are taken from, one after the other.
-    taken: for each unknown axis the places of its elements in these. missing: the places, among
-    those of all inputs, of the elements that are free."""
-
-    sources: tuple[str, ...] = ()
-    taken: Mapping[str, Index] = field(default_factory=dict[str, Index])
-    missing: Index = field(default_factory=lambda: np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +60,7 @@ class Moved(Whole):
         return ()
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether elements of the inputs are left out."""
         seen = np.zeros(sum(map(size_of, self.inputs)), dtype=np.bool_)
         for places in self.places.values():
@@ -91,43 +76,6 @@ class Moved(Whole):
     def rows(self) -> list[str]:
         """Nothing but the equation."""
         return []
-
-    def _planned(self, unknown: frozenset[str]) -> Mode | None:
-        every = {v.name: v for v in (*self.inputs, *self.results)}
-        order = tuple(axis for axis in (*self.outputs, *self.axes) if axis in unknown)
-        start = offsets(self.inputs)
-        known = [axis for axis in (*self.axes, *self.outputs) if axis not in unknown]
-        where = np.full(sum(map(size_of, self.inputs)), -1, dtype=np.int64)
-        count, twice = 0, False
-        for axis in known:
-            size = size_of(every[axis])
-            at = self.places[axis] if axis in self.places else start[axis] + np.arange(size)
-            place = count + np.arange(size)
-            fresh = where[at] < 0
-            where[at[fresh]] = place[fresh]
-            twice = twice or not fresh.all() or len(np.unique(at)) < size
-            count += size
-        missing = np.flatnonzero(where < 0)
-        where[missing] = count + np.arange(len(missing))
-        taken = {
-            axis: where[self.places[axis]] if axis in self.places
-            else where[start[axis] : start[axis] + size_of(every[axis])]
-            for axis in order
-        }  # fmt: skip
-        coordinates: dict[str, Domain] = {}
-        if len(missing):
-            element = domain_of(element_of(self.inputs[0].kind))
-            assert element is not None
-            coordinates[REST] = Arrays(element, (len(missing),))
-        sources = (*known, *coordinates)
-        used = np.concatenate([np.zeros(0, np.int64), *taken.values()])
-        if not np.any(used < count) and set(order) & set(self.axes):
-            return None  # nothing is known of any of them
-        return Places(
-            order, generated, sources, coordinates, generated, self.axes,
-            sources=sources, taken=taken, missing=missing,
-            surplus=twice and not set(order) <= set(self.outputs),
-        )  # fmt: skip
 
     def is_linear(self, arguments: Sequence[Operand], varying: Collection[Operand]) -> bool:
         return True

@@ -172,7 +172,9 @@ class _Causality:
             if not heap:
                 # what says little of an array cannot be left to the check: it would hardly pass
                 conditions = [
-                    i for i in self.left if self.is_condition(i) and not self.rule(i).weak
+                    i
+                    for i in self.left
+                    if self.is_condition(i) and not self.rule(i).low_information
                 ]
                 if not conditions:
                     break
@@ -199,7 +201,7 @@ class _Causality:
         """Whether equation i is a comparison with a known result, of what is no truth value, or
         has another known result that says as little."""
         results = self.program.statements[i].results
-        if self.rule(i).weak:
+        if self.rule(i).low_information:
             return self.left[i].isdisjoint(results)
         return all(v.kind is bool and v not in self.left[i] for v in results) and any(
             v.kind is not bool for v in self.left[i]
@@ -212,7 +214,7 @@ class _Causality:
         ways = [(v,) for v in alone] + ([tuple(alone)] if len(alone) > 1 else [])
         for unknown in ways:
             step = self.solved(i, unknown)
-            if step is None or (step.mode.surplus and self.left[i] != set(unknown)):
+            if step is None or (step.mode.overdetermined and self.left[i] != set(unknown)):
                 continue
             if len(unknown) == 1 or self.joins(step):
                 # of equal choices the last in the program is solved, the first stays free
