@@ -203,8 +203,10 @@ class Lifter(Branching):
         function = statement.function
         if function is None:
             raise Unreadable("it does what is not known")
+        if any(function is each for each in marks.UNKNOWN):
+            return UNSET
         if function is marks.new:
-            if statement.native is None:
+            if env[statement.args[0]].value is not list:
                 raise Unreadable("it makes a set, a dict or a text")
             return tuple(self.read(env, name) for name in statement.native)
         if isinstance(function, str):
