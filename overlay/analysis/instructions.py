@@ -216,7 +216,7 @@ class Instructions(Statements):
         return name
 
     def _call(self, ins: Instruction) -> None:
-        first, second, args, named, star = take_call(ins, self.stack, NULL)
+        first, second, args, named, star, _ = take_call(ins, self.stack, NULL)
         callee = second if first == NULL else first
         receiver = [] if NULL in (first, second) else [second]
         names = ins.value or () if named is None else self.constants.get(named)
