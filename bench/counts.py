@@ -27,7 +27,6 @@ PARTS = {  # of inversion, who does what
     "the inverse as source": ("inversion/emitting", "inversion/tools/standalone"),
     "running it, on numbers and on rows": ("inversion/running",),
     "all solutions, intervals, the nearest one": ("inversion/solving", "inversion/contraction"),
-    "arrays as wholes": ("inversion/arrays",),
     "all of `inversion`": ("inversion",),
     "the first level alone, `inversion.minimal`": ("inversion/minimal.py",),
     "the second beside it, `inversion.minimal_relations`": ("inversion/minimal_relations.py",),

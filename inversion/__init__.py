@@ -1,6 +1,5 @@
 """Functions run backwards: all the inputs that lead to a value, one for each choice of θ."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import overlay_dispatch
@@ -19,6 +18,7 @@ from inversion.inverse import Inverse
 from inversion.invert import choose, invert
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.solving.solutions import SolutionBranch, Solutions
+from inversion.tools.renderers import register as _register
 
 if TYPE_CHECKING:
     from inversion.solving.constraints import Paving, contract, pave, solve
@@ -43,6 +43,8 @@ __all__ = [
     "solve",
 ]
 
+_register()
+
 # what stands on the tables of intervals is imported when it is asked for: they take their time
 _LATER = ("Paving", "contract", "pave", "solve")
 
@@ -50,4 +52,6 @@ _LATER = ("Paving", "contract", "pave", "solve")
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("inversion.solving.constraints"), name)
+    from inversion.solving import constraints
+
+    return getattr(constraints, name)

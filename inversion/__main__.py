@@ -2,7 +2,7 @@
 
 import sys
 
-from inversion.tools.inverse_command import main
+from inversion.inverse_command import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

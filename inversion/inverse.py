@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from inversion.arrays.limits import refuse_arrays, refuse_sequences
 from inversion.derivatives.implicit import has_active, with_tangents
-from inversion.errors import NoSolution, OutsideDomain, WrongArguments
-from inversion.planning.refusals import taken_refusals
-from inversion.program.definition import Definition
-from inversion.program.number_types import as_text
-from inversion.program.staleness import Watch
-from inversion.program.trees import Node
+from inversion.emitting.definition import Definition, as_text
+from inversion.errors import NoSolution, WrongArguments
+from inversion.intrinsics.checks import taken_refusals
+from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
-from inversion.running.generated_functions import Cache, Code
+from inversion.running.generated_functions import Cache, Code, Staleness
 from inversion.running.progress import Progress
 from inversion.running.rows import OnError, Rows, Wanted
 from inversion.running.sending import Request
@@ -27,11 +23,10 @@ from inversion.solving.nearest import nearest
 from inversion.solving.solutions import Solutions
 from inversion.solving.starting import infeasible
 from inversion.tools.explaining import explained
-from inversion.tools.readable import Readable
+from inversion.tools.readable import REFUSALS, Checkable
 from overlay import NotCompilable
-from overlay.contexts.in_force import outside
+from overlay.core.in_force import outside
 from overlay.core.location import caller
-from primitives import Bool, Domain
 from primitives.relation import RETURN
 
 __all__ = ["Inverse"]
@@ -39,11 +34,8 @@ __all__ = ["Inverse"]
 COMPILED_AFTER = 20_000
 """After so many calls an inverse is compiled: by then they have taken as long as that takes."""
 
-REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
-THETAS = (tuple, list, Mapping, np.ndarray, np.void)
 
-
-class Inverse(Readable):
+class Inverse(Checkable):
     """A parametric inverse: ``inv(*known, theta)`` is the tuple of the unknown axes.
 
     Every answer is checked by running the function itself: what does not give the known values
@@ -55,12 +47,11 @@ class Inverse(Readable):
     """
 
     def __init__(self, definition: Definition, request: Request, cache: Cache = False) -> None:
-        super().__init__(definition)
+        super().__init__(definition, Code(definition, cache))
         self._request = request
-        self._code = Code(definition, cache)
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
-        self._watch = Watch(definition.plan.program, definition.context)
+        self._watch = Staleness(definition.plan.program, definition.context)
         self._rows = Rows(definition, self._code, self._solved, lambda: self._watch.changed)
 
     def __reduce__(self) -> Any:
@@ -96,78 +87,11 @@ class Inverse(Readable):
         >>> square(4.0), square(4.0, negative_x=True)
         ((2.0,), (-2.0,))
         """
-        known, chosen = self._asked(values, theta, named)
+        known, chosen = self._definition.asked(values, theta, named)
         if has_active(known):
             return with_tangents(self, self._code.namespace["forward"], known, theta=chosen)
         given = tuple(self._definition.cast_known(known))
         return self._solved(given, chosen)
-
-    def _asked(
-        self, values: Sequence[Any], theta: Any, named: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The known values of a call, in order, and the coordinates of θ, by name."""
-        axes, space = self.known, self.parameters
-        if len(values) == len(axes) and theta is None and not named:
-            return tuple(values), {}
-        by_axis = {axis: value for axis, value in named.items() if axis in axes}
-        named = {name: value for name, value in named.items() if name not in by_axis}
-        taken = len(axes) - len(by_axis)
-        if set(by_axis) != set(axes[taken:]) or not taken <= len(values) <= taken + 1:
-            raise self._wrong_values(len(values), by_axis)
-        if len(values) > taken:
-            if theta is not None:
-                raise WrongArguments(
-                    "θ is given twice: by position, and as theta=",
-                    where=caller(),
-                    help="give it once",
-                )
-            theta = values[taken]
-        known = (*values[:taken], *(by_axis[axis] for axis in axes[taken:]))
-        is_one = "theta" in space.names and not isinstance(theta, THETAS)
-        chosen = {}
-        if theta is not None:
-            if not len(space) and (not isinstance(theta, (tuple, list, Mapping)) or len(theta)):
-                raise self._wrong_values(len(values), by_axis)
-            chosen = space.chosen({"theta": theta} if is_one else theta)
-        twice = [name for name in named if name in chosen]
-        if twice:
-            raise WrongArguments(
-                f"{', '.join(twice)} is given twice: by name, and in θ",
-                where=caller(),
-                help="give it once",
-            )
-        unknown = [name for name in named if name not in space.names]
-        if unknown:
-            raise self._unknown_names(unknown)
-        return known, {**chosen, **space.chosen(named)} if named else chosen
-
-    def _wrong_values(self, count: int, by_axis: Mapping[str, Any]) -> WrongArguments:
-        known, has_parameters = self.known, len(self.parameters) > 0
-        also = f", {', '.join(by_axis)} by name" if by_axis else ""
-        theta = " and, where it is wanted, θ" if has_parameters else ""
-        return WrongArguments(
-            f"{self!r} takes {', '.join(known)}{theta}; "
-            f"{count} value{'s' if count != 1 else ''} {'were' if count != 1 else 'was'} given"
-            f"{also}",
-            where=caller(),
-            help="give each known value once, in this order; several coordinates of θ are one "
-            "tuple, or are given by name"
-            if has_parameters
-            else "it has no parameters",
-        )
-
-    def _unknown_names(self, names: Sequence[str]) -> WrongArguments:
-        known, space = self.known, self.parameters
-        every = [*space.names, *known]
-        near = difflib.get_close_matches(names[0], every, 3, 0.5)
-        return WrongArguments(
-            f"{self!r} has no parameter or known axis {names[0]!r}",
-            where=caller(),
-            notes=[("nearest", ", ".join(near))] if near else [],
-            help=f"its parameters are {', '.join(space.names)}"
-            if len(space)
-            else "it has no parameters",
-        )
 
     def _solved(self, known: tuple[Any, ...], chosen: Mapping[str, Any]) -> tuple[Any, ...]:
         """The answer for known values in their types, and some coordinates."""
@@ -391,7 +315,7 @@ class Inverse(Readable):
         from inversion.derivatives.jacobian import log_abs_det
 
         self._check_present(NoSolution)
-        known, chosen = self._asked(values, theta, named)
+        known, chosen = self._definition.asked(values, theta, named)
         given = tuple(self._definition.cast_known(known))
         return log_abs_det(self, given, lambda: self._solved(given, chosen))
 
@@ -407,66 +331,6 @@ class Inverse(Readable):
                 help="give a tuple of them, as a call of the inverse answers it",
             )
         return list(map(self._definition.cast, unknown, guess))
-
-    def is_result(self, result: Any, wanted: Any) -> bool:
-        """Whether a result is the one that is wanted, within the tolerances."""
-        return self._definition.are_close(RETURN, result, wanted)
-
-    def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The θ that leads to these arguments from what they give; None where there is none."""
-        try:
-            with np.errstate(all="ignore"):
-                return self.parameters.normal(self._code.namespace["recover"](*args))
-        except REFUSALS:
-            return None
-
-    def result_of(self, args: Sequence[Any]) -> Any:
-        """What the function gives for arguments, in its context; it may raise anything."""
-        with np.errstate(all="ignore"):
-            return self._code.namespace["forward"](*args)
-
-    def leads_to(self, args: Sequence[Any], wanted: Any) -> bool:
-        """Whether the function gives a result for these arguments, within the tolerances."""
-        try:
-            result = self.result_of(args)
-        except Exception:
-            return False
-        return self.is_result(result, wanted)
-
-    def unknown_domains(self) -> list[Domain | None]:
-        """The domain of each unknown axis that is one number; None where none is declared."""
-        found: list[Domain | None] = []
-        for axis in self.unknown:
-            tree = self.axes.trees[axis]
-            if axis == RETURN or isinstance(tree, Node):
-                found.append(None)
-                continue
-            kind = self.program.operand(str(tree)).kind
-            found.append(Bool if kind is bool else self.domains.get(axis) if kind is int else None)
-        return found
-
-    def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
-        """Whether answers are the unknown ones of these arguments, within the tolerances."""
-        given = dict(zip(self._definition.axes.inputs, args, strict=True))
-        for axis, answer in zip(self.unknown, answers, strict=True):
-            if axis in given:
-                wanted = self._definition.cast(axis, given[axis])
-                if not self._definition.are_close(axis, answer, wanted):
-                    return False
-        return True
-
-    def known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
-        """Values given for the known axes, in their types. Raises NotInvertible for programs with
-        arrays, whose solutions are not gone through."""
-        refuse_arrays(self.origin, "search the solutions")
-        if len(known) != len(self.known):
-            raise WrongArguments(
-                f"{self!r} has {len(self.known)} known axes "
-                f"({', '.join(self.known)}); {len(known)} values were given",
-                where=caller(),
-                help="give the known values alone, without θ",
-            )
-        return tuple(map(self._definition.cast, self.known, known))
 
     # ---- parts of a call ----
 

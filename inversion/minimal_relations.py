@@ -72,8 +72,10 @@ def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[.
 
 def _chosen(mode: Mode, known: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
     """The coordinates of a mode; defaults where what is known leaves no choice."""
-    unless = mode.unless
-    if unless is not None and unless(*(_number(known[name]) for name in mode.spared)):
+    determined = mode.determined_if
+    if determined is not None and determined(
+        *(_number(known[name]) for name in mode.determined_by)
+    ):
         return {name: domain.default for name, domain in mode.coordinates.items()}
     return {name: next(choices) for name in mode.coordinates}
 

@@ -5,8 +5,16 @@ Importing this package does not import numba; ``Context.jit`` does, on first use
 
 from typing import Any
 
-from overlay.contexts.context import Context, call_next, current_context, nonoverlay, recurse
-from overlay.contexts.current import plugins_in_force, tables_in_force
+from overlay.contexts.context import Context, compiled_method
+from overlay.contexts.current import (
+    call_next,
+    current_context,
+    nonoverlay,
+    plugins_in_force,
+    recurse,
+    tables_in_force,
+)
+from overlay.core import late_binding
 from overlay.core.errors import (
     AmbiguousMethod,
     CacheWarning,
@@ -47,6 +55,61 @@ __all__ = [
     "recurse",
     "tables_in_force",
 ]
+
+
+# ---- higher layers, imported when lower modules ask for them ------------------------------
+
+
+late_binding.compiled_method.bind(lambda: compiled_method)
+
+
+@late_binding.python_engine.bind
+def _():
+    from overlay.python.engines import engine_for
+
+    return engine_for
+
+
+@late_binding.can_intercept.bind
+def _():
+    from overlay.python.engines import can_intercept
+
+    return can_intercept
+
+
+@late_binding.compiled_context.bind
+def _():
+    from overlay.compiled import CompiledContext
+
+    return CompiledContext
+
+
+@late_binding.is_kernel.bind
+def _():
+    from overlay.compiled import is_kernel
+
+    return is_kernel
+
+
+@late_binding.explain.bind
+def _():
+    from overlay.inspect.explain import explain
+
+    return explain
+
+
+@late_binding.drawing.bind
+def _():
+    from overlay.inspect.html import drawing
+
+    return drawing
+
+
+@late_binding.read_ir.bind
+def _():
+    from overlay.compiled.numba.shown_ir import read
+
+    return read
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -23,6 +23,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from overlay.core import late_binding
+
 if TYPE_CHECKING:
     from overlay.analysis.runs import Run, Step
 
@@ -199,6 +201,4 @@ def read(function: Callable[..., Any], *types: Any) -> IR:
     types: Python types as in signatures, or numba's. Raises NotCompilable where numba cannot
     read the function.
     """
-    from overlay.compiled.numba.plain_ir import read
-
-    return read(function, types)
+    return late_binding.read_ir.load()(function, types)

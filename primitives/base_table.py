@@ -6,6 +6,7 @@ import cmath
 import inspect
 import math
 import operator
+import types
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -19,17 +20,13 @@ from primitives import logical
 from primitives import several_results as several
 from primitives.floats import (
     arithmetic,
+    catalogued,
     comparison,
-    exponential,
     extremes,
-    gamma,
-    hyperbolic,
     powers,
     remainders,
     rounding,
     signs,
-    special,
-    trigonometric,
 )
 from primitives.forms import polar
 from primitives.integers import bits, integer_powers, number_theory, ordering, shifts
@@ -78,6 +75,12 @@ def relation_of(function: Callable[..., Any]) -> RelationOf:
 relations = MethodTable("relations")
 """The relations of the primitives. The tables of a context shadow them."""
 
+
+def _defined_in(*modules: types.ModuleType) -> list[Relation]:
+    """The relations of these modules, in the order of their definition."""
+    return [r for module in modules for r in vars(module).values() if isinstance(r, Relation)]
+
+
 RELATIONS: tuple[Relation, ...] = (
     arithmetic.add,
     arithmetic.sub,
@@ -118,35 +121,8 @@ RELATIONS: tuple[Relation, ...] = (
     polar.polar,
     polar.unpolar,
     # of floats
-    exponential.exp,
-    exponential.exp2,
-    exponential.expm1,
-    exponential.log,
-    exponential.log2,
-    exponential.log10,
-    exponential.log1p,
-    exponential.sqrt,
-    trigonometric.sine,
-    trigonometric.cosine,
-    trigonometric.tangent,
-    trigonometric.asine,
-    trigonometric.acosine,
-    trigonometric.atangent,
-    trigonometric.angle,
-    trigonometric.hypotenuse,
-    trigonometric.degrees,
-    trigonometric.radians,
-    hyperbolic.sinh,
-    hyperbolic.cosh,
-    hyperbolic.tanh,
-    hyperbolic.asinh,
-    hyperbolic.acosh,
-    hyperbolic.atanh,
-    powers.power,
-    powers.power_int,
-    powers.cbrt,
-    powers.reciprocal,
-    powers.ldexp,
+    *_defined_in(*catalogued.ELEMENTARY),
+    *_defined_in(powers),
     signs.magnitude,
     signs.copysign,
     signs.sign,
@@ -160,10 +136,7 @@ RELATIONS: tuple[Relation, ...] = (
     extremes.clip,
     *comparison.COMPARISONS,
     comparison.where,
-    special.erf,
-    special.erfc,
-    gamma.gamma,
-    gamma.lgamma,
+    *_defined_in(*catalogued.SPECIAL),
     # of complex numbers
     *complex.COMPLEX,
     # of strings and lists
@@ -198,39 +171,13 @@ ALIASES: tuple[tuple[Any, Any], ...] = (
     (operator.not_, np.logical_not),
     (bool, operator.truth),
     # of floats
-    (exponential.exp, np.exp),
-    (exponential.exp2, np.exp2),
-    (exponential.expm1, np.expm1),
-    (exponential.log, np.log),
-    (exponential.log2, np.log2),
-    (exponential.log10, np.log10),
-    (exponential.log1p, np.log1p),
-    (exponential.sqrt, np.sqrt),
-    (trigonometric.sine, np.sin),
-    (trigonometric.cosine, np.cos),
-    (trigonometric.tangent, np.tan),
-    (trigonometric.asine, np.arcsin),
-    (trigonometric.acosine, np.arccos),
-    (trigonometric.atangent, np.arctan),
-    (trigonometric.angle, np.arctan2),
-    (trigonometric.hypotenuse, np.hypot),
-    (trigonometric.degrees, np.degrees),
-    (trigonometric.degrees, np.rad2deg),
-    (trigonometric.radians, np.radians),
-    (trigonometric.radians, np.deg2rad),
-    (hyperbolic.sinh, np.sinh),
-    (hyperbolic.cosh, np.cosh),
-    (hyperbolic.tanh, np.tanh),
-    (hyperbolic.asinh, np.arcsinh),
-    (hyperbolic.acosh, np.arccosh),
-    (hyperbolic.atanh, np.arctanh),
+    *catalogued.SPELLINGS,
     (powers.power, pow),
     (powers.power, math.pow),
     (powers.power, np.power),
     (powers.power, np.float_power),
     (powers.power_int, pow),
     (powers.power_int, np.power),
-    (powers.cbrt, np.cbrt),
     (powers.ldexp, np.ldexp),
     (signs.magnitude, math.fabs),
     (signs.magnitude, np.abs),

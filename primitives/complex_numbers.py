@@ -109,11 +109,11 @@ mul = relation(
     ret=lambda a, b: a * b,
     a=parametric(
         lambda ret, b, free: complex_factor(ret, b, free), free=Complex,
-        recover=lambda a: (a,), unless=lambda b: b != 0,
+        recover=lambda a: (a,), determined_if=lambda b: b != 0,
     ),
     b=parametric(
         lambda ret, a, free: complex_factor(ret, a, free), free=Complex,
-        recover=lambda b: (b,), unless=lambda a: a != 0,
+        recover=lambda b: (b,), determined_if=lambda a: a != 0,
     ),
     ab=parametric(
         complex_factors, v=Complex, left=Bool,
@@ -126,7 +126,7 @@ div = relation(
     ret=lambda a, b: a / b,
     a=lambda ret, b: product(ret, b),
     b=parametric(
-        complex_divisor, free=NONZERO, recover=lambda b: (b,), unless=lambda a: a != 0,
+        complex_divisor, free=NONZERO, recover=lambda b: (b,), determined_if=lambda a: a != 0,
     ),
     ab=parametric(
         lambda ret, v: (product(ret, v), v), v=NONZERO, recover=lambda a, b: (b,)

@@ -46,11 +46,11 @@ def _connective(target: Any, sign: str, neutral: bool) -> Relation:
         target, bool, bool, f"return = a {sign} b",
         a=parametric(
             lambda ret, b, free: settled(ret, b, neutral, free), free=Bool,
-            recover=lambda a: (a,), unless=lambda b: b == neutral,
+            recover=lambda a: (a,), determined_if=lambda b: b == neutral,
         ),
         b=parametric(
             lambda ret, a, free: settled(ret, a, neutral, free), free=Bool,
-            recover=lambda b: (b,), unless=lambda a: a == neutral,
+            recover=lambda b: (b,), determined_if=lambda a: a == neutral,
         ),
         ab=parametric(
             lambda ret, case: pair(ret, neutral, case), case=Integers(0, 2),

@@ -29,7 +29,7 @@ from primitives.domains import Domain, domain_of
 __all__ = ["Mode", "Parametric", "Relation", "parametric", "relation"]
 
 RETURN = "return"
-RESERVED = ("ret", "domain", "codomain", "edges", "weak", "joint")
+RESERVED = ("ret", "domain", "codomain", "edges", "low_information", "joint")
 
 Solver = Callable[..., Any]
 
@@ -41,37 +41,37 @@ class Parametric:
     solver: Solver
     recover: Solver
     coordinates: Mapping[str, Domain]
-    unless: Solver | None
-    spare: bool
-    either: bool
+    determined_if: Solver | None
+    rounding_only: bool
+    all_or_nothing: bool
 
 
 def parametric(
     solver: Solver,
     *,
     recover: Solver,
-    unless: Solver | None = None,
-    spare: bool = False,
-    either: bool = False,
+    determined_if: Solver | None = None,
+    rounding_only: bool = False,
+    all_or_nothing: bool = False,
     **coordinates: Domain,
 ) -> Parametric:
     """A mode that needs a choice: one coordinate, with its domain, for each keyword.
 
     solver: takes the known axes and the coordinates, by name.
     recover: takes axes by name and returns the tuple of coordinates that lead to them.
-    unless: takes known axes by name. Where these are constants of a program and it is true, no
+    determined_if: takes known axes by name. Where these are constants and it is true, no
     choice is left: the coordinates take their defaults and are no parameters of the inverse.
-    spare: the coordinates count only where rounding has made several arguments one result, as
-    beyond the ends of a function that saturates; an inverse without other parameters is called
+    rounding_only: the coordinates count only where rounding has made several arguments one result,
+    as beyond the ends of a function that saturates; an inverse without other parameters is called
     with or without them.
-    either: each continuous coordinate counts for all its values, or, where the known axes are such,
-    for none, as what is chosen for an unknown that cancels out.
+    all_or_nothing: each continuous coordinate counts for all its values, or, where the known axes
+    are such, for none, as what is chosen for an unknown that cancels out.
 
     >>> from primitives import Real, parametric
     >>> parametric(lambda ret, v: (ret - v, v), v=Real, recover=lambda a, b: (b,)).coordinates
     {'v': Real}
     """
-    return Parametric(solver, recover, coordinates, unless, spare, either)
+    return Parametric(solver, recover, coordinates, determined_if, rounding_only, all_or_nothing)
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,14 @@ class Mode:
 
     unknown: the axes that ``solver`` answers, a tuple of values where there are several.
     takes: what ``solver`` takes, in its order: known axes and coordinates.
-    recovers, spared: the axes that ``recover`` and ``unless`` take.
-    spare: whether its coordinates count only where rounding leaves a choice.
+    recovers, determined_by: the axes that ``recover`` and ``determined_if`` take.
+    rounding_only: whether its coordinates count only where rounding leaves a choice.
     incomplete: why it cannot reach every solution, or None.
     labels: what parameters of coordinates are called that belong to what the statement is made of.
-    surplus: whether the known axes say more than it needs, and have to agree, as where one of
-    several results is found from all arguments.
+    overdetermined: whether the known axes say more than it needs, and have to agree, as where one
+    of several results is found from all arguments.
     last_resort: whether a planner takes it only where nothing else is left.
-    either: whether its continuous coordinates count for all their values, or for none.
+    all_or_nothing: whether its continuous coordinates count for all their values, or for none.
     """
 
     unknown: tuple[str, ...]
@@ -96,19 +96,19 @@ class Mode:
     coordinates: Mapping[str, Domain]
     recover: Solver | None = None
     recovers: tuple[str, ...] = ()
-    unless: Solver | None = None
-    spared: tuple[str, ...] = ()
+    determined_if: Solver | None = None
+    determined_by: tuple[str, ...] = ()
     incomplete: str | None = None
     labels: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    spare: bool = False
-    surplus: bool = False
+    rounding_only: bool = False
+    overdetermined: bool = False
     last_resort: bool = False
-    either: bool = False
+    all_or_nothing: bool = False
 
     @property
     def settled(self) -> bool:
         """Whether it leaves no choice."""
-        return self.spare or not self.coordinates
+        return self.rounding_only or not self.coordinates
 
     def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
         """The plans that it consists of, each with what it is for, and with the coordinates that
@@ -126,8 +126,8 @@ class Relation:
     axes: the names of its inputs. outputs: of its result, or of its results. returns: the type of
     its result; a tuple of types where it gives several. domain: of each input. codomain: of the
     result; None of several. where: ``file:line`` of its definition.
-    edges: what holds at its edges, in words. weak: whether its result says little of its inputs,
-    as a sum does of its terms: it is then solved only for what nothing else determines.
+    edges: what holds at its edges, in words. low_information: whether its result says little of its
+    inputs, as a sum does of its terms: it is then solved only for what nothing else determines.
     independent: whether each of several results determines one input more.
     joint: whether it is solved for several inputs at once wherever it can be, because a free choice
     of one mostly leaves nothing for the others, as a word does that a text is to begin with.
@@ -147,11 +147,11 @@ class Relation:
         returns: Any,
         where: str | None,
         edges: str = "",
-        weak: bool = False,
+        low_information: bool = False,
         independent: bool = False,
         joint: bool = False,
     ) -> None:
-        self.weak = weak
+        self.low_information = low_information
         self.independent = independent
         self.joint = joint
         self.whole = independent or joint
@@ -226,7 +226,7 @@ def relation(
     modes: Mapping[tuple[str, ...], Solver | Parametric] | None = None,
     incomplete: str | Mapping[str, str] | None = None,
     edges: str = "",
-    weak: bool = False,
+    low_information: bool = False,
     independent: bool = False,
     joint: bool = False,
     **solutions: Solver | Parametric,
@@ -245,8 +245,8 @@ def relation(
     of several results the tuple of types.
     incomplete: why the modes that solve for inputs, or those named by keyword, cannot reach
     every solution. edges: what holds at the edges (zeros, ends, overflow), for the documentation.
-    weak: whether the result says little of the inputs. independent: whether each of several
-    results determines one input more, so that fewer unknown axes have to agree.
+    low_information: whether the result says little of the inputs. independent: whether each of
+    several results determines one input more, so that fewer unknown axes have to agree.
 
     A solver raises NoSolution (one constant string), ValueError or an ArithmeticError where the
     known axes have no solution. It is plain Python that numba can compile.
@@ -280,7 +280,7 @@ def relation(
         returns=_result_type(target, kinds, returns, where),
         where=where,
         edges=edges,
-        weak=weak,
+        low_information=low_information,
         independent=independent,
         joint=joint,
     )
@@ -427,9 +427,9 @@ class _Builder:
         made = self.made
         axes = (*made.outputs, *made.axes)
         # the other results have to agree
-        surplus = set(unknown) < set(made.outputs)
+        overdetermined = set(unknown) < set(made.outputs)
         if made.independent:
-            surplus = len(unknown) < len(made.outputs)
+            overdetermined = len(unknown) < len(made.outputs)
         if (
             not unknown
             or any(name not in axes for name in unknown)
@@ -447,7 +447,7 @@ class _Builder:
                 takes,
                 {},
                 incomplete=self.reason(label, unknown),
-                surplus=surplus,
+                overdetermined=overdetermined,
             )
             return
         for name, domain in given.coordinates.items():
@@ -455,6 +455,7 @@ class _Builder:
                 raise self.error(f"gives {name} no domain: {domain!r}", "such as k=Integer")
             if name in axes or name in RESERVED:
                 raise self.error(f"has a coordinate named like an axis: {name}", "rename it")
+        condition = given.determined_if
         made.modes[frozenset(unknown)] = Mode(
             unknown,
             self.named(label, given.solver),
@@ -462,12 +463,12 @@ class _Builder:
             given.coordinates,
             self.named(f"{label}_recover", given.recover),
             self.takes(f"{label}_recover", given.recover, axes),
-            self.named(f"{label}_unless", given.unless) if given.unless else None,
-            self.takes(f"{label}_unless", given.unless, known) if given.unless else (),
+            None if condition is None else self.named(f"{label}_determined_if", condition),
+            () if condition is None else self.takes(f"{label}_determined_if", condition, known),
             self.reason(label, unknown),
-            spare=given.spare,
-            surplus=surplus,
-            either=given.either,
+            rounding_only=given.rounding_only,
+            overdetermined=overdetermined,
+            all_or_nothing=given.all_or_nothing,
         )
 
     def reason(self, label: str, unknown: tuple[str, ...]) -> str | None:

@@ -74,7 +74,7 @@ def _mode(mode: Mode) -> str:
     if not mode.coordinates:
         return shown
     choices = ", ".join(f"{name}: {domain!r}" for name, domain in mode.coordinates.items())
-    return f"{shown} by {choices}" + (" (spare)" if mode.spare else "")
+    return f"{shown} by {choices}" + (" (rounding only)" if mode.rounding_only else "")
 
 
 def _values(relation: Relation) -> str:

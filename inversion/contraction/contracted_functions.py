@@ -1,4 +1,4 @@
-"""Contractors of functions of floats: exponentials, angles, rounding."""
+"""Contractors of functions of floats: those of the catalogue, angles, rounding."""
 
 from __future__ import annotations
 
@@ -17,42 +17,24 @@ from inversion.contraction.contractor import (
     widened,
 )
 from overlay import sets
-from overlay.sets import Bound, Bounds, Enclosure, NumberSet, integer_bounds, number_set
+from overlay.catalogue import MathFunction
+from overlay.catalogue.inverse_enclosures import inverse_enclosure
+from overlay.sets import Bound, Enclosure, NumberSet, integer_bounds, number_set
+from primitives.domains import Domain, Interval
 
 __all__ = [
     "ABS",
-    "ACOS",
-    "ACOSH",
-    "ASIN",
-    "ASINH",
-    "ATAN",
-    "ATANH",
-    "CBRT",
     "CEIL",
     "COS",
-    "COSH",
-    "DEGREES",
-    "ERF",
-    "ERFC",
-    "EXP",
-    "EXP2",
-    "EXPM1",
     "FLOAT",
     "FLOOR",
     "HYPOT",
-    "LOG",
-    "LOG1P",
-    "LOG2",
-    "LOG10",
-    "RADIANS",
     "RECIPROCAL",
     "ROUND",
     "SIN",
-    "SINH",
-    "SQRT",
     "TAN",
-    "TANH",
     "TRUNC",
+    "contractor_of",
     "integers_becoming",
 ]  # fmt: skip
 
@@ -63,55 +45,19 @@ SLACK = 8
 POSITIVE = (0.0, INF)
 Real = Callable[[float], float]
 
-# ---- exponentials -------------------------------------------------------------------------
+# ---- functions of the catalogue -----------------------------------------------------------
 
 
-def _pow10(a: Bounds) -> Bounds:
-    return sets.power((10.0, 10.0), a)
+def contractor_of(f: MathFunction, domain: Domain, codomain: Domain | None) -> Contractor | None:
+    """The contractor of a function that has a shape. domain, codomain: of its relation."""
+    if f.shape is None or not isinstance(domain, Interval) or not isinstance(codomain, Interval):
+        return None
+    ends, results = (domain.low, domain.high), (codomain.low, codomain.high)
+    inverse = inverse_enclosure(f)
+    if f.shape == "even":
+        return even(monotone(f.enclosure, inverse, POSITIVE, results))
+    return monotone(f.enclosure, inverse, ends, results)
 
-
-def _cube(a: Bounds) -> Bounds:
-    return sets.integer_power(a, 3)
-
-
-EXP = monotone(sets.exp, sets.log, results=POSITIVE)
-EXP2 = monotone(sets.exp2, sets.log2, results=POSITIVE)
-EXPM1 = monotone(sets.expm1, sets.log1p, results=(-1.0, INF))
-LOG = monotone(sets.log, sets.exp, ends=POSITIVE)
-LOG2 = monotone(sets.log2, sets.exp2, ends=POSITIVE)
-LOG10 = monotone(sets.log10, _pow10, ends=POSITIVE)
-LOG1P = monotone(sets.log1p, sets.expm1, ends=(-1.0, INF))
-SQRT = monotone(sets.root, sets.square, ends=POSITIVE, results=POSITIVE)
-CBRT = monotone(sets.cbrt, _cube)
-SINH = monotone(sets.sinh, sets.asinh)
-ASINH = monotone(sets.asinh, sets.sinh)
-COSH = even(monotone(sets.cosh, sets.acosh, ends=POSITIVE, results=(1.0, INF)))
-ACOSH = monotone(sets.acosh, sets.cosh, ends=(1.0, INF), results=POSITIVE)
-TANH = monotone(sets.tanh, sets.atanh, results=(-1.0, 1.0))
-ATANH = monotone(sets.atanh, sets.tanh, ends=(-1.0, 1.0))
-DEGREES = monotone(sets.degrees, sets.radians)
-RADIANS = monotone(sets.radians, sets.degrees)
-
-
-def _by_bisection(function: Real, low: float, high: float, wanted: float) -> float:
-    """Where a growing function gives ``wanted``, to the last digits."""
-    middle = (low + high) / 2
-    while low < middle < high:
-        low, high = (middle, high) if function(middle) < wanted else (low, middle)
-        middle = (low + high) / 2
-    return middle
-
-
-# of results so near to an end, by rounding, anything beyond may be the argument
-_erf_back = sets.growing(
-    lambda r: _by_bisection(math.erf, -6.0, 6.0, r), (math.nextafter(-1.0, 0), 1 - 2.0**-53)
-)
-_erfc_back = sets.growing(
-    lambda r: _by_bisection(lambda x: -math.erfc(x), -6.0, 28.0, r),
-    (math.nextafter(-2.0, 0), -1e-300),
-)
-ERF = monotone(sets.erf, _erf_back, results=(-1.0, 1.0))
-ERFC = monotone(sets.erfc, lambda r: _erfc_back(sets.negative(r)), results=(0.0, 2.0))
 
 # ---- sizes --------------------------------------------------------------------------------
 
@@ -205,11 +151,6 @@ def _tangents(ret: NumberSet, a: NumberSet) -> NumberSet:
 
 
 TAN = Contractor(None, (_tangents,))
-_between_poles = sets.growing(math.tan, (-1.5707963267948, 1.5707963267948))
-QUARTERS = (-PI / 2, PI / 2)
-ASIN = monotone(sets.asin, sets.sin, ends=(-1.0, 1.0), results=QUARTERS)
-ACOS = monotone(sets.acos, sets.cos, ends=(-1.0, 1.0), results=(0.0, PI))
-ATAN = monotone(sets.atan, _between_poles, results=QUARTERS)
 
 # ---- rounding -----------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ def through_loop(rule: Loop, outside: Mapping[str, NumberSet], through: Through)
 @functools.lru_cache(maxsize=256)
 def _programs(rule: Loop) -> tuple[Program, Program]:
     """A turn of a loop, and what it gives at the end; made once."""
-    return rule._turn(), rule._last()
+    return rule.turn(), rule.last()
 
 
 def _whole(number: int) -> NumberSet:

@@ -18,10 +18,10 @@ from inversion.contraction.contracted_functions import integers_becoming
 from inversion.contraction.contracted_loops import through_loop
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.contraction.variable_sets import every
+from inversion.deadline import check_deadline
 from inversion.program.branches import Branch
 from inversion.program.loops import Loop
 from inversion.program.statements import Operand, Program, Statement, Variable
-from inversion.running.deadline import check_deadline
 from overlay.sets import NumberSet, point
 from primitives import Domain, Relation
 from primitives.floats import arithmetic

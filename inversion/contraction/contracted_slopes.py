@@ -12,7 +12,8 @@ import numpy as np
 from inversion.contraction.contracted_programs import contracted, first_box
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.errors import NotInvertible
-from inversion.passes.simplifying import SIMPLIFY
+from inversion.lifting.lifter import lift
+from inversion.passes.all_passes import SIMPLIFY, rewritten
 from inversion.program.statements import Program, Variable
 from overlay.interpretations.autodiff import RULES, Rule
 from overlay.sets import NumberSet, point
@@ -42,8 +43,6 @@ def _rules() -> Mapping[int, Rule]:
 def _program(relation: Relation) -> tuple[Program, bool] | None:
     """The program that computes a relation's partial derivatives, and whether it takes the result;
     None where there is none."""
-    from inversion.lifting.lifter import lift  # reads programs with what stands on this module
-
     target = _OTHER_NAMES.get(relation, relation.target)
     rule = _rules().get(id(target))
     if rule is None or relation not in CONTRACTORS or relation.returns is not float:
@@ -56,7 +55,7 @@ def _program(relation: Relation) -> tuple[Program, bool] | None:
         )
     except NotInvertible:
         return None
-    program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, lifted.program)
+    program = rewritten(lifted.program, passes=SIMPLIFY)
     return program, rule.takes_result
 
 

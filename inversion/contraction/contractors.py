@@ -13,17 +13,15 @@ from inversion.contraction import contracted_functions as functions
 from inversion.contraction import contracted_ordering as ordering
 from inversion.contraction.contracted_ordering import of_truths
 from inversion.contraction.contractor import Contractor
+from overlay.catalogue import FUNCTIONS, MathFunction
 from primitives.base_table import RELATIONS
 from primitives.floats import (
     arithmetic,
-    exponential,
     extremes,
-    hyperbolic,
     powers,
     remainders,
     rounding,
     signs,
-    special,
     trigonometric,
 )
 from primitives.integers import integer_division as integer
@@ -67,32 +65,10 @@ _ARITHMETIC: Mapping[Relation, Contractor] = {
     extremes.clip: ordering.CLIP,
 }
 _FUNCTIONS: Mapping[Relation, Contractor] = {
-    powers.cbrt: functions.CBRT,
-    exponential.exp: functions.EXP,
-    exponential.exp2: functions.EXP2,
-    exponential.expm1: functions.EXPM1,
-    exponential.log: functions.LOG,
-    exponential.log2: functions.LOG2,
-    exponential.log10: functions.LOG10,
-    exponential.log1p: functions.LOG1P,
-    exponential.sqrt: functions.SQRT,
     trigonometric.sine: functions.SIN,
     trigonometric.cosine: functions.COS,
     trigonometric.tangent: functions.TAN,
-    trigonometric.asine: functions.ASIN,
-    trigonometric.acosine: functions.ACOS,
-    trigonometric.atangent: functions.ATAN,
     trigonometric.hypotenuse: functions.HYPOT,
-    trigonometric.degrees: functions.DEGREES,
-    trigonometric.radians: functions.RADIANS,
-    hyperbolic.sinh: functions.SINH,
-    hyperbolic.cosh: functions.COSH,
-    hyperbolic.tanh: functions.TANH,
-    hyperbolic.asinh: functions.ASINH,
-    hyperbolic.acosh: functions.ACOSH,
-    hyperbolic.atanh: functions.ATANH,
-    special.erf: functions.ERF,
-    special.erfc: functions.ERFC,
     rounding.floor: functions.FLOOR,
     rounding.floor_float: functions.FLOOR,
     rounding.ceil: functions.CEIL,
@@ -133,10 +109,16 @@ _OF_TRUTHS: Mapping[object, Contractor] = {
 }
 
 
+_OF_CATALOGUE: Mapping[object, MathFunction] = {f.function: f for f in FUNCTIONS}
+
+
 def _contractor(relation: Relation) -> Contractor | None:
     known = _ARITHMETIC.get(relation) or _FUNCTIONS.get(relation)
     if known is not None:
         return known
+    if relation.target in _OF_CATALOGUE:
+        domain = relation.domain[relation.axes[0]]
+        return functions.contractor_of(_OF_CATALOGUE[relation.target], domain, relation.codomain)
     if all(kind is bool for kind in relation.types) and relation.target in _OF_TRUTHS:
         return _OF_TRUTHS[relation.target]
     if complex in relation.types or any(map(is_sequence, relation.types)):

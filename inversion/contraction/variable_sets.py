@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from inversion.contraction.contractor import lower, raised
-from inversion.running.number_checks import margin
+from inversion.intrinsics.checks import margin
 from overlay.sets import NumberSet
 from primitives.domains import domain_of
 

@@ -1,1 +1,5 @@
-"""Derivatives of programs and of their inverses."""
+"""Derivatives of programs and of their inverses.
+
+implicit: an inverse called with active numbers. jacobian: the Jacobian of a program, and its
+determinant. array_derivatives: derivatives of statements about arrays, as sparse matrices.
+"""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse  # pyright: ignore[reportMissingTypeStubs]
 from scipy.sparse.linalg import splu  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from inversion.arrays.elementwise_statements import Elementwise
-from inversion.arrays.moved_elements import Moved
+from inversion.program.elementwise_statements import Elementwise
+from inversion.program.moved_elements import Moved
 from inversion.program.statements import Variable
 from primitives import NoSolution, Relation
 from primitives.arrays.array_table import ARRAY_RELATIONS

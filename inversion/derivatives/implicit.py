@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NoSolution, NotInvertible
 from overlay import nonoverlay
+from overlay.contexts.rules_alone import rules_alone
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.duals import Active
-from overlay.plugins.rules_alone import rules_alone
 from primitives.relation import RETURN
 
 if TYPE_CHECKING:

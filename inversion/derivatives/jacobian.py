@@ -13,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inversion.arrays.elementwise_statements import Elementwise
-from inversion.arrays.limits import has_arrays
-from inversion.arrays.linear_systems import System
-from inversion.arrays.moved_elements import Moved, size_of
 from inversion.derivatives.array_derivatives import (
     Slope,
     Value,
@@ -30,7 +26,11 @@ from inversion.derivatives.array_derivatives import (
 )
 from inversion.errors import NoSolution, NotInvertible
 from inversion.program.branches import Branch
+from inversion.program.elementwise_statements import Elementwise
+from inversion.program.limits import has_arrays
+from inversion.program.linear_systems import System
 from inversion.program.loops import Loop
+from inversion.program.moved_elements import Moved, size_of
 from inversion.program.statements import Constant, Operand, Statement, Variable
 from inversion.program.trees import leaves, taken_apart
 from overlay import Context, Method

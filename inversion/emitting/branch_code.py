@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from inversion.emitting.module_text import Body, Module, PartWriter, Row, conditions, tuple_of
 from inversion.planning.plan import Plan
-from inversion.program.branches import THEN_FIRST, Branch, Ranked
+from inversion.planning.statement_modes import THEN_FIRST, Ranked
+from inversion.program.branches import Branch
 from inversion.program.statements import Constant, Variable
 
 

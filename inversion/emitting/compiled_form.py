@@ -19,18 +19,18 @@ from typing import Any
 import numpy as np
 
 from inversion.derivatives.implicit import OTHER, check_active
+from inversion.emitting.definition import Definition
 from inversion.emitting.raising import as_in_python_on_device
 from inversion.errors import NotInvertible, WrongArguments
+from inversion.intrinsics.checks import is_close
 from inversion.planning.repeated import Repeated
-from inversion.program.definition import Definition
 from inversion.program.trees import Node, Tree, classes_of, is_record, mapped, written
-from inversion.running.number_checks import is_close
 from overlay import Context, Method, MethodTable, NotCompilable, nonoverlay
+from overlay.contexts.rules_alone import context_alone
 from overlay.interpretations.autodiff import autodiff
 from overlay.interpretations.autodiff.active_numbers import primal
 from overlay.interpretations.autodiff.duals import Active
 from overlay.plugins.attempts import attempted
-from overlay.plugins.rules_alone import context_alone
 from primitives.arrays.domain import is_array
 from primitives.errors import NoSolution
 from primitives.relation import RETURN

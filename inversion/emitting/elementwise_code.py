@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.elementwise_statements import Each, Elementwise
 from inversion.emitting.module_text import Body, Loop, Module, PartWriter, Row, tuple_of
+from inversion.passes.all_passes import simplified
+from inversion.planning.plan import is_quick
+from inversion.planning.statement_modes import Each
+from inversion.program.elementwise_statements import Elementwise
 from inversion.program.statements import Variable
-from inversion.running.quick import is_quick
 from primitives.arrays.domain import element_of
 
 Column = tuple[str, Any]
@@ -21,11 +23,11 @@ def run(body: Body, rule: Elementwise) -> None:
     """Compute the results."""
 
     def write(name: str) -> list[Row]:
-        one = Body(body.module)
-        one.names(rule.program, ())
+        one, element = Body(body.module), simplified(rule.program)
+        one.names(element, ())
         one.row(f"def {name}({', '.join(map(one.shown, rule.inputs))}):", depth=0)
-        one.forward(rule.program.statements)
-        one.row(f"return {', '.join(one.shown(v) for v in rule.program.results.values())}")
+        one.forward(element.statements)
+        one.row(f"return {', '.join(one.shown(v) for v in element.results.values())}")
         return [*one.rows, Row("")]
 
     one = body.module.part((id(rule), "element"), f"{rule.name}_element", write)

@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.elementwise_statements import Elementwise
-from inversion.arrays.linear_systems import System
-from inversion.arrays.moved_elements import Moved
 from inversion.emitting.branch_code import BRANCHES
 from inversion.emitting.elementwise_code import ELEMENTWISE
 from inversion.emitting.loop_code import LOOPS
@@ -26,7 +23,10 @@ from inversion.emitting.moved_code import MOVED
 from inversion.emitting.system_code import SYSTEM
 from inversion.planning.plan import Plan, Step, solved_by, statement_of
 from inversion.program.branches import Branch
+from inversion.program.elementwise_statements import Elementwise
+from inversion.program.linear_systems import System
 from inversion.program.loops import Loop
+from inversion.program.moved_elements import Moved
 from inversion.program.statements import Constant, Statement, Variable
 from inversion.program.structured import Structured
 from inversion.program.trees import Axes, Node, Tree, apart, as_name, axis_of, leaves, mapped
@@ -261,7 +261,7 @@ class Entry:
         inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
         results = list(plan.program.results.values())
         more = len(plan.steps) < len(plan.program.statements)
-        more = more or any(isinstance(s, Step) and s.solved.mode.surplus for s in plan.steps)
+        more = more or any(isinstance(s, Step) and s.solved.mode.overdetermined for s in plan.steps)
         more = more or any(result in inputs for result in results)
         more = more or len(set(results)) < len(results)
         disagree = more or any(isinstance(result, Constant) for result in results)

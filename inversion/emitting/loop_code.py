@@ -13,9 +13,9 @@ from inversion.emitting.module_text import (
     conditions,
     tuple_of,
 )
+from inversion.planning.loop_modes import BEYOND, TRIPS, Backwards, Counted
 from inversion.planning.plan import Plan
-from inversion.program.loop_modes import BEYOND, TRIPS, Backwards, Counted, Part
-from inversion.program.loops import Loop
+from inversion.program.loops import Loop, Part
 from inversion.program.statements import Operand, Variable
 
 

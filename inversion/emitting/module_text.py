@@ -11,10 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from inversion.arrays.array_checks import all_close, all_equal, all_finite, lists_close
 from inversion.errors import NoSolution, OutsideDomain
+from inversion.intrinsics.checks import (
+    all_close,
+    all_equal,
+    all_finite,
+    is_close,
+    is_finite,
+    lists_close,
+    refused,
+)
+from inversion.intrinsics.roots import find_root
 from inversion.planning.plan import Plan, Root, Step
-from inversion.planning.refusals import refused
 from inversion.program.statements import (
     Constant,
     Operand,
@@ -24,8 +32,6 @@ from inversion.program.statements import (
     Variable,
     renumbered,
 )
-from inversion.running.number_checks import is_close, is_finite
-from inversion.solving.roots import find_root
 from primitives import Bool, Domain, Interval, Real
 from primitives.arrays.cumulative import is_permutation
 from primitives.arrays.domain import Arrays, element_of, is_array

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.moved_elements import Index, Moved, Places
 from inversion.emitting.module_text import Body, Module, PartWriter, Row
+from inversion.planning.statement_modes import Places
+from inversion.program.moved_elements import Index, Moved
 from inversion.program.statements import Variable
 from primitives.arrays.domain import is_array, shape_of
 

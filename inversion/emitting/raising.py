@@ -9,11 +9,13 @@ from __future__ import annotations
 import dis
 import math
 import operator
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from inversion.program.statements import Program
 from overlay import Context, MethodTable, call_next
+from overlay.catalogue import FUNCTIONS, MathFunction
 from primitives import Relation
 
 __all__ = ["as_in_python", "as_in_python_on_device", "may_hide_errors"]
@@ -22,55 +24,33 @@ raising = MethodTable("raising")
 """The functions of ``math``, and powers, which give NaN or an infinity in compiled code."""
 
 
-@raising.overlay(math.sqrt)
-def sqrt(a: float) -> float:
-    if a < 0.0:
-        raise ValueError("math domain error")
-    return call_next(a)
+def method_of(f: MathFunction) -> Callable[[float], float]:
+    """The method that raises where the function of ``math`` does; it asks no more than it has to,
+    as each question takes time to compile."""
+    first, last = f.ends
 
+    def inside(a: float) -> float:
+        if a < first or a > last:
+            raise ValueError("math domain error")
+        return call_next(a)
 
-def logarithm(a: float) -> float:
-    if a <= 0.0:
-        raise ValueError("math domain error")
-    return call_next(a)
+    def finite(a: float) -> float:
+        found = call_next(a)
+        if abs(found) == math.inf and abs(a) < math.inf:
+            raise OverflowError("math range error")
+        return found
 
+    def inside_and_finite(a: float) -> float:
+        if a < first or a > last:
+            raise ValueError("math domain error")
+        found = call_next(a)
+        if abs(found) == math.inf and abs(a) < math.inf:
+            raise OverflowError("math range error")
+        return found
 
-def logarithm_above(a: float) -> float:
-    if a <= -1.0:
-        raise ValueError("math domain error")
-    return call_next(a)
-
-
-def arc(a: float) -> float:
-    if abs(a) > 1.0:
-        raise ValueError("math domain error")
-    return call_next(a)
-
-
-def open_arc(a: float) -> float:
-    if abs(a) >= 1.0:
-        raise ValueError("math domain error")
-    return call_next(a)
-
-
-@raising.overlay(math.acosh)
-def acosh(a: float) -> float:
-    if a < 1.0:
-        raise ValueError("math domain error")
-    return call_next(a)
-
-
-def periodic(a: float) -> float:
-    if abs(a) == math.inf:
-        raise ValueError("math domain error")
-    return call_next(a)
-
-
-def growing(a: float) -> float:
-    found = call_next(a)
-    if abs(found) == math.inf and abs(a) < math.inf:
-        raise OverflowError("math range error")
-    return found
+    if not f.overflows:
+        return inside
+    return finite if f.ends == (-math.inf, math.inf) else inside_and_finite
 
 
 @raising.overlay(operator.pow)
@@ -95,16 +75,9 @@ def power_of_int(a: float, b: int) -> float:
     return found
 
 
-for _method, _functions in (
-    (logarithm, (math.log, math.log2, math.log10)),
-    (logarithm_above, (math.log1p,)),
-    (arc, (math.asin, math.acos)),
-    (open_arc, (math.atanh,)),
-    (periodic, (math.sin, math.cos, math.tan)),
-    (growing, (math.exp, math.expm1, math.sinh, math.cosh, math.gamma, math.lgamma)),
-):
-    for _function in _functions:
-        raising.overlay(_function)(_method)
+for _row in FUNCTIONS:
+    if _row.overflows or _row.ends != (-math.inf, math.inf):
+        raising.overlay(_row.function)(method_of(_row))
 
 
 dividing = MethodTable("dividing")

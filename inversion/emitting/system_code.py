@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inversion.arrays.linear_systems import Solution, System
-from inversion.arrays.moved_elements import size_of
 from inversion.emitting.module_text import Body, Module, PartWriter, Row, tuple_of
+from inversion.planning.statement_modes import Solution
+from inversion.program.linear_systems import System
+from inversion.program.moved_elements import size_of
 from inversion.program.statements import Variable
 from primitives.arrays.domain import is_array, shape_of
 from primitives.arrays.elimination import eliminated, put_column

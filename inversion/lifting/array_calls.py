@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inversion.arrays.moved_elements import moved, offsets, size_of
 from inversion.errors import NotInvertible
-from inversion.lifting.inlined_functions import no_relation
 from inversion.lifting.lifted_values import Named, Site, Tupled, Value, Values, plain, value_of
+from inversion.lifting.resolve import no_relation
+from inversion.program.moved_elements import moved, offsets, size_of
 from inversion.program.statements import Constant, Operand, Variable
 from primitives.arrays.array_table import ARRAY_RELATIONS, MOVES, OF_ITSELF
 from primitives.arrays.domain import array_of, element_of, is_array, shape_of

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.elementwise_statements import elementwise
 from inversion.errors import NotInvertible
 from inversion.lifting.array_calls import ArrayCall, operands_in
-from inversion.lifting.inlined_functions import WORDS
 from inversion.lifting.lifted_values import Value, value_of
+from inversion.lifting.resolve import WORDS
+from inversion.program.elementwise_statements import elementwise
 from inversion.program.statements import Constant, Operand, Variable
 from primitives.arrays.domain import element_of, is_array, shape_of
 

@@ -9,8 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting import iterations as turns
-from inversion.lifting import recursion
+from inversion.lifting import self_calls
 from inversion.lifting.array_methods import array_attribute
 from inversion.lifting.exits import (
     At,
@@ -26,6 +25,7 @@ from inversion.lifting.exits import (
     not_followed,
     places_of,
 )
+from inversion.lifting.iterations import looped
 from inversion.lifting.joining import Join
 from inversion.lifting.lifted_values import (
     UNROLLED,
@@ -108,17 +108,14 @@ class Walk:
 
     def run(self, label: int, known: dict[str, Value], stops: frozenset[int]) -> Found:
         """Go through blocks from a label to one of the stops, or to the end."""
-        if label in stops:
-            return At(label, known)
-        found = turns.looped(self, label, known, stops) if label in self.code.loops else None
-        return self.went(self.block(label, known, stops) if found is None else found, stops)
+        return self.went(At(label, known), stops)
 
     def went(self, found: Found, stops: frozenset[int]) -> Found:
         """Go on from where the first block has led."""
         while isinstance(found, At) and found.label not in stops:
             label, known = found.label, found.known
-            looped = turns.looped(self, label, known, stops) if label in self.code.loops else None
-            found = self.block(label, known, stops) if looped is None else looped
+            loop = looped(self, label, known, stops) if label in self.code.loops else None
+            found = self.block(label, known, stops) if loop is None else loop
         if isinstance(found, Several) and not {p for p in found.ends if p is not None} <= stops:
             raise not_followed(self.site.where)
         return found
@@ -127,7 +124,7 @@ class Walk:
         """The names that are needed at a place, or later."""
         if place is None:
             return frozenset()
-        if place == recursion.AGAIN:
+        if place == self_calls.AGAIN:
             assert self.calls is not None
             return self.calls.live
         return self.code.blocks[place].live
@@ -144,13 +141,13 @@ class Walk:
         for op in block.ops:
             try:
                 known[op.name] = self._op(op, known)
-            except recursion.Deeper:
+            except self_calls.Deeper:
                 return Nowhere()
             if isinstance(op, Next):
                 known[op.source] = advanced(known[op.source])
         match block.end:
             case Return(name=name, where=where):
-                return recursion.returned(self.calls, read(known, name, where))
+                return self_calls.returned(self.calls, read(known, name, where))
             case Jump(label=label):
                 return At(label, known)
             case Fork() as fork:
@@ -199,7 +196,7 @@ class Walk:
         end = way.found
         return (
             isinstance(end, At)
-            and end.label != recursion.AGAIN
+            and end.label != self_calls.AGAIN
             and any(isinstance(end.known.get(name), Again) for name in self.live_at(end.label))
         )
 
@@ -291,7 +288,7 @@ class Walk:
             return read(known, name, op.where)
 
         if isinstance(op, (Item, Unpack, Iterate)) and isinstance(value(op.source), Again):
-            raise recursion.used_otherwise(replace(self.site, where=op.where), "its items")
+            raise self_calls.used_otherwise(replace(self.site, where=op.where), "its items")
         match op:
             case Argument(index=index):
                 return self.given[index]

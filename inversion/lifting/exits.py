@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import Tupled, Value, read
-from inversion.program.loop_modes import Part
+from inversion.program.loops import Part
 from inversion.program.statements import Constant, Operand, Statement, Variable
 
 

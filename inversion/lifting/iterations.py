@@ -12,7 +12,7 @@ from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Severa
 from inversion.lifting.lifted_values import Iterating, Object, Range, Value, read
 from inversion.lifting.numba_blocks import Next
 from inversion.lifting.repeating import Repeating, Turn
-from inversion.program.loop_modes import Bounds, Counts
+from inversion.program.loops import Bounds, Counts
 from inversion.program.statements import Constant, Operand, Variable
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
-from inversion.lifting import recursion
+from inversion.lifting import self_calls
 from inversion.lifting.exits import End, Place, Way, end_at, names_at, stand_in
 from inversion.lifting.lifted_values import (
     Again,
@@ -77,7 +77,7 @@ class Join:
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
             site = replace(self.walk.site, where=self.fork.where)
-            return Broken(recursion.used_otherwise(site, "one way of a branch"))
+            return Broken(self_calls.used_otherwise(site, "one way of a branch"))
         kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
         if kinds[0] == kinds[1]:
             kinds[1] = f"another {shown_kind(orelse)}"

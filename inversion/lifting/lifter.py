@@ -16,14 +16,6 @@ from typing import Any
 from inversion.errors import NotInvertible
 from inversion.lifting.array_methods import array_call
 from inversion.lifting.exits import Found, Returned, Way
-from inversion.lifting.inlined_functions import (
-    body_of,
-    bound,
-    forward_only,
-    no_relation,
-    promotions,
-    python_code,
-)
 from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
@@ -47,10 +39,19 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.numba_blocks import code_of, result_type
-from inversion.lifting.recursion import Active, entered, through
-from inversion.lifting.resolve import Resolver
+from inversion.lifting.recursion import Active, entered
+from inversion.lifting.resolve import (
+    Resolver,
+    body_of,
+    bound,
+    folded,
+    forward_only,
+    no_relation,
+    promotions,
+    python_code,
+)
+from inversion.lifting.self_calls import through
 from inversion.lifting.sequence_calls import sequence_call, sequence_of
-from inversion.passes.simplifying import folded
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
 from inversion.program.trees import Tree, is_record, leaves, mapped
 from inversion.program.variable_names import subject_of, word_for

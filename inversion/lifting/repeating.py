@@ -28,8 +28,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     variables_in,
 )
-from inversion.program.loop_modes import Bounds, Counts
-from inversion.program.loops import Loop
+from inversion.program.loops import Bounds, Counts, Loop
 from inversion.program.statements import Constant, Operand, Statement, Variable
 
 if TYPE_CHECKING:

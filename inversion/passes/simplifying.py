@@ -1,24 +1,24 @@
-"""Rewritings of programs: each takes a program and gives one with the same meaning."""
+"""Simplifications: each takes a program and gives one with the same meaning."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from inversion.passes.fusing import fuse
+from inversion.lifting.resolve import Resolver, folded
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable
 from inversion.program.structured import Narrowed, Structured
-from primitives import NoSolution, Relation
-from primitives.integers.bits import integers_bitwise
+from primitives import Relation
+from primitives.integers.bits import integers_bitwise, xorshift_left, xorshift_right
 from primitives.integers.integer_division import mod_int
-from primitives.integers.integer_powers import power_int
 from primitives.integers.shifts import rshift_int
 from primitives.several_results import PAIRS, divmod_int
 
-__all__ = ["SIMPLIFY", "fold", "folded", "narrow", "pair", "prune", "settle", "share"]
+__all__ = ["fold", "fuse", "narrow", "pair", "prune", "settle", "share"]
 
 MASK = next(rule for rule in integers_bitwise if rule.target is operator.and_)
 
@@ -32,22 +32,6 @@ def fold(program: Program) -> Program:
         return statement if known is None else known
 
     return program.rewritten(change)
-
-
-def folded(rule: Relation, arguments: Sequence[Operand]) -> tuple[Constant, ...] | None:
-    """What a relation gives for constants, result by result, where that is always the same."""
-    values = [a.value for a in arguments if isinstance(a, Constant)]
-    # a function that can only be run forward may not be a function of its arguments
-    if len(values) < len(arguments) or len(rule.modes) == 1:
-        return None
-    if rule is power_int and values[0] != 0 and values[1] < 0:
-        return (Constant(values[0] ** values[1]),)  # a float
-    try:
-        with np.errstate(all="ignore"):
-            found = rule(*values)
-            return tuple(map(Constant, found if len(rule.outputs) > 1 else (found,)))
-    except (NoSolution, ValueError, ArithmeticError):
-        return None
 
 
 def share(program: Program) -> Program:
@@ -200,7 +184,49 @@ def prune(program: Program) -> Program:
     return program.replace(statements=tuple(reversed(kept)))
 
 
-SIMPLIFY: tuple[Callable[[Program], Program], ...] = (
-    fold, share, fuse, pair, narrow, settle, prune
-)  # fmt: skip
-"""What every program goes through before it is planned."""
+KINDS = (int, np.int64, np.uint64)
+
+
+SHIFTS: Mapping[Callable[..., Any], Callable[..., Any]] = {
+    operator.rshift: xorshift_right,
+    operator.lshift: xorshift_left,
+}
+
+
+def fuse(program: Program) -> Program:
+    """Xorshift steps that are written out become one statement each."""
+    definitions = {v: s for s in program.statements for v in s.results}
+    return program.replace(
+        statements=tuple(_mixed(statement, definitions) for statement in program.statements)
+    )
+
+
+def _mixed(statement: Statement, definitions: Mapping[Variable, Statement]) -> Statement:
+    """A xorshift step in the place of ``n ^ (n >> k)``, where it is one."""
+    if not _is(statement, operator.xor):
+        return statement
+    for n, other in (statement.arguments, statement.arguments[::-1]):
+        shifted = definitions.get(other) if isinstance(other, Variable) else None
+        for shift, mixing in SHIFTS.items():
+            if shifted is None or not _is(shifted, shift) or shifted.arguments[0] != n:
+                continue
+            k, step = shifted.arguments[1], _relation(mixing, n.kind)
+            if step is not None and _allows(step, k):
+                return replace(statement, relation=step, arguments=(n, k))
+    return statement
+
+
+def _is(statement: Statement, target: Callable[..., Any]) -> bool:
+    """Whether a statement is the base table's relation of a function, for integers."""
+    rule = statement.relation
+    if not isinstance(rule, Relation) or rule.target is not target or rule.types[0] not in KINDS:
+        return False
+    return rule is _relation(target, rule.types[0])
+
+
+def _relation(target: Callable[..., Any], kind: Any) -> Relation | None:
+    return Resolver(None).relation(target, (kind, kind), base=True)
+
+
+def _allows(step: Relation, k: Operand) -> bool:
+    return isinstance(k, Constant) and step.domain[step.axes[1]].contains(k.value)

@@ -12,25 +12,27 @@ from numpy.typing import NDArray
 
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.planning.repeated import Repeated, filled, size_of
+from inversion.program.shown import html_of
+from inversion.program.statements import renumbered
 from inversion.program.variable_names import Label
 from overlay.core.location import caller
 from primitives import Domain
 
-__all__ = ["Parameter", "ParameterSpace"]
+__all__ = ["Coordinates", "Parameter", "ParameterSpace"]
 
 
 @dataclass(frozen=True)
 class Parameter:
     """One free choice: a native value from ``domain``. line: ``file:line`` of what it is for.
 
-    spare: it counts only where rounding has made several arguments one result. label: what its
-    name is made of. key: its name in generated code, "" for ``name``.
+    rounding_only: it counts only where rounding has made several arguments one result. label: what
+    its name is made of. key: its name in generated code, "" for ``name``.
     """
 
     name: str
     domain: Domain
     line: str
-    spare: bool = False
+    rounding_only: bool = False
     label: Label = field(default=Label("", "", ""), compare=False)
     key: str = field(default="", compare=False)
 
@@ -74,9 +76,7 @@ class ParameterSpace:
         return f"ParameterSpace({shown})"
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_parameters
-
-        return of_parameters(self)
+        return html_of(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,8 +90,8 @@ class ParameterSpace:
 
     @property
     def optional(self) -> bool:
-        """Whether θ may be left out, for its default: where every coordinate is spare."""
-        return all(parameter.spare for parameter in self)
+        """Whether θ may be left out, for its default: where each counts by rounding alone."""
+        return all(parameter.rounding_only for parameter in self)
 
     def default(self) -> tuple[Any, ...]:
         """The θ of every coordinate's default."""
@@ -256,3 +256,30 @@ def _member(parameter: Parameter, value: Any) -> Any:
         notes=[("parameter", str(parameter))],
         help="inv.parameters.sample(rng) and .from_unit(u) stay inside",
     )
+
+
+class Coordinates:
+    """The coordinates of a mode that plans inside it give it, by name.
+
+    axes: names that they must not have. domains: of each coordinate. labels: of those that
+    parameters of the plans inside are.
+    """
+
+    def __init__(self, axes: Iterable[str]) -> None:
+        self.axes = frozenset(axes)
+        self.domains: dict[str, Domain] = {}
+        self.labels: dict[str, Label] = {}
+
+    def add(self, wanted: str, domain: Domain, label: Label | None = None) -> str:
+        """A coordinate; its name."""
+        # a variable that is free inside is an axis here
+        wanted = f"free_{wanted}" if wanted in self.axes else wanted
+        name = renumbered(wanted, {*self.domains, *self.axes})
+        self.domains[name] = domain
+        if label is not None:
+            self.labels[name] = label
+        return name
+
+    def of(self, parameters: Iterable[Parameter]) -> dict[str, str]:
+        """The coordinate for each parameter of a plan, by the parameter's name."""
+        return {p.name: self.add(p.name, p.domain, p.label) for p in parameters}

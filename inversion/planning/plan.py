@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from inversion.errors import NotInvertible
-from inversion.planning.algebra import collected
-from inversion.planning.causality import Order, Solved, causalise, given_variables
-from inversion.planning.loop_blocks import split
 from inversion.planning.parameters import Parameter, ParameterSpace
-from inversion.planning.tearing import Guess, torn
+from inversion.program.causality import Solved
+from inversion.program.shown import html_of, svg_of, text_of
 from inversion.program.statements import (
-    Constant,
     Operand,
     Program,
     Statement,
     Variable,
-    in_columns,
     renumbered,
 )
-from inversion.program.variable_names import Label, coordinate_label, names_of, subject_of
+from inversion.program.variable_names import names_of
 from overlay.core.location import name_of
-from primitives import Domain, Relation
-from primitives.domains import domain_of
+from primitives import Relation
+from primitives.arrays.domain import is_array
 
-__all__ = ["Plan", "Root", "Step", "left_out", "plan", "renamed", "statement_of"]
+__all__ = ["Plan", "Root", "Step", "is_quick", "left_out", "renamed", "statement_of"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,7 @@ class Step:
     chosen: Mapping[str, Parameter]
 
     def __str__(self) -> str:
-        return shown_step(self)
+        return text_of(self)
 
 
 @dataclass(frozen=True)
@@ -67,14 +61,7 @@ class Root:
         return tuple(dict.fromkeys(p for step in self.steps for p in choices_of(step)))
 
     def __str__(self) -> str:
-        return shown_step(self)
-
-
-def shown_step(step: Step | Root) -> str:
-    """A step as a formula."""
-    from inversion.tools.formulas import formula_of
-
-    return formula_of(step)
+        return text_of(self)
 
 
 @dataclass(frozen=True)
@@ -96,19 +83,13 @@ class Plan:
     @property
     def svg(self) -> str:
         """A drawing of what is solved after what, as SVG that stands by itself."""
-        from inversion.tools.drawings import plan_svg
-
-        return plan_svg(self)
+        return svg_of(self)
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_plan
-
-        return of_plan(self)
+        return html_of(self)
 
     def __str__(self) -> str:
-        from inversion.tools.formulas import written_plan
-
-        return in_columns(written_plan(self))
+        return text_of(self)
 
 
 def renamed(plan: Plan, axes: Collection[str]) -> Plan:
@@ -189,239 +170,18 @@ def statement_of(step: Step | Root) -> Statement:
     return step.check if isinstance(step, Root) else step.solved.statement
 
 
-def plan(
-    program: Program,
-    known: Sequence[str],
-    domains: Mapping[str, Domain],
-    *,
-    root_finding: bool = True,
-) -> Plan:
-    """The plan that finds all other axes of a program from the known ones.
-
-    domains: declared for inputs. root_finding: whether a loop of shared variables that algebra does
-    not close is closed by looking for a root.
-    Raises NotInvertible where such a loop cannot be closed, naming what would have to be known
-    besides.
-    """
-    program, order = _closed(program, known)
-    if order.core:
-        program, order = _gathered(program, known, order)
-    loop = torn(program, order, root_finding=root_finding) if order.core else None
-    if order.core and loop is None:
-        raise _not_invertible(program, known, order, root_finding=root_finding)
-    space = _Space(program, domains)
-    free = {v: space.free(v) for v in (*order.free, *(loop.free if loop else ()))}
-    items = (*order.first, *(loop.items if loop else ()), *order.last)
-    steps = tuple(map(space.once, items))
-    return Plan(
-        program,
-        tuple(known),
-        tuple(axis for axis in program.axes if axis not in known),
-        free,
-        steps,
-        ParameterSpace([*free.values(), *(p for step in steps for p in own_choices(step))]),
-    )
-
-
-def _closed(program: Program, known: Sequence[str]) -> tuple[Program, Order]:
-    """The program, with as many loops closed by algebra as can be, and its order."""
-    order = _order(program, known)
-    while order.core:
-        candidate = collected(program, order.core, order.open)
-        if candidate is None:
-            break
-        better = _order(candidate, known)
-        if len(better.core) >= len(order.core):
-            break
-        program, order = candidate, better
-    return program, order
-
-
-def _gathered(program: Program, known: Sequence[str], order: Order) -> tuple[Program, Order]:
-    """The program with its loop of shared variables gathered into one of the loop's branches,
-    where each arm then has a loop of its own that can be closed."""
-    for statement in order.core:
-        gathered = _around(program, order.core, statement)
-        if gathered is not None:
-            better = _order(gathered, known)
-            if not better.core:
-                return gathered, better
-    return program, order
-
-
-def _around(program: Program, core: Sequence[Statement], at: Statement) -> Program | None:
-    if any(axis != str(operand) for axis, operand in at.bindings()):
-        return None  # its variables have other names outside
-    before, inside, after = split(program, core)
-    place = [s is at for s in inside].index(True)
-    results = [v for s in inside for v in s.results]
-    needed = {v for s in (*before, *after) for v in s.variables}
-    needed |= {v for v in program.results.values() if isinstance(v, Variable)}
-    needed |= {value for value, _ in program.holds if isinstance(value, Variable)}
-    gives = [v for v in results if v in needed]
-    made = at.relation.around(inside[:place], inside[place + 1 :], gives)
-    return None if made is None else program.replace(statements=(*before, made, *after))
-
-
-def _order(program: Program, known: Sequence[str]) -> Order:
-    return causalise(program, given_variables(program, known))
-
-
-class _Space:
-    """Names the parameters of a plan, in order."""
-
-    def __init__(self, program: Program, domains: Mapping[str, Domain]) -> None:
-        self.program = program
-        self.domains = domains
-        self.names = {v.name for v in program.variables}
-        self.made: dict[int, Step | Root] = {}
-
-    @functools.cached_property
-    def lines(self) -> Mapping[Operand, str]:
-        """Where what is computed is computed."""
-        return {v: s.where for s in self.program.statements for v in s.results}
-
-    @functools.cached_property
-    def allowed(self) -> Mapping[Operand, Sequence[Domain]]:
-        """For what is used, where the statements that use it allow it to lie."""
-        found: dict[Operand, list[Domain]] = {}
-        for statement in self.program.statements:
-            domains = statement.relation.domain
-            for axis, operand in statement.bindings() if domains else ():
-                if axis in domains and not domains[axis].total:
-                    found.setdefault(operand, []).append(domains[axis])
-        return found
-
-    def free(self, variable: Variable) -> Parameter:
-        """The parameter that chooses a variable, from where the statements that use it allow."""
-        domain = self.domains.get(variable.name) or domain_of(variable.kind)
-        if domain is None:
-            raise NotInvertible(
-                f"cannot choose a value of type {variable.kind!r} for {variable}",
-                where=self.program.where,
-                help=f"pass {variable} as known",
-            )
-        for allowed in self.allowed.get(variable, ()):
-            domain = domain.meet(allowed)
-        where = self.lines.get(variable, self.program.where)
-        label = Label(subject_of(variable), where, subject_of(variable), variable.name)
-        return Parameter(variable.name, domain, where, label=label)
-
-    def item(self, item: Solved | Guess) -> Step | Root:
-        """A step, or a root with a parameter for where the search begins."""
-        made = self.root(item) if isinstance(item, Guess) else self.step(item)
-        self.made[id(item)] = made
-        return made
-
-    def root(self, guess: Guess) -> Root:
-        """A root, of whose inner steps those are not made again that are steps of the plan."""
-        free = self.free(guess.variable)
-        line, subject = guess.check.where, subject_of(guess.variable)
-        label = Label(f"near_{subject}", line, subject)
-        parameter = replace(free, name=self.fresh(label), line=line, label=label)
-        steps = tuple(map(self.once, guess.inner))
-        return Root(guess.variable, parameter, guess.check, steps)
-
-    def once(self, item: Solved | Guess) -> Step | Root:
-        """The step for an item, the same each time."""
-        if id(item) not in self.made:
-            self.item(item)
-        return self.made[id(item)]
-
-    def step(self, solved: Solved) -> Step:
-        """A step with a parameter for each coordinate, unless constants leave no choice."""
-        mode, chosen = solved.mode, dict[str, Parameter]()
-        if not _spared(solved):
-            statement = solved.statement
-            for coordinate, domain in mode.coordinates.items():
-                label = mode.labels.get(coordinate) or coordinate_label(
-                    coordinate, statement.relation, solved.unknown, statement.where
-                )
-                name = self.fresh(label)
-                chosen[coordinate] = Parameter(name, domain, label.line, mode.spare, label)
-        return Step(solved, chosen)
-
-    def fresh(self, label: Label) -> str:
-        """A name that nothing else in the plan has."""
-        name = renumbered(label.base, self.names)
-        self.names.add(name)
-        return name
-
-
-def _spared(solved: Solved) -> bool:
-    mode, bindings = solved.mode, dict(solved.statement.bindings())
-    if mode.unless is None:
-        return False
-    values = [bindings[axis] for axis in mode.spared]
-    constants = [value.value for value in values if isinstance(value, Constant)]
-    return len(constants) == len(values) and bool(mode.unless(*constants))
-
-
-REWRITTEN = "write the function so that its inputs are used once, or in sums and products alone"
-BY_SEARCH = ", or allow root_finding=True: a search for a root"
-
 # ---- refusals -----------------------------------------------------------------------------
 
 
-def _not_invertible(
-    program: Program, known: Sequence[str], order: Order, *, root_finding: bool
-) -> NotInvertible:
-    by_search = not root_finding and torn(program, order) is not None
-    for statement, variable in order.stuck:
-        if len(statement.axes_of(variable)) == 1:
-            return _no_mode(program, statement, variable, known, by_search=by_search)
-    shared = _shared(order.core)
-    return NotInvertible(
-        f"cannot solve {program.name} for {{{', '.join(map(str, shared))}}}: "
-        "no algebra here collects what is used more than once",
-        where=order.core[-1].where,
-        notes=[("statement", f"{s}   {s.where}") for s in order.core[:6]],
-        help=(_remedy(program, known) or REWRITTEN) + (BY_SEARCH if by_search else ""),
+def is_quick(plan: Plan) -> bool:
+    """Whether a plan solves relations for floats, one after the other."""
+    steps = [step for step in plan.steps if isinstance(step, Step)]
+    solved = [step.solved.statement for step in steps]
+    unknown = [v for step in steps for v in step.solved.unknown]
+    return (
+        len(steps) == len(plan.steps)
+        and all(isinstance(statement.relation, Relation) for statement in solved)
+        and all(v.kind is float for v in (*unknown, *plan.free))
+        and not any(is_array(v.kind) for v in plan.program.variables)
+        and {p.domain.kind for p in plan.parameters} <= {float, bool}
     )
-
-
-def _no_mode(
-    program: Program,
-    statement: Statement,
-    variable: Variable,
-    known: Sequence[str],
-    *,
-    by_search: bool,
-) -> NotInvertible:
-    remedy = _remedy(program, known)
-    return NotInvertible(
-        f"cannot solve `{statement}` for {{{variable}}}",
-        where=statement.where,
-        notes=[("modes available", statement.relation.shown_modes())],
-        help=f"give {statement.relation.name} an inverse in a method table"
-        + (f", or {remedy}" if remedy else "")
-        + (BY_SEARCH if by_search else ""),
-    )
-
-
-def _shared(core: Sequence[Statement]) -> list[Variable]:
-    results = {v for statement in core for v in statement.results}
-    variables = list(dict.fromkeys(v for statement in core for v in statement.variables))
-    return [v for v in variables if v not in results] or variables[:1]
-
-
-def _remedy(program: Program, known: Sequence[str]) -> str | None:
-    """Which inputs, known besides, would make the program solvable; None where these are all of
-    them, and nothing would be left to find."""
-
-    def enough(names: Sequence[str]) -> bool:
-        return not _closed(program, (*known, *names))[1].core
-
-    inputs = [v.name for v in program.inputs if v.name not in known]
-    if len(inputs) == 1:
-        return None
-    single = [name for name in inputs if enough([name])]
-    if single:
-        return f"pass {' or '.join(single)} as known"
-    needed = list(inputs)
-    for name in inputs:
-        fewer = [other for other in needed if other != name]
-        needed = fewer if enough(fewer) else needed
-    if len(needed) == len(inputs):
-        return None
-    return f"pass {' and '.join(needed)} as known"

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inversion.arrays.linear_systems import system
-from inversion.planning.causality import Order, Solved, causalise
-from inversion.planning.loop_blocks import blocks
+from inversion.program.causality import Order, Solved, causalise
+from inversion.program.linear_systems import system
+from inversion.program.loop_blocks import blocks
 from inversion.program.statements import Operand, Program, Statement, Variable
 from primitives.relation import Mode
 

@@ -12,13 +12,13 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from inversion.contraction.branch_ranges import RANGES
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
 from inversion.errors import NotInvertible
 from inversion.lifting.lifter import lift
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import Plan, Root, Step, own_choices
 from inversion.program.statements import Constant, Program, Variable
-from inversion.solving.candidates import RANGES
 from overlay.sets import NumberSet, point
 from primitives import Domain, Integers, Relation
 from primitives.relation import RETURN
@@ -69,7 +69,7 @@ def _step(step: Step | Root, box: Box, made: dict[int, Step | Root]) -> Step | R
 
 def _narrowed(step: Step, box: Box) -> Step:
     mode, rule = step.solved.mode, step.solved.statement.relation
-    if step.chosen and _is_spared(step, box):
+    if step.chosen and _is_determined(step, box):
         return replace(step, chosen={})
     if len(mode.unknown) != 1 or len(step.chosen) != 1 or not isinstance(rule, Relation):
         return step
@@ -97,15 +97,15 @@ def _narrowed(step: Step, box: Box) -> Step:
     return replace(step, chosen={coordinate: replace(parameter, domain=narrower)})
 
 
-def _is_spared(step: Step, box: Box) -> bool:
+def _is_determined(step: Step, box: Box) -> bool:
     """Whether no choice is left, wherever the known axes of a statement may lie."""
     mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
-    if mode.unless is None or not mode.spared:
+    if mode.determined_if is None or not mode.determined_by:
         return False
-    operands = {axis: bindings[axis] for axis in mode.spared}
+    operands = {axis: bindings[axis] for axis in mode.determined_by}
     kinds = {axis: (axis, operand.kind) for axis, operand in operands.items()}
     try:
-        program = _program(mode.unless, tuple(kinds.values()))
+        program = _program(mode.determined_if, tuple(kinds.values()))
     except NotInvertible:  # it is written with more than sets go through
         return False
     never: dict[str, NumberSet] = {}

@@ -1,24 +1,15 @@
-"""Branches: an ``if`` as one statement, whose modes are plans of its two arms."""
+"""Branches: an ``if`` as one statement, with two arms."""
 
 from __future__ import annotations
 
-import functools
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from inversion.errors import NotInvertible
-from inversion.passes.simplifying import SIMPLIFY
-from inversion.planning.plan import Plan, plan
 from inversion.program.statements import Constant, Operand, Program, Statement, Variable, listed
-from inversion.program.structured import Coordinates, Narrowed, Structured, generated, needed
-from primitives import Bool
+from inversion.program.structured import Narrowed, Structured, needed
 from primitives.relation import Mode
 
-__all__ = ["Arm", "Branch", "Ranked", "absorb", "branch"]
-
-THEN_FIRST = "then"  # the coordinate that ranks the arms
+__all__ = ["Arm", "Branch", "branch"]
 
 
 @dataclass(frozen=True)
@@ -52,21 +43,6 @@ class Arm:
         gives = tuple(self.gives[i] for i in at)
         wanted: set[Operand] = {*gives, *(value for value, _ in self.holds)}
         return Arm(needed(self.statements, wanted), gives, self.holds)
-
-
-@dataclass(frozen=True)
-class Ranked(Mode):
-    """A branch solved for some axes: the arms' plans, tried in the order that a coordinate says.
-
-    chosen: for each arm, the coordinate that each of its parameters is.
-    """
-
-    plans: tuple[Plan, Plan] | None = None
-    chosen: tuple[Mapping[str, str], ...] = ()
-
-    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
-        """The plans of the arms."""
-        return list(zip(("then", "else"), self.plans or (), self.chosen, strict=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +89,6 @@ class Branch(Structured):
             rows += [f"  {word}", *(f"  {row}" for row in inner)]
         return rows
 
-    # ---- planning ----
-
     def program(self, taken: int) -> Program:
         """What runs where arm 0 or 1 is taken: the condition is known, the branch gone."""
         arm = self.arms[taken]
@@ -126,27 +100,6 @@ class Branch(Structured):
             self.where,
             holds=((self.condition, not taken), *arm.holds),
         )
-
-    def _planned(self, unknown: frozenset[str]) -> Mode | None:
-        axes = (*self.outputs, *self.axes)
-        known, order = self.divided(unknown)
-        if unknown == frozenset(self.outputs):
-            return Ranked(order, generated, known, {})
-        try:
-            plans = self._plan(0, known), self._plan(1, known)
-        except NotInvertible as error:
-            return self._not_planned(error)
-        coordinates = Coordinates(axes)
-        coordinates.add(THEN_FIRST, Bool)
-        chosen = tuple(coordinates.of(arm.parameters) for arm in plans)
-        return Ranked(
-            order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
-            self.axes, plans=plans, chosen=chosen, labels=coordinates.labels,
-        )  # fmt: skip
-
-    def _plan(self, taken: int, known: tuple[str, ...]) -> Plan:
-        program = functools.reduce(lambda p, rewrite: rewrite(p), SIMPLIFY, self.program(taken))
-        return plan(absorb(program), known, {}, root_finding=self.root_finding)
 
     # ---- rewriting ----
 
@@ -228,42 +181,3 @@ def branch(
 ) -> Statement:
     """The statement for an ``if``."""
     return Branch(name, (), condition, arms, results, where, root_finding).statement()
-
-
-def absorb(program: Program) -> Program:
-    """What only a branch needs, such as its condition, is computed by the branch."""
-    kept: list[Statement] = []
-    needed = Counter[Operand](program.results.values())
-    needed.update(value for value, _ in program.holds)
-    for statement in program.statements:
-        needed.update(set(statement.arguments))
-    taken: set[Statement] = set()
-    for statement in reversed(program.statements):
-        if statement in taken:
-            continue
-        kept.append(_with_its_own(program, statement, needed, taken))
-    return program.replace(statements=tuple(reversed(kept)))
-
-
-def _with_its_own(
-    program: Program, statement: Statement, needed: Counter[Operand], taken: set[Statement]
-) -> Statement:
-    """A statement; of a branch, one with what only it needs taken into it."""
-    rule = statement.relation
-    if not isinstance(rule, Branch):
-        return statement
-    given = dict(zip(rule.inputs, statement.arguments, strict=True))
-    if any(formal != actual for formal, actual in given.items()):
-        return statement  # its variables have other names outside
-    before: list[Statement] = []
-    wanted: set[Operand] = set(statement.arguments)
-    for other in reversed(program.statements):
-        if wanted.isdisjoint(other.results) or isinstance(other.relation, Branch):
-            continue
-        if all(needed[result] == 1 and result in wanted for result in other.results):
-            taken.add(other)
-            before.append(other)
-            for argument in set(other.arguments) & wanted:
-                needed[argument] -= 1
-            wanted |= set(other.arguments)
-    return rule.with_before(before[::-1]).statement() if before else statement

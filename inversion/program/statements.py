@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from inversion.program.shown import html_of, svg_of
 from primitives.arrays.domain import type_of_array
 from primitives.domains import Domain
 from primitives.relation import Mode
@@ -161,7 +162,7 @@ class Rule(Protocol):
         ...
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether its results say little of its inputs."""
         ...
 
@@ -260,14 +261,10 @@ class Program:
     @property
     def svg(self) -> str:
         """A drawing of its dataflow, as SVG that stands by itself."""
-        from inversion.tools.drawings import program_svg
-
-        return program_svg(self)
+        return svg_of(self)
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_program
-
-        return of_program(self)
+        return html_of(self)
 
     def __str__(self) -> str:
         inputs = ", ".join(map(str, self.inputs))

@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import functools
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from inversion.errors import NotInvertible
-from inversion.planning.parameters import Parameter
-from inversion.program.statements import Operand, Statement, Variable, renumbered
-from inversion.program.variable_names import Label
-from primitives import Domain
+from inversion.program.statements import Operand, Statement, Variable
+from primitives import Domain, Relation
 from primitives.relation import Mode
 
-__all__ = ["Coordinates", "Narrowed", "Structured", "Whole", "generated", "needed"]
-
-
-class Coordinates:
-    """The coordinates of a mode that plans inside it give it, by name.
-
-    axes: names that they must not have. domains: of each coordinate. labels: of those that
-    parameters of the plans inside are.
-    """
-
-    def __init__(self, axes: Iterable[str]) -> None:
-        self.axes = frozenset(axes)
-        self.domains: dict[str, Domain] = {}
-        self.labels: dict[str, Label] = {}
-
-    def add(self, wanted: str, domain: Domain, label: Label | None = None) -> str:
-        """A coordinate; its name."""
-        # a variable that is free inside is an axis here
-        wanted = f"free_{wanted}" if wanted in self.axes else wanted
-        name = renumbered(wanted, {*self.domains, *self.axes})
-        self.domains[name] = domain
-        if label is not None:
-            self.labels[name] = label
-        return name
-
-    def of(self, parameters: Iterable[Parameter]) -> dict[str, str]:
-        """The coordinate for each parameter of a plan, by the parameter's name."""
-        return {p.name: self.add(p.name, p.domain, p.label) for p in parameters}
+__all__ = ["Narrowed", "Structured", "Whole", "generated", "is_linear", "needed", "planned"]
 
 
 @dataclass(frozen=True)
@@ -81,10 +55,6 @@ class Structured(ABC):
     def inside(self) -> Iterable[Statement]:
         """The statements that stand inside."""
 
-    @abstractmethod
-    def _planned(self, unknown: frozenset[str]) -> Mode | None:
-        """The mode for these axes, where what stands inside can be solved for them."""
-
     def where_gives(self, statement: Statement, result: Variable, is_true: bool) -> Narrowed | None:
         """What its statement comes down to where one result is known; None where that says
         nothing of it."""
@@ -95,7 +65,7 @@ class Structured(ABC):
         """A statement that gives these of its results only."""
 
     @property
-    def weak(self) -> bool:
+    def low_information(self) -> bool:
         """Whether its results say little of its inputs."""
         return False
 
@@ -138,7 +108,7 @@ class Structured(ABC):
         """The mode that solves for exactly these axes, where there is one."""
         key = frozenset(unknown)
         if key not in self._modes:
-            self._modes[key] = self._planned(key)
+            self._modes[key] = planned(self, key)
         return self._modes[key]
 
     def divided(self, unknown: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -159,7 +129,7 @@ class Structured(ABC):
         modes = ", ".join("{" + ", ".join(names) + "}" for names in found) or "none of those asked"
         return modes + "".join(f"; {why}" for why in dict.fromkeys(self._reasons))
 
-    def _not_planned(self, why: NotInvertible | str) -> None:
+    def not_planned(self, why: NotInvertible | str) -> None:
         """Keep the reason why there is no mode."""
         if isinstance(why, NotInvertible):
             why = why.asked if why.where is None else f"{why.asked} [{why.where}]"
@@ -177,6 +147,15 @@ class Whole(Structured):
         return self.read
 
 
+@functools.singledispatch
+def planned(rule: Structured, unknown: frozenset[str]) -> Mode | None:
+    """The mode of a rule for these axes, where what stands inside can be solved for them.
+
+    ``inversion.planning`` registers how each kind is solved.
+    """
+    raise TypeError(f"nothing is registered that plans a {type(rule).__name__}")
+
+
 def generated(*args: Any) -> Any:
     """In place of a mode's function: what solves such a statement is written out."""
     raise AssertionError("what solves this statement is generated")
@@ -190,3 +169,26 @@ def needed(statements: Iterable[Statement], wanted: set[Operand]) -> tuple[State
             wanted.update(statement.arguments)
             kept.append(statement)
     return tuple(reversed(kept))
+
+
+JOINTLY = (operator.add, operator.sub, operator.neg, np.sum, np.mean, np.cumsum, np.diff)
+"""Functions that are linear in all arguments at once."""
+ONE_AT_A_TIME = (operator.mul, operator.matmul, np.matmul, np.dot)
+"""Functions that are linear in one argument where the others are known."""
+
+
+def is_linear(statement: Statement, varying: Collection[Operand]) -> bool:
+    """Whether results are linear in those of these variables that a statement reads."""
+    rule = statement.relation
+    if isinstance(rule, Structured):
+        return rule.is_linear(statement.arguments, varying)
+    if not isinstance(rule, Relation):
+        return False
+    varies = [argument in varying for argument in statement.arguments]
+    if not any(varies):
+        return True
+    if rule.target is operator.truediv:
+        return not varies[1]
+    if rule.target in JOINTLY:
+        return True
+    return rule.target in ONE_AT_A_TIME and sum(varies) == 1

@@ -10,23 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from inversion.emitting.definition import fits
 from inversion.errors import OutsideDomain, WrongArguments
 from inversion.planning.parameters import ParameterSpace
 from overlay.core.location import caller
-from primitives import Domain
 from primitives.arrays.domain import shape_of
 from primitives.domains import domain_of
 
-__all__ = [
-    "Column",
-    "Target",
-    "as_compiled",
-    "columns",
-    "common_shape",
-    "fitted",
-    "is_one",
-    "theta_columns",
-]
+__all__ = ["Column", "Target", "as_compiled", "columns", "common_shape", "is_one", "theta_columns"]
 
 
 @dataclass(frozen=True)
@@ -186,25 +177,6 @@ def common_shape(leads: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
             where=caller(),
             help="known values and θ have one row for each answer, or one for all",
         ) from error
-
-
-def fits(array: NDArray[Any], domain: Domain) -> bool:
-    """Whether an array has the values of a domain's dtype, so that converting changes none."""
-    wanted = domain.dtype.base
-    if wanted.kind in "fc":
-        return np.can_cast(array.dtype, wanted, "same_kind")
-    if array.dtype.kind not in "biu":
-        return False
-    if array.dtype == wanted or not array.size:
-        return True
-    low, high = (0, 1) if wanted.kind == "b" else (np.iinfo(wanted).min, np.iinfo(wanted).max)
-    return int(low) <= int(array.min()) and int(array.max()) <= int(high)
-
-
-def fitted(array: NDArray[Any], domain: Domain) -> NDArray[Any] | None:
-    """An array in the dtype of a domain, of its elements where it is one of arrays; None where
-    that would change the values."""
-    return array.astype(domain.dtype.base, copy=False) if fits(array, domain) else None
 
 
 def _range(array: NDArray[Any]) -> str:

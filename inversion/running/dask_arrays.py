@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inversion.emitting.definition import Definition, dtype_of
 from inversion.errors import WrongArguments
-from inversion.program.definition import Definition
-from inversion.program.number_types import dtype_of
 from inversion.program.trees import rebuilt, taken_apart
 from inversion.running.columns import common_shape, theta_columns
 from inversion.running.rows import OnError, Wanted, check_on_error, kind_columns

@@ -1,4 +1,5 @@
-"""The generated functions of an inverse: interpreted, compiled, and in loops over rows."""
+"""The generated functions of an inverse: interpreted, compiled, and in loops over rows; and whether
+what the inverse was made from has changed since."""
 
 from __future__ import annotations
 
@@ -9,20 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from inversion.arrays.array_kernels import Kernel
-from inversion.arrays.limits import first_sequence
 from inversion.emitting.compiled_form import form_for_cpu, form_for_kernels
+from inversion.emitting.definition import Definition, dtype_of, example_of
 from inversion.emitting.raising import as_in_python
 from inversion.emitting.row_code import loop_source
 from inversion.lifting.numba_blocks import jitted, released
-from inversion.program.definition import Definition
-from inversion.program.number_types import dtype_of, example_of
+from inversion.planning.plan import is_quick
+from inversion.program.limits import first_sequence
+from inversion.program.statements import Program
 from inversion.program.trees import classes_of, is_dataclass, leaves, rebuilt
-from inversion.running.quick import SEEN, is_quick, quick_loop, quick_names
+from inversion.running.array_kernels import Kernel
+from inversion.running.quick import SEEN, quick_loop, quick_names
 from overlay import Context, MethodTable, NotCompilable
+from overlay.code.record import Reading, attribute_held, is_same
 from primitives.solver_kernels import entered
 
-__all__ = ["Cache", "Code"]
+__all__ = ["Cache", "Code", "Staleness"]
 
 Cache = bool | str | os.PathLike[str]
 
@@ -211,3 +214,40 @@ class Code:
         example += [dtype.type() if one_theta else np.zeros(0, dtype) for dtype in dtypes]
         example += [np.zeros(0, dtype_of(kind)) for kind in definition.leaf_kinds(axes.unknown)]
         return jitted(rows, tuple(example), repr(definition), definition.where)
+
+
+class Staleness:
+    """Whether names, attributes, code or tables that a program was read from have changed since.
+
+    It holds what the functions read when the program was made, and listens to a context's tables.
+    """
+
+    def __init__(self, program: Program, context: Context | None) -> None:
+        self._readings = [Reading(function) for function in program.functions]
+        self._attributes = program.attributes
+        self._changed = False
+        for table in context.tables if context is not None else ():
+            table.listen(self)
+
+    def table_changed(self, target: Any) -> None:
+        """Called by the tables."""
+        self._changed = True
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything has changed, at any time that this was asked."""
+        self._changed = (
+            self._changed
+            or any(reading.changed() for reading in self._readings)
+            or any(
+                not is_same(attribute_held(thing, name), value)
+                for thing, name, value in self._attributes
+            )
+        )
+        return self._changed
+
+    @property
+    def outdated(self) -> bool:
+        """The same, or the contents of an array or list that was read. Looks at all of these."""
+        self._changed = self.changed or any(reading.altered() for reading in self._readings)
+        return self._changed

@@ -17,14 +17,11 @@ from typing import Any
 import numpy as np
 
 from inversion.lifting.numba_blocks import released
-from inversion.planning.plan import Plan, Step
 from overlay import Context, MethodTable, call_next
-from primitives.arrays.domain import is_array
 from primitives.floats import vector_maths
-from primitives.relation import Relation
 from primitives.solver_kernels import compiled
 
-__all__ = ["SEEN", "Pace", "in_threads", "is_quick", "quick_loop", "quick_names"]
+__all__ = ["SEEN", "Pace", "in_threads", "quick_loop", "quick_names"]
 
 ROWS_AT_ONCE = 1 << 15
 
@@ -49,20 +46,6 @@ def size(value: float) -> np.int64:
 
 SEEN = {"size": compiled(size, refuses=False), "INFINITE": int(size(math.inf))}
 """By what the loop over rows sees answers that are NaN."""
-
-
-def is_quick(plan: Plan) -> bool:
-    """Whether a plan solves relations for floats, one after the other."""
-    steps = [step for step in plan.steps if isinstance(step, Step)]
-    solved = [step.solved.statement for step in steps]
-    unknown = [v for step in steps for v in step.solved.unknown]
-    return (
-        len(steps) == len(plan.steps)
-        and all(isinstance(statement.relation, Relation) for statement in solved)
-        and all(v.kind is float for v in (*unknown, *plan.free))
-        and not any(is_array(v.kind) for v in plan.program.variables)
-        and {p.domain.kind for p in plan.parameters} <= {float, bool}
-    )
 
 
 def quick_names(

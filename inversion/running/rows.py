@@ -11,10 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from inversion.emitting.definition import Definition, dtype_of
 from inversion.errors import NoSolution, WrongArguments
 from inversion.planning.parameters import ParameterSpace
-from inversion.program.definition import Definition
-from inversion.program.number_types import dtype_of
 from inversion.program.trees import leaves, rebuilt, taken_apart
 from inversion.running.columns import (
     Column,
@@ -56,7 +55,7 @@ class Wanted:
 
 def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
     """The coordinates that rows without an answer are searched for: those that are not given. Where
-    all of them are spare, the default is all that counts."""
+    all of them count by rounding only, the default is all that counts."""
     if space.optional or not (theta is None or isinstance(theta, Mapping)):
         return frozenset()
     return frozenset(space.names).difference(theta or ())

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inversion.arrays.limits import has_arrays
 from inversion.contraction.contracted_programs import Nothing
+from inversion.program.limits import has_arrays
 from inversion.program.loops import Loop
 from inversion.program.statements import Statement
 from inversion.program.structured import Structured

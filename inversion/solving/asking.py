@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inversion.arrays.limits import has_arrays
 from inversion.errors import NoSolution, NotInvertible, OutsideDomain
-from inversion.passes.negative_powers import negative_powers
 from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Root
 from inversion.planning.repeated import Repeated, size_of
+from inversion.program.limits import has_arrays
 from inversion.program.structured import Structured
 from inversion.solving.argument_search import STARTS, from_arguments, goes_on, has_numbers
 from inversion.solving.boxes import BOXES, from_boxes, has_boxes
 from inversion.solving.even_points import point_of
 from inversion.solving.finite import is_by_trial
+from inversion.solving.negative_powers import negative_powers
 from inversion.solving.solutions import SolutionBranch, search
 from inversion.solving.starting import infeasible
 from inversion.solving.unproved import Unproved

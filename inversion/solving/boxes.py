@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from inversion.contraction.contracted_programs import Box, Nothing, contracted
-from inversion.passes.negative_powers import negative_powers
 from inversion.program.statements import Variable
 from inversion.program.trees import leaves, rebuilt
+from inversion.solving.negative_powers import negative_powers
 from inversion.solving.starting import box_of
 from overlay.sets import NumberSet, number_set
 from overlay.sets.rounding import LARGEST

@@ -16,9 +16,11 @@ from typing import Any
 from inversion.contraction.contracted_programs import Nothing, arms_of, contracted, inner_box
 from inversion.contraction.variable_sets import every
 from inversion.errors import NoSolution
+from inversion.intrinsics.roots import find_root
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Plan, Root, Step, choices_of
-from inversion.program.branches import THEN_FIRST, Branch, Ranked
+from inversion.planning.statement_modes import THEN_FIRST, Ranked
+from inversion.program.branches import Branch
 from inversion.program.statements import Variable
 from inversion.solving.candidates import (
     MOST_MEMBERS,
@@ -30,7 +32,6 @@ from inversion.solving.candidates import (
 )
 from inversion.solving.equations import REFUSALS, Solver, is_near
 from inversion.solving.isolation import roots_of
-from inversion.solving.roots import find_root
 from inversion.solving.search_slopes import difference, slope
 from inversion.solving.search_state import (
     EFFORT,
@@ -299,7 +300,7 @@ class Search:
             return
         rule: Any = step.solved.statement.relation
         (axis, *more), (variable, *_) = step.solved.mode.unknown, step.solved.unknown
-        if step.solved.mode.either:
+        if step.solved.mode.all_or_nothing:
             yield self.solver.either(state, step, names, others, known)
             return
         allowed = None if more else self.solver.solutions(state, step, known, axis)

@@ -7,22 +7,18 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from inversion.running.deadline import check_deadline
+from inversion.deadline import check_deadline
 from overlay.sets import NumberSet
-from primitives import Domain, Relation
+from primitives import Domain
 from primitives.domains import Booleans, Integers
-from primitives.floats import trigonometric
-from primitives.floats.gamma import branch_of, gamma, lgamma
 from primitives.floats.remainders import fmod, mod
-from primitives.integers.integer_division import mod_int
 
-__all__ = ["RANGES", "fairly", "is_discrete", "members", "outwards", "periods"]
+__all__ = ["fairly", "is_discrete", "members", "outwards", "periods"]
 
+INF = math.inf
 MOST_MEMBERS = 20_000
 """So many integers are tried one by one; of more, those that a coordinate names."""
-INF = math.inf
-BESIDE = 1e-9
-"""How far beside the end of a branch rounding may bring a number, relative to it."""
+
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -100,57 +96,6 @@ def outwards(start: int, low: float, high: float) -> Iterator[int]:
 
 # ---- which numbers a coordinate may have where an argument is in a set ---------------------
 
-Range = Callable[[Mapping[str, Any], NumberSet], tuple[float, float] | None]
-
-
-def _by(branch: Callable[[float], int]) -> Range:
-    """For a coordinate that grows with the argument; but for rounding."""
-
-    def ends(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float]:
-        low, high = float(a.low), float(a.high)
-        low, high = (low - BESIDE * max(1.0, abs(low))), high + BESIDE * max(1.0, abs(high))
-        return (
-            branch(low) if math.isfinite(low) else -INF,
-            branch(high) if math.isfinite(high) else INF,
-        )
-
-    return ends
-
-
-def _sine_branch(a: float) -> int:
-    return math.floor(a / math.pi + 0.5)
-
-
-def _cosine_branch(a: float) -> int:
-    return math.floor(a / math.pi)
-
-
-def _gamma_branches(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float]:
-    if a.low >= 0:
-        return 0, 1
-    return 0, branch_of(float(a.low)) + 1 if math.isfinite(a.low) else INF
-
-
-def _quotients(known: Mapping[str, Any], a: NumberSet) -> tuple[float, float] | None:
-    if "b" not in known:
-        return None
-    b = int(known["b"])
-    ends = [
-        int(end) // b if math.isfinite(end) else math.copysign(INF, end) * (1 if b > 0 else -1)
-        for end in (a.low, a.high)
-    ]
-    return min(ends), max(ends)
-
-
-RANGES: Mapping[Relation, Range] = {
-    trigonometric.sine: _by(_sine_branch),
-    trigonometric.cosine: _by(_cosine_branch),
-    trigonometric.tangent: _by(_sine_branch),
-    gamma: _gamma_branches,
-    lgamma: _gamma_branches,
-    mod_int: _quotients,
-}
-"""For the relations of which ``k`` numbers the solutions for their argument ``a``."""
 
 PERIODIC = (mod, fmod)
 

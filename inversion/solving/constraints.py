@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
-from inversion.invert import _inputs
+from inversion.lifting.inputs import inputs_of
 from inversion.lifting.lifter import lift
-from inversion.passes.negative_powers import REMEDY, negative_powers
-from inversion.passes.simplifying import SIMPLIFY, fold
+from inversion.passes.all_passes import SIMPLIFY, rewritten
+from inversion.passes.simplifying import fold
 from inversion.program.statements import Program, Variable
 from inversion.program.trees import Node, Tree
+from inversion.solving.negative_powers import REMEDY, negative_powers
 from overlay import Context
 from overlay.core.location import caller
 from overlay.core.target import describe
@@ -187,9 +188,9 @@ def _problem(
     f: Callable[..., Any], boxes: Sequence[Any], returns: Any, context: Context | None
 ) -> _Problem:
     given = [_set(f, f"argument {i + 1}", box) for i, box in enumerate(boxes)]
-    inputs, _ = _inputs(f, [kind for _, kind in given])
+    inputs, _ = inputs_of(f, [kind for _, kind in given])
     lifted = lift(f, inputs, context, root_finding=False)
-    program = functools.reduce(lambda p, rewrite: rewrite(p), PASSES, lifted.program)
+    program = rewritten(lifted.program, passes=PASSES)
     for power in negative_powers(program.statements, _declared(program, given)):
         raise NotInvertible(
             f"{power} of {describe(f)} is no integer where the exponent is negative",

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from inversion.contraction.branch_ranges import RANGES
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.contraction.variable_sets import around, every
 from inversion.emitting.entry_code import WRITERS
 from inversion.emitting.module_text import Module
 from inversion.errors import NoSolution, OutsideDomain
-from inversion.planning.causality import Solved
 from inversion.planning.parameters import Parameter
 from inversion.planning.plan import Root, Step
+from inversion.program.causality import Solved
 from inversion.program.statements import Statement
-from inversion.solving.candidates import RANGES
 from inversion.solving.search_state import Frame, State, keeping, known_for
 from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Interval, Relation

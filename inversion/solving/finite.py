@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from inversion.lifting.inlined_functions import body_of, python_code
 from inversion.lifting.lifter import Lifted
 from inversion.lifting.numba_blocks import result_type
+from inversion.lifting.resolve import body_of, python_code
 from inversion.program.statements import Program, Statement, Variable, renumbered
 from inversion.program.trees import Node, Tree
 from overlay import Context
@@ -130,7 +130,14 @@ def _relation(
     solve = _solver(run, names, [axes[name] for name in unknown], near)
     chosen = ", ".join(axes[name] for name in unknown)
     recover = eval(f"lambda {chosen}: ({chosen},)")
-    mode = parametric(solve, recover=recover, unless=None, spare=False, either=False, **near)
+    mode = parametric(
+        solve,
+        recover=recover,
+        determined_if=None,
+        rounding_only=False,
+        all_or_nothing=False,
+        **near,
+    )
     return relation(
         function,
         *(kind for _, kind in inputs),

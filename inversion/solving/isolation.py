@@ -13,9 +13,9 @@ import heapq
 import math
 from collections.abc import Callable, Iterator
 
+from inversion.deadline import check_deadline
 from inversion.errors import NoSolution
-from inversion.running.deadline import check_deadline
-from inversion.solving.roots import closed, gap, touching
+from inversion.intrinsics.roots import closed, gap, touching
 from inversion.solving.unproved import Unproved
 from overlay.sets import Bounds, NumberSet, number_set
 from overlay.sets.rounding import LARGEST

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inversion.contraction.variable_sets import every
+from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution
 from inversion.program.trees import leaves, taken_apart
-from inversion.running.deadline import OutOfTime, check_deadline, limited
 from inversion.solving.solutions import SolutionBranch, branch_of, solved
 from inversion.solving.starting import states
 from overlay.sets import NumberSet, number_set

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from inversion.contraction.contracted_programs import Nothing
+from inversion.deadline import OutOfTime, check_deadline, limited
 from inversion.errors import NoSolution, WrongArguments
-from inversion.passes.negative_powers import REMEDY, negative_powers
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import left_out
 from inversion.planning.repeated import filled
+from inversion.program.shown import html_of
 from inversion.program.trees import taken_apart
-from inversion.running.deadline import OutOfTime, check_deadline, limited
 from inversion.running.progress import Progress, SearchProgress
 from inversion.solving.argument_search import goes_on
 from inversion.solving.finite import MOST_TRIED, count_of, listed
+from inversion.solving.negative_powers import REMEDY, negative_powers
 from inversion.solving.search_state import State
 from inversion.solving.starting import box_of, infeasible, states
 from inversion.solving.unproved import Unproved
@@ -140,7 +141,7 @@ def branch_of(
     refused: takes it where that is not certain.
     """
     kept = [
-        Parameter(p.name, state.kept[p.name], p.line, p.spare)
+        Parameter(p.name, state.kept[p.name], p.line, p.rounding_only)
         for p in inverse.parameters
         if p.name in state.kept
     ]
@@ -359,9 +360,7 @@ class Solutions:
         return f"<Solutions [{', '.join(shown)}] {self._status}{why}>"
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_solutions
-
-        return of_solutions(self)
+        return html_of(self)
 
     # ---- the search ----
 

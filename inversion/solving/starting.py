@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from inversion.contraction.contracted_programs import Box, Nothing, contracted, first_box, narrowed
 from inversion.contraction.variable_sets import around
 from inversion.errors import NoSolution
-from inversion.passes.negative_powers import negative_powers
 from inversion.program.statements import Program, Variable
 from inversion.program.trees import axis_of, leaves, taken_apart
 from inversion.solving.branch_search import Search
+from inversion.solving.negative_powers import negative_powers
 from inversion.solving.search_state import Frame, State
 from inversion.solving.unproved import Unproved
 from overlay.sets import NumberSet, point

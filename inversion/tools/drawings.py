@@ -1,17 +1,18 @@
-"""What programs, plans, inverses and parameter spaces look like in a notebook."""
+"""Programs, plans, inverses and parameter spaces as HTML for notebooks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import Plan, Root, Step, choices_of, parts_of, solved_by, statement_of
 from inversion.program.statements import Program, Statement, Variable
+from inversion.solving.solutions import Solutions
 from inversion.tools.formulas import formula_of
 from inversion.tools.layers import drawn
+from inversion.tools.readable import Readable
 from overlay.core.markup import (
     STYLES,
     Html,
@@ -26,10 +27,6 @@ from overlay.core.markup import (
     view,
 )
 from overlay.core.markup import plain as soft
-
-if TYPE_CHECKING:
-    from inversion.solving.solutions import Solutions
-    from inversion.tools.readable import Readable
 
 __all__ = [
     "of_inverse",
@@ -159,7 +156,12 @@ def _choice(parameter: Parameter) -> Html:
 
 def _parameters(space: ParameterSpace) -> Html:
     rows = [
-        row(_choice(p), code(repr(p.domain)), place(p.line), badge("spare") if p.spare else "")
+        row(
+            _choice(p),
+            code(repr(p.domain)),
+            place(p.line),
+            badge("rounding only") if p.rounding_only else "",
+        )
         for p in space
     ]
     return grid(("coordinate", "domain", "for", ""), rows)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from inversion.emitting.definition import Definition, as_text
 from inversion.errors import NoSolution
-from inversion.planning.refusals import taken_refusals
-from inversion.program.definition import Definition
-from inversion.program.number_types import as_text
+from inversion.intrinsics.checks import taken_refusals
 from overlay.core.location import is_ours, shown
 from primitives.errors import reason_of
 

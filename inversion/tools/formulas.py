@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from inversion.planning.plan import Plan, Root, Step, parts_of, solved_by, statement_of
-from inversion.program.statements import Constant, Statement
+from inversion.program.statements import Constant, Statement, in_columns
 from inversion.tools.standalone.reading_back import node_of
 from primitives import Relation
 
@@ -225,9 +225,13 @@ def _known(test: ast.expr) -> bool | None:
 # ---- listings -----------------------------------------------------------------------------
 
 
-def written_plan(plan: Plan, margin: str = "", shown: Mapping[str, str] | None = None) -> list[str]:
+def written_plan(plan: Plan) -> str:
+    """A plan to read."""
+    return in_columns(_rows(plan, "", {}))
+
+
+def _rows(plan: Plan, margin: str, names: Mapping[str, str]) -> list[str]:
     """The rows of a plan, those of a branch's arms or a loop's turns further in."""
-    names = shown or {}
     known = ", ".join(_given(plan, axis) for axis in plan.known) or "nothing"
     rows = [f"{margin}known {known}; to find {', '.join(plan.unknown) or 'nothing'}"]
     for p in plan.free.values():
@@ -243,7 +247,7 @@ def written_plan(plan: Plan, margin: str = "", shown: Mapping[str, str] | None =
                 for name, c in coordinates.items()
                 if c in outer
             }
-            rows += [f"{margin}    {what}:", *written_plan(inner, margin + "    ", named)]
+            rows += [f"{margin}    {what}:", *_rows(inner, margin + "    ", named)]
     return rows
 
 

@@ -1,20 +1,28 @@
-"""What can be looked at in an inverse."""
+"""An inverse as it is looked at, and as a search for solutions asks it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from inversion.emitting.definition import Definition
+from inversion.errors import NoSolution, OutsideDomain
 from inversion.planning.parameters import ParameterSpace
 from inversion.planning.plan import Plan
-from inversion.program.definition import Definition
+from inversion.program.limits import refuse_arrays
+from inversion.program.shown import html_of
 from inversion.program.statements import Program, in_columns
-from inversion.program.trees import Axes
+from inversion.program.trees import Axes, Node
+from inversion.running.generated_functions import Code
 from inversion.tools.standalone.module import standalone
 from overlay import Context
-from primitives import Domain
+from primitives import Bool, Domain
+from primitives.relation import RETURN
 
-__all__ = ["Readable"]
+__all__ = ["REFUSALS", "Checkable", "Readable"]
 
 
 class Readable:
@@ -78,9 +86,7 @@ class Readable:
         return self._definition.origin
 
     def _repr_html_(self) -> str:
-        from inversion.tools.drawings import of_inverse
-
-        return of_inverse(self)
+        return html_of(self)
 
     def __repr__(self) -> str:
         return repr(self._definition)
@@ -88,3 +94,67 @@ class Readable:
     def __str__(self) -> str:
         first, *rest = str(self.program.program).splitlines()
         return in_columns([f"inverse of {first}", *rest, *str(self.program).splitlines()])
+
+
+REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionError)
+
+
+class Checkable(Readable):
+    """An inverse as a search for solutions uses it: it runs the function, and compares."""
+
+    def __init__(self, definition: Definition, code: Code) -> None:
+        super().__init__(definition)
+        self._code = code
+
+    def is_result(self, result: Any, wanted: Any) -> bool:
+        """Whether a result is the one that is wanted, within the tolerances."""
+        return self._definition.are_close(RETURN, result, wanted)
+
+    def coordinates_of(self, args: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The θ that leads to these arguments from what they give; None where there is none."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.parameters.normal(self._code.namespace["recover"](*args))
+        except REFUSALS:
+            return None
+
+    def result_of(self, args: Sequence[Any]) -> Any:
+        """What the function gives for arguments, in its context; it may raise anything."""
+        with np.errstate(all="ignore"):
+            return self._code.namespace["forward"](*args)
+
+    def leads_to(self, args: Sequence[Any], wanted: Any) -> bool:
+        """Whether the function gives a result for these arguments, within the tolerances."""
+        try:
+            result = self.result_of(args)
+        except Exception:
+            return False
+        return self.is_result(result, wanted)
+
+    def unknown_domains(self) -> list[Domain | None]:
+        """The domain of each unknown axis that is one number; None where none is declared."""
+        found: list[Domain | None] = []
+        for axis in self.unknown:
+            tree = self.axes.trees[axis]
+            if axis == RETURN or isinstance(tree, Node):
+                found.append(None)
+                continue
+            kind = self.program.operand(str(tree)).kind
+            found.append(Bool if kind is bool else self.domains.get(axis) if kind is int else None)
+        return found
+
+    def agrees(self, answers: Sequence[Any], args: Sequence[Any]) -> bool:
+        """Whether answers are the unknown ones of these arguments, within the tolerances."""
+        given = dict(zip(self._definition.axes.inputs, args, strict=True))
+        for axis, answer in zip(self.unknown, answers, strict=True):
+            if axis in given:
+                wanted = self._definition.cast(axis, given[axis])
+                if not self._definition.are_close(axis, answer, wanted):
+                    return False
+        return True
+
+    def known_values(self, known: Sequence[Any]) -> tuple[Any, ...]:
+        """Values given for the known axes, in their types. Raises NotInvertible for programs with
+        arrays, whose solutions are not gone through."""
+        refuse_arrays(self.origin, "search the solutions")
+        return self._definition.cast_alone(known)

@@ -107,6 +107,8 @@ class Reader:
             return Return(steps.stack.pop())
         if ins.name == "RETURN_CONST":
             return Return(steps.constant(ins.value))
+        if ins.name == "RAISE_VARARGS":
+            return Return(None, steps.take(ins.arg), steps.where)
         if k in self.listing.targets:
             return self._jump(k, ins)
         return Return(None) if ins.op in FINAL else None

@@ -9,7 +9,7 @@ from inspect import Signature
 from types import CodeType
 from typing import Any
 
-from overlay.analysis.marks import advance, first, give, new, pack, pick, succeeds, unpack
+from overlay.analysis.marks import advance, first, give, new, pack, pick, put, succeeds, unpack
 
 __all__ = [
     "Apply",
@@ -41,10 +41,15 @@ class Name(str):
 
 @dataclass(frozen=True)
 class Constant:
-    """``target = value``, where the source or the function's globals say the value."""
+    """``target = value``, where the source or the function's globals say the value.
+
+    name: the global name that it was read from, if any. where: ``file:line`` of that.
+    """
 
     target: str
     value: Any
+    name: str | None = field(default=None, compare=False)
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,9 @@ class Apply:
     """``target = function(*args, **kwargs)``: a call, an operator, an index, an attribute.
 
     function: a callable, or the name of the variable that holds it; None for a step that
-    analyses do not know. where: ``file:line``. native: what it was read from; of a list that is
-    written out, the variables of its items.
+    analyses do not know. where: ``file:line``. native: what it was read from; of a container that
+    is written out, the variables of its items; of ``marks.outer`` the name; of ``marks.other`` and
+    of a step that is not known, the instruction.
     """
 
     target: str
@@ -102,9 +108,15 @@ class Branch:
 
 @dataclass(frozen=True)
 class Return:
-    """Give this variable's value; None where an exception is raised."""
+    """Give this variable's value; None where an exception is raised.
+
+    raised: the variables of the exception and of its cause, as far as a ``raise`` has them; None
+    where no ``raise`` stands there. where: ``file:line`` of a ``raise``.
+    """
 
     value: str | None
+    raised: tuple[str, ...] | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,7 +219,8 @@ class Body:
             if label not in inside:
                 inside.add(label)
                 todo += before[label]
-        return frozenset(s.target for label in inside for s in self.blocks[label].statements)
+        statements = (s for label in inside for s in self.blocks[label].statements)
+        return frozenset(name for s in statements for name in _sets(s))
 
 
 def _read_first(block: Block) -> set[str]:
@@ -217,8 +230,20 @@ def _read_first(block: Block) -> set[str]:
     for statement in block.statements:
         found |= _reads(statement) - done
         done.add(statement.target)
-    end = block.end.value if isinstance(block.end, Return) else block.end.condition
-    return found if end is None or end in done else found | {end}
+    return found | (_read_at_end(block.end) - done)
+
+
+def _read_at_end(end: Branch | Return) -> set[str]:
+    given = end.value if isinstance(end, Return) else end.condition
+    raised = (end.raised or ()) if isinstance(end, Return) else ()
+    return {*raised} if given is None else {given}
+
+
+def _sets(statement: Statement) -> tuple[str, ...]:
+    """The variables that are another value's after a statement, or whose container has grown."""
+    if isinstance(statement, Apply) and statement.function is put:
+        return statement.target, statement.args[0]
+    return (statement.target,)
 
 
 def _reads(statement: Statement) -> set[str]:
@@ -229,6 +254,8 @@ def _reads(statement: Statement) -> set[str]:
     if isinstance(statement, Make):
         return {name for name in (*statement.captured, *statement.defaults) if name is not None}
     called = {statement.function} if isinstance(statement.function, str) else set[str]()
+    if statement.function is new and statement.native is not None:
+        called |= {*statement.native}
     return called | {*statement.args, *(name for _, name in statement.kwargs)}
 
 

@@ -20,7 +20,7 @@ from overlay.analysis.body import Apply, Body, Constant, Copy, Make, Name, Retur
 from overlay.analysis.constants import Captured
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
-from overlay.contexts.context import nonoverlay
+from overlay.contexts.current import nonoverlay
 from overlay.core.errors import OverlayError
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import operator
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import takewhile
 from types import CodeType
 from typing import Any
 
@@ -24,10 +25,16 @@ from overlay.code.decoding import (
     operator_of,
     take_call,
 )
+from overlay.code.effects import INERT
 
 __all__ = ["Instructions"]
 
 _SLICES = ("BINARY_SLICE", "STORE_SLICE")
+# those that add to a container which an expression makes
+_PUTS = (
+    *("LIST_APPEND", "LIST_EXTEND", "SET_ADD", "SET_UPDATE", "MAP_ADD", "DICT_UPDATE"),
+    "DICT_MERGE",
+)
 
 
 class Instructions(Statements):
@@ -40,13 +47,30 @@ class Instructions(Statements):
         if step is not None:
             step(self, ins)
         elif ins.name in MADE:
-            items = (
-                tuple(self.stack[len(self.stack) - ins.arg :]) if ins.name == "BUILD_LIST" else None
-            )
-            self.follow(ins)
+            items = self._taken(ins)
             self.stack[-1] = self.apply(marks.new, self.constant(MADE[ins.name]), native=items)
-        elif not self._operate(ins):
+        elif ins.op in INERT:
             self.follow(ins)
+        elif not self._operate(ins):
+            self._other(ins)
+
+    def _taken(self, ins: Instruction) -> tuple[str, ...]:
+        """Do what an instruction does to the stack; the values that it takes from there."""
+        before = list(self.stack)
+        self.follow(ins)
+        kept = takewhile(lambda pair: pair[0] == pair[1], zip(before, self.stack, strict=False))
+        return tuple(name for name in before[len(list(kept)) :] if name != NULL)
+
+    def _other(self, ins: Instruction) -> None:
+        """An instruction that nobody knows: what it pushes last is what it gives."""
+        before = set(self.stack)
+        taken = self._taken(ins)
+        if ins.name.startswith("CALL_INTRINSIC"):
+            given = self.apply(marks.other, *taken, native=ins.value)
+        else:
+            given = self.apply(marks.other, native=ins.name)
+        if self.stack and self.stack[-1] not in before:
+            self.stack[-1] = given
 
     # ---- constants, and the stack itself ----
 
@@ -96,11 +120,16 @@ class Instructions(Statements):
 
     def _load_global(self, ins: Instruction) -> None:
         found = global_constant(self.namespace, ins.value)
-        self.push(self.fresh() if found is None else self.constant(found[0]), ins)
+        if found is None:
+            self.push(self.apply(marks.outer, native=ins.value), ins)
+        else:
+            self.push(self.constant(found[0], ins.value), ins)
 
     def _load_cell(self, ins: Instruction) -> None:
         if ins.value in self.free or ins.value in self.cells:
             self.stack.append(ins.value)
+        elif ins.value in self.code.co_freevars:
+            self.stack.append(self.apply(marks.outer, native=ins.value))
         else:
             self.stack.append(self.fresh())
 
@@ -108,12 +137,13 @@ class Instructions(Statements):
         if ins.value in self.code.co_cellvars:
             self.store(ins.value)
         else:
-            self.stack.pop()
+            self._other(ins)
 
     # ---- modules and attributes ----
 
     def _import(self, ins: Instruction) -> None:
         names, level = self.stack.pop(), self.stack.pop()
+        self.apply(marks.other, native=ins.name)
         top = self.constants.get(names, names) is None
         plain = self.constants.get(level) == 0
         name = ins.value.partition(".")[0] if top else ins.value
@@ -186,14 +216,15 @@ class Instructions(Statements):
         return name
 
     def _call(self, ins: Instruction) -> None:
-        first, second, args, named, star = take_call(ins, self.stack, NULL)
+        first, second, args, named, star, _ = take_call(ins, self.stack, NULL)
         callee = second if first == NULL else first
         receiver = [] if NULL in (first, second) else [second]
         names = ins.value or () if named is None else self.constants.get(named)
         if star is not None and None not in self._items(star):
             args = [name for name in self._items(star) if name is not None]
         if args is None or names is None:
-            self.stack.append(self.apply(None, callee))
+            spread = () if star is None else (star,)
+            self.stack.append(self.apply(None, callee, *spread, native=ins.name))
             return
         given = [*receiver, *args]
         count = len(given) - len(names)
@@ -240,6 +271,19 @@ class Instructions(Statements):
         self.stack.append(self.apply(marks.first, advanced))
         return self.apply(marks.succeeds, advanced)
 
+    def _put(self, ins: Instruction) -> None:
+        """Add to the container that lies so deep, below what is added."""
+        added = self.take(2 if ins.name == "MAP_ADD" else 1)
+        self.apply(marks.put, self.stack[-ins.arg], *added)
+
+    def _unpack_rest(self, ins: Instruction) -> None:
+        """Unpack what has a starred target."""
+        value = self.stack.pop()
+        parts = [self.apply(marks.part, value) for _ in range(ins.arg >> 8)]
+        parts.append(self.apply(marks.rest, value))
+        parts += [self.apply(marks.part, value) for _ in range(ins.arg & 0xFF)]
+        self.stack += parts
+
     def _unpack(self, ins: Instruction) -> None:
         items = self.apply(marks.unpack, self.stack.pop(), self.constant(ins.arg))
         for place in reversed(range(ins.arg)):
@@ -250,7 +294,7 @@ class Instructions(Statements):
 
     def _match_exception(self, ins: Instruction) -> None:
         value = self.stack.pop()
-        self.stack.append(self.fresh())
+        self.stack.append(self.apply(marks.caught, value))
         names = self.packs.get(value, (value,))
         if all(name in self.constants for name in names):
             self.matches[self.stack[-1]] = tuple(self.constants[name] for name in names)
@@ -269,7 +313,7 @@ class Instructions(Statements):
 
     def _enter_block(self, ins: Instruction) -> None:
         manager = self.stack.pop()
-        entered = self.apply(None, manager)
+        entered = self.apply(None, manager, native=ins.name)
         self.stack += [self.fresh(), entered]
 
 
@@ -302,6 +346,8 @@ _STEPS: dict[str, Callable[[Instructions, Instruction], None]] = {
     "BUILD_SLICE": Instructions._build_slice,
     "GET_ITER": Instructions._get_iterator,
     "UNPACK_SEQUENCE": Instructions._unpack,
+    "UNPACK_EX": Instructions._unpack_rest,
+    **dict.fromkeys(_PUTS, Instructions._put),
     "GET_LEN": Instructions._length,
     "CHECK_EXC_MATCH": Instructions._match_exception,
     "MATCH_CLASS": Instructions._match_class,

@@ -15,7 +15,7 @@ from overlay.analysis.lattice import Domain
 from overlay.analysis.read_bodies import body_of
 from overlay.analysis.resolution import Setting, setting_of
 from overlay.analysis.runs import Run
-from overlay.contexts.context import nonoverlay
+from overlay.contexts.current import nonoverlay
 from overlay.core.dispatch import by_values, reachable, resolve
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import is_ours, location_of, name_of

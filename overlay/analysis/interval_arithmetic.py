@@ -10,6 +10,7 @@ from typing import Any
 
 from overlay import sets
 from overlay.analysis.abstract_values import (
+    BOTTOM,
     FLOAT,
     INF,
     INT,
@@ -18,6 +19,7 @@ from overlay.analysis.abstract_values import (
     Number,
     made,
 )
+from overlay.catalogue import FUNCTIONS, MathFunction
 from overlay.core.table import MethodTable
 from overlay.sets import Bounds, Piece, integer_bounds
 
@@ -217,12 +219,28 @@ for _each in (
     table.overlay(_each)(_comparison)
 
 
-@table.overlay(math.sqrt)
-def sqrt(x: Number) -> Any:
-    if x.low < 0 or x.high == INF or x.nan:
-        return made(0.0, INF, "float", x.nan or x.high == INF)
-    try:
-        low, high = sets.root(_as_floats(x))
-    except OverflowError:
-        return made(0.0, INF, "float")
-    return made(low, high, "float")
+# ---- the catalogue ------------------------------------------------------------------------
+
+
+def _of_function(f: MathFunction) -> Callable[..., Any]:
+    """What a function of the catalogue gives, where it gives anything: it raises elsewhere."""
+
+    def found(*args: Number) -> Any:
+        try:
+            bounds = f.enclosure(*map(_as_floats, args))
+        except OverflowError:
+            return FLOAT
+        nan = any(x.nan for x in args) or _infinite(*args)
+        return made(*bounds, "float", nan) if not sets.is_empty(bounds) else BOTTOM
+
+    def of_one(x: Number) -> Any:
+        return found(x)
+
+    def of_two(x: Number, y: Number) -> Any:
+        return found(x, y)
+
+    return of_one if f.arity == 1 else of_two
+
+
+for _function in FUNCTIONS:
+    table.overlay(_function.function)(_of_function(_function))

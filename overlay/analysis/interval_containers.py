@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import operator
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -67,17 +65,6 @@ def iterate(x: Iteration) -> Any:
 @table.overlay(iter)
 def iterate_array(x: Array) -> Any:
     return Iteration(_row(x))
-
-
-@table.overlay(iter)
-def iterate_tuple(x: Items) -> Any:
-    return Iteration(_join(x.items))
-
-
-def _join(items: Iterable[Any]) -> Any:
-    from overlay.analysis.interval_domain import Intervals
-
-    return functools.reduce(Intervals().join, items, BOTTOM)
 
 
 @table.overlay(enumerate)

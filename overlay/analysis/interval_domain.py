@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -191,6 +192,11 @@ class Intervals(Domain):
         if length == BOTTOM:
             return (BOTTOM,)
         return (Array((length, *held.shape[1:]), held.item, held.keys),)
+
+
+@table.overlay(iter)
+def iterate_tuple(x: Items) -> Any:
+    return Iteration(functools.reduce(Intervals().join, x.items, BOTTOM))
 
 
 # ---- numbers ------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 from overlay.analysis.abstract_values import BOTTOM, TOP, Items, Known
 from overlay.analysis.constants import stored_attributes
 from overlay.analysis.marks import holds_items, matched, new, pack, succeeds
+from overlay.catalogue import FUNCTIONS
 from overlay.core.signature import shown_hint
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
@@ -39,6 +40,7 @@ _NAMES = (
     *("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "iand", "ior", "ixor"),
 )
 _MATH = [f for f in vars(math).values() if isinstance(f, types.BuiltinFunctionType)]
+_OF_CATALOGUE = frozenset(id(f.function) for f in FUNCTIONS)
 _OFSCALARS = frozenset(map(id, _MATH))
 _APPLIED = (
     *(getattr(operator, name) for name in _NAMES),
@@ -99,8 +101,8 @@ def result_of(function: Any, classes: tuple[Any, ...]) -> Any:
         found = function(*(SAMPLES[c]() for c in classes))
     except TypeError:
         return BOTTOM
-    except (ArithmeticError, ValueError):
-        return TOP
+    except (ArithmeticError, ValueError):  # of numbers that it takes, but not this one
+        return one(float) if id(function) in _OF_CATALOGUE else TOP
     return one(type(found))
 
 

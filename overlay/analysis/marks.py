@@ -9,15 +9,22 @@ import enum
 from typing import Any
 
 __all__ = [
+    "UNKNOWN",
     "Pattern",
     "advance",
+    "caught",
     "first",
     "give",
     "holds_items",
     "matched",
     "new",
+    "other",
+    "outer",
     "pack",
+    "part",
     "pick",
+    "put",
+    "rest",
     "succeeds",
     "unpack",
 ]
@@ -73,6 +80,40 @@ def matched(subject: Any, cls: Any, pattern: Pattern) -> Any:
 def holds_items(subject: Any) -> bool:
     """Stands for whether an object is a sequence, or a mapping, to a pattern."""
     raise _never_runs()
+
+
+def caught(cls: Any) -> Any:
+    """Stands for whether the exception that is handled is of a class, or of one of several."""
+    raise _never_runs()
+
+
+def part(value: Any) -> Any:
+    """Stands for one of the items of what is unpacked beside a starred target."""
+    raise _never_runs()
+
+
+def rest(value: Any) -> Any:
+    """Stands for the list that a starred target takes."""
+    raise _never_runs()
+
+
+def put(container: Any, *items: Any) -> Any:
+    """Stands for adding to a container that an expression makes: an item, or all of another."""
+    raise _never_runs()
+
+
+def outer() -> Any:
+    """Stands for what a name from outside holds that may change while the program runs."""
+    raise _never_runs()
+
+
+def other(*args: Any) -> Any:
+    """Stands for an instruction of which no other statement tells what it does."""
+    raise _never_runs()
+
+
+UNKNOWN = (part, rest, outer, other, caught)
+"""Those of which no analysis of values knows what they give."""
 
 
 def give(value: Any) -> Any:

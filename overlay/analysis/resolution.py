@@ -12,7 +12,8 @@ from typing import Any
 from overlay.analysis.lattice import Domain
 from overlay.analysis.static_dispatch import choose
 from overlay.code.known_values import UNKNOWN, Known, OfType, Value
-from overlay.contexts.context import Context, call_next, current_context, nonoverlay, recurse
+from overlay.contexts.context import Context
+from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
 from overlay.core.dispatch import by_types, reachable, resolve
 from overlay.core.location import is_ours
 from overlay.core.table import Method, MethodTable

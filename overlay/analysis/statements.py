@@ -30,7 +30,7 @@ class Statements:
     free, cells, changing: what the closure variables hold that do not change; the variables of
     its own that functions defined in it read alone; those that they set. constants, packs: what
     steps hold, and of which others they are tuples. matches: the steps that tell whether an
-    exception is one of these classes.
+    exception is one of these classes. where: the place of what is added.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -48,7 +48,7 @@ class Statements:
         self.matches: dict[str, tuple[Any, ...]] = {}
         self._count = 0
         self._lines: dict[int | None, str] = {}
-        self._where = ""
+        self.where = ""
 
     def begin(self, stack: list[str], *, is_first: bool = False) -> None:
         """A new block, with these variables on the stack."""
@@ -56,11 +56,13 @@ class Statements:
         self.statements, self.stack = [Constant(name, value) for name, value in free], stack
 
     def at(self, ins: Instruction) -> None:
-        """What follows stands where this instruction does."""
+        """What follows stands where this instruction does, or as before if it has no line."""
         line = ins.at.lineno
+        if line is None and self.where:
+            return
         if line not in self._lines:
             self._lines[line] = shown(self.code.co_filename, line)
-        self._where = self._lines[line]
+        self.where = self._lines[line]
 
     # ---- statements ----
 
@@ -69,10 +71,11 @@ class Statements:
         self._count += 1
         return f"${self._count}"
 
-    def constant(self, value: Any) -> str:
-        """A step that holds a value of the program."""
+    def constant(self, value: Any, read: str | None = None) -> str:
+        """A step that holds a value of the program. read: the global name that it is read from."""
         name = self.fresh()
-        self.statements.append(Constant(name, value))
+        where = "" if read is None else self.where
+        self.statements.append(Constant(name, value, read, where))
         self.constants[name] = value
         return name
 
@@ -85,7 +88,7 @@ class Statements:
     ) -> str:
         """A step that holds what a call gives. native: what it was read from."""
         name = self.fresh()
-        self.statements.append(Apply(name, function, args, tuple(kwargs), self._where, native))
+        self.statements.append(Apply(name, function, args, tuple(kwargs), self.where, native))
         return name
 
     def store(self, name: str) -> None:

@@ -92,13 +92,15 @@ def decoded(code: CodeType) -> list[Instruction]:
 class TakenCall[T](NamedTuple):
     """What a call takes from the stack: its two slots, the lower one ``first``. args: the
     arguments, None where they are unpacked. names: the slot with the names of keywords, where
-    there is one. star: of arguments that are unpacked, the tuple, where no mapping is."""
+    there is one. star: of arguments that are unpacked, the tuple, where no mapping is. mapping:
+    of arguments by keyword that are unpacked."""
 
     first: T
     second: T
     args: list[T] | None
     names: T | None = None
     star: T | None = None
+    mapping: T | None = None
 
 
 def call_slots[T](callee: T, null: T) -> list[T]:
@@ -117,7 +119,9 @@ def take_call[T](ins: Instruction, stack: list[T], null: T) -> TakenCall[T]:
         return TakenCall(first, second, args, names)
     mapping = stack.pop() if DICT_ALWAYS_PASSED or ins.arg & 1 else null
     star, second, first = stack.pop(), stack.pop(), stack.pop()
-    return TakenCall(first, second, None, None, star if mapping is null else None)
+    if mapping is null:
+        return TakenCall(first, second, None, None, star)
+    return TakenCall(first, second, None, mapping=mapping)
 
 
 # ---- iterators ----------------------------------------------------------------------------

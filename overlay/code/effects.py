@@ -8,7 +8,7 @@ from typing import Any
 
 from overlay.code.own_builtins import __builtins__  # noqa: F401
 
-__all__ = ["FINAL", "follow", "jumped"]
+__all__ = ["FINAL", "INERT", "follow", "jumped"]
 
 _OP = dis.opmap
 
@@ -25,6 +25,12 @@ _POPS = {
     *("POP_EXCEPT", "STORE_FAST_STORE_FAST", "STORE_FAST_MAYBE_NULL", "END_FOR", "POP_ITER"),
     *(name for name in _OP if name.startswith("POP_JUMP_")),
 }
+# Instructions that do nothing but to the stack, and give nothing.
+_INERT = {
+    *("NOP", "RESUME", "KW_NAMES", "MAKE_CELL", "COPY_FREE_VARS", "POP_TOP", "POP_EXCEPT"),
+    *("END_FOR", "POP_ITER", "PUSH_EXC_INFO", "RETURN_GENERATOR"),
+}
+INERT = frozenset(_OP[name] for name in _INERT if name in _OP)
 _FINAL = {
     *("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"),
     *("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from dis import Positions
 from typing import Any
 
@@ -22,11 +22,13 @@ class Event:
 
 @dataclass(frozen=True)
 class Call(Event):
-    """A call instruction. args: positional, then by keyword; None where they are not counted."""
+    """A call instruction. args: positional, then by keyword; None where they are not counted:
+    then ``spread`` has those by keyword, as far as they are written out."""
 
     callee: Value
     args: tuple[Value, ...] | None
     names: tuple[str, ...] = ()
+    spread: Mapping[str, Value] = field(default_factory=dict[str, Value])
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ __all__ = [
     "OfType",
     "Super",
     "Value",
+    "WrittenOut",
     "attribute_of",
     "declared_types",
     "global_value",
@@ -61,6 +62,13 @@ class OfType(Value):
     """Some value of this type: a class, or what an annotation can say."""
 
     type: Any
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenOut(OfType):
+    """A dict that is written out, with what is known under each name."""
+
+    items: Mapping[str, Value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +138,7 @@ def join(one: Value, other: Value) -> Value:
     if kind is None or kind is not type_of(other):
         return UNKNOWN
     # `one` itself where that is all that it says: what does not change is the same object
-    return one if isinstance(one, OfType) else OfType(kind)
+    return one if type(one) is OfType else OfType(kind)
 
 
 def type_of(value: Value) -> Any | None:

@@ -32,6 +32,7 @@ from overlay.code.known_values import (
     OfType,
     Super,
     Value,
+    WrittenOut,
     attribute_of,
     global_value,
     join,
@@ -203,6 +204,24 @@ class Reading:
         if isinstance(code, Known) and type(code.object) is CodeType:
             state.stack[-1] = Made(code.object, self.cells, self.namespace)
 
+    def _build_dict(self, k: int, ins: Instruction, state: State) -> None:
+        held = state.stack[len(state.stack) - 2 * ins.arg :]
+        keys, values = held[::2], held[1::2]
+        if ins.name == "BUILD_CONST_KEY_MAP":
+            names, values = state.stack[-1], state.stack[-1 - ins.arg : -1]
+            keys = [Known(n) for n in names.object] if isinstance(names, Known) else []
+        self._follow(ins, state)
+        items = {
+            key.object: value
+            for key, value in zip(keys, values, strict=True)
+            if isinstance(key, Known) and type(key.object) is str
+        }
+        state.stack[-1] = WrittenOut(dict, items)
+
+    def _add_to_dict(self, k: int, ins: Instruction, state: State) -> None:
+        self._follow(ins, state)
+        state.stack[-ins.arg] = OfType(dict)
+
     def _set_function_attribute(self, k: int, ins: Instruction, state: State) -> None:
         del state.stack[-2]
 
@@ -213,7 +232,7 @@ class Reading:
             state.stack[-1] = function
 
     def _call(self, k: int, ins: Instruction, state: State) -> None:
-        first, second, args, given, _ = take_call(ins, state.stack, NULL)
+        first, second, args, given, _, mapping = take_call(ins, state.stack, NULL)
         names = given.object if isinstance(given, Known) else ins.value or ()
         callee = second if first is NULL else first
         receiver = [] if first is NULL or second is NULL else [second]
@@ -223,7 +242,8 @@ class Reading:
         elif isinstance(callee, Known) and callee.object is super and known is not None:
             state.stack.append(self._super_of(callee, known))
         else:
-            state.stack.append(self._event(k, Call(ins.at, callee, known, names)))
+            spread = mapping.items if isinstance(mapping, WrittenOut) else {}
+            state.stack.append(self._event(k, Call(ins.at, callee, known, names, spread)))
 
     def _super_of(self, native: Value, args: Sequence[Value]) -> Value:
         if len(args) == 2:
@@ -307,6 +327,8 @@ _STEPS: dict[str, Callable[[Reading, int, Instruction, State], None]] = {
     "CALL": Reading._call,
     "CALL_KW": Reading._call,
     "CALL_FUNCTION_EX": Reading._call,
+    **dict.fromkeys(("BUILD_MAP", "BUILD_CONST_KEY_MAP"), Reading._build_dict),
+    **dict.fromkeys(("MAP_ADD", "DICT_MERGE", "DICT_UPDATE"), Reading._add_to_dict),
     "CALL_INTRINSIC_2": Reading._call_intrinsic,
     "GET_ITER": Reading._get_iterator,
     "FOR_ITER": Reading._next,

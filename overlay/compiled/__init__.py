@@ -53,8 +53,8 @@ def _unknown(error: Exception) -> NotCompilable:
 
 try:
     from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.numba.held_bodies import is_kernel
     from overlay.compiled.numba.numba_types import is_dispatcher
-    from overlay.compiled.numba.ufuncs import is_kernel
 
     if not TESTED[0] <= _VERSION <= TESTED[1]:
         _try_out()

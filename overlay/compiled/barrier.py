@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from overlay.compiled.numba.lookup import Table
 from overlay.compiled.numba.memory_words import rebuilt, sequence_of_kinds
-from overlay.compiled.numba.variants import checked, compiled_variant
+from overlay.compiled.numba.variants import Parameter, Variant, checked, compiled_variant
 from overlay.contexts.context import recurse
 from overlay.contexts.stack import entered
 from overlay.core.bounded_store import Kept
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from overlay.compiled.numba.numba_types import Type
     from overlay.contexts.context import Context
 
-__all__ = ["Barrier", "BarrierInfo", "Parameter", "Passed", "Variant"]
+__all__ = ["Barrier", "BarrierInfo", "Passed"]
 
 VARIANTS: Final = 128
 # Seconds that a variant takes to compile, while none has been compiled.
@@ -56,23 +56,6 @@ class BarrierInfo(NamedTuple):
     interpreted: int
     size: int
     limit: int
-
-
-class Parameter(NamedTuple):
-    """One argument of the calls: of a type, or in a tuple something known when code is
-    compiled, such as a function."""
-
-    type: Type
-    constant: tuple[Any] | None
-
-
-@dataclass(eq=False)
-class Variant:
-    """The function compiled for one context. keeps: what its code needs."""
-
-    engine: CompiledContext
-    address: int
-    keeps: Any
 
 
 @dataclass
@@ -151,7 +134,7 @@ class Barrier:
         if typed_in is not None and typed_in not in self.typed_in:
             self.typed_in.append(typed_in)
         for engine in self.engines:
-            engine.is_entered_by(user)
+            engine.linked.is_entered_by(user)
 
     @property
     def engines(self) -> Iterator[CompiledContext]:
@@ -233,7 +216,7 @@ class Barrier:
     def _engine(self, context: Context) -> CompiledContext:
         made = type(self.engine).of(context, self.engine.interpretation)
         for user in list(self.users):
-            made.is_entered_by(user)
+            made.linked.is_entered_by(user)
         return made
 
     def _arguments(self, objects: Iterator[Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -13,9 +13,9 @@ from numba.typed import Dict as TypedDict
 from numba.typed import List as TypedList
 
 from overlay.compiled.numba.numba_types import class_of_instances, types_in
+from overlay.core.interpreted_values import UNDERLYING
 from overlay.core.signature import array_type
 from overlay.core.target import type_attribute
-from overlay.plugins.interpreted_values import UNDERLYING
 
 __all__ = [
     "Unspellable",

@@ -11,22 +11,22 @@ from typing import Any, Final
 from overlay.compiled.barrier import Barrier, BarrierInfo
 from overlay.compiled.cache.kept_code import Keeping
 from overlay.compiled.gpu import Kernel, kernel_of
-from overlay.compiled.name_words import ALWAYS, LAYOUT_KNOWN, Word
+from overlay.compiled.linked_contexts import LinkedContexts
 from overlay.compiled.numba.callers import retire_callers
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
-from overlay.compiled.resolved_calls import Body, is_callable_in
+from overlay.compiled.stand_ins import Body
 from overlay.compiled.targets import Target
-from overlay.compiled.watching import Watch
+from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, Watch, Word
 from overlay.compiled.world import World
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
 from overlay.core.table import LOCK, Method, MethodTable
-from overlay.plugins.plugin import Plugin, entered_plugins, identity, interpreted
+from overlay.plugins.plugin import Plugin, identity
 
 __all__ = ["CompiledContext"]
 
@@ -66,11 +66,7 @@ class CompiledContext:
         self._worlds: dict[tuple[tuple[str, Any], ...], World] = {}
         self._past: list[Any] = []
         self._entries: weakref.WeakSet[EntryDispatcher] = weakref.WeakSet()
-        self._inside: dict[int, tuple[CompiledContext, CompiledContext]] = {}
-        self._bare: list[CompiledContext] = []
-        self._on: dict[str, CompiledContext] = {}  # for code that is made for other targets
-        self._with_plugins: list[CompiledContext] = []
-        self._outside: weakref.WeakSet[CompiledContext] = weakref.WeakSet()
+        self.linked = LinkedContexts(self)
         for table in self.tables:
             table.listen(self)
 
@@ -95,44 +91,6 @@ class CompiledContext:
                 found = _shared[key] = made
             return found
 
-    def on(self, target: Target) -> CompiledContext:
-        """The same context, for code that is made for this target."""
-        if target is self.target:
-            return self
-        if target.name not in self._on:
-            of, only_types = CompiledContext.of, self.only_types
-            made = of(self.context, self.interpretation, only_types=only_types, target=target)
-            self._on[target.name] = made
-        return self._on[target.name]
-
-    def entered(self, function: Any, types: tuple[Any, ...]) -> CompiledContext:
-        """This context with the plugins that go on in a function, called with these types."""
-        plugins = entered_plugins(self.plugins, function, types)
-        interpretation = interpreted(plugins, self.interpretation, function)
-        if plugins is self.plugins and interpretation is self.interpretation:
-            return self
-        return self._with(plugins, interpretation)
-
-    @property
-    def native(self) -> CompiledContext:
-        """This context without the plugins that compiled code does not depend on."""
-        plugins = tuple(plugin for plugin in self.plugins if not plugin.shares_native_cache)
-        return (
-            self if len(plugins) == len(self.plugins) else self._with(plugins, self.interpretation)
-        )
-
-    def _with(self, plugins: tuple[Plugin, ...], interpretation: Any) -> CompiledContext:
-        context = self.context.replace(plugins=plugins)
-        found = CompiledContext.of(
-            context, interpretation, only_types=self.only_types, target=self.target
-        )
-        if found not in self._with_plugins:
-            if found.rebound():
-                found.begin_anew()
-            self._with_plugins.append(found)
-            found._outside.add(self)
-        return found
-
     def jit(self, function: Callable[..., Any], **options: Any) -> Any:
         """``function`` compiled under this context: a numba dispatcher.
 
@@ -147,12 +105,12 @@ class CompiledContext:
         """
         target = options.pop("target", "cpu")
         if isinstance(function, Kernel):
-            options, inner = {**function.options, **options}, self.inside(function.engine)
+            options, inner = {**function.options, **options}, self.linked.inside(function.engine)
             return inner.jit(function.function, target="cuda", **options)
         if target == "cuda":
             return kernel_of(self, self._runnable(function), options)
         if isinstance(function, EntryDispatcher):
-            return self.inside(function.engine).jit(
+            return self.linked.inside(function.engine).jit(
                 function.function,
                 **{**function.options, "cache": function.cache, **options},
             )
@@ -167,7 +125,7 @@ class CompiledContext:
     def kernel(self, kernel: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
         context as its tables are now."""
-        return self.world({}).kernel(kernel)
+        return self.world({}).stand_ins.kernel(kernel)
 
     def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
         entry = entry_of(self, self._runnable(function), options, body)
@@ -191,15 +149,6 @@ class CompiledContext:
         """
         return None if self.context.state is None else Box(self.context.state)
 
-    @property
-    def bare(self) -> CompiledContext:
-        """Where ``nonoverlay`` compiles: no context and no tables."""
-        if not self._bare:
-            bare = CompiledContext(Context(), is_bare=True, target=self.target)
-            bare._outside.add(self)
-            self._bare.append(bare)
-        return self._bare[0]
-
     def world(self, options: Mapping[str, Any]) -> World:
         """The world of this moment, for functions compiled with these options."""
         for table in self.tables:
@@ -218,26 +167,6 @@ class CompiledContext:
         """Whether no table has changed since this world began."""
         return any(world is held for held in self._worlds.values())
 
-    def inside(self, inner: CompiledContext) -> CompiledContext:
-        """This context with another one entered in it."""
-        inner = inner.on(self.target)
-        if inner is self:
-            return self
-        found = self._inside.get(id(inner))
-        if found is None:
-            joined = inner
-            if not self.is_bare:
-                # as where contexts are nested when interpreted: the inner one is the current one
-                both = self.context | inner.context
-                context = inner.context.replace(tables=both.tables, plugins=both.plugins)
-                joined = context.compiled.on(self.target)
-            if joined.rebound():
-                joined.begin_anew()
-            joined.depth = max(joined.depth, inner.depth)
-            joined._outside.add(self)
-            found = self._inside[id(inner)] = inner, joined
-        return found[1]
-
     def table_changed(self, target: Any) -> None:
         """End the present world: the next entry from Python compiles anew."""
         for barrier in list(self.barriers.values()):
@@ -251,34 +180,29 @@ class CompiledContext:
             self._past.extend(retired)
             if entry.called_by_numba:
                 self._past.extend(retire_callers(retired))
-        for outside in list(self._outside):
+        for outside in list(self.linked.outside):
             outside.table_changed(target)
 
     def outlives(self, code: Any) -> None:
         """Keep code that is called no more, and that a thread may be running."""
         self._past.append(code)
 
-    def is_entered_by(self, outside: CompiledContext) -> None:
-        """Code of another context enters code of this one: a change here ends its world too."""
-        if outside is not self:
-            self._outside.add(outside)
-
     def renew(self) -> None:
         """Have what Python calls compare the words of what has been compiled since, too."""
-        found: list[CompiledContext] = [self]
-        for engine in found:
-            found.extend(each for each in list(engine._outside) if each not in found)
+        for engine in self.linked.all_outside():
             for entry in list(engine._entries):
                 entry.renew()
 
     def barrier_info(self) -> list[BarrierInfo]:
         """What the barriers in the code of this context have done so far."""
-        return [b.info for engine in self._all_inside() for b in list(engine.barriers.values())]
+        return [
+            b.info for engine in self.linked.all_inside() for b in list(engine.barriers.values())
+        ]
 
     def recompile(self) -> None:
         """Forget what is compiled, so that all of the program is read again."""
         with LOCK:
-            for engine in self._all_inside():
+            for engine in self.linked.all_inside():
                 for world in engine._worlds.values():
                     world.forget()
             self.begin_anew()
@@ -286,7 +210,7 @@ class CompiledContext:
     def begin_anew(self) -> None:
         """End the present world: what has not changed is taken from it at the next entry."""
         with LOCK:
-            for engine in self._all_inside():
+            for engine in self.linked.all_inside():
                 engine.table_changed(None)
 
     def words(self) -> list[Word]:
@@ -301,21 +225,9 @@ class CompiledContext:
         return any(watch.changed() for watch in self._watches())
 
     def _watches(self) -> Iterator[Watch]:
-        for engine in self._all_inside():
+        for engine in self.linked.all_inside():
             for world in engine._worlds.values():
                 yield world.watch
-
-    def _all_inside(self) -> list[CompiledContext]:
-        """This context and all that its code enters."""
-        found: list[CompiledContext] = [self]
-        for engine in found:
-            joined = (joined for _, joined in engine._inside.values())
-            behind = (
-                each for barrier in list(engine.barriers.values()) for each in barrier.engines
-            )
-            entered = (*joined, *engine._bare, *engine._with_plugins, *behind)
-            found.extend(each for each in entered if each not in found)
-        return found
 
 
 # What is compiled now, by what decides it: a CompiledContext holds the tables and the state, so
@@ -383,7 +295,7 @@ def _with_code(world: World, function: Any) -> Any:
             where=location_of(function.__func__),
             help="compile a function that takes the object as an argument",
         )
-    if type(function) is Context or not is_callable_in(world, function):
+    if type(function) is Context or not world.stand_ins.is_callable(function):
         raise NotCompilable(
             f"cannot compile {name_of(function)}, a {type(function).__qualname__}",
             where=caller(),

@@ -25,6 +25,7 @@ __all__ = [
     "Failure",
     "accepted_by_none",
     "any_keywords",
+    "callee_unknown",
     "calls_itself",
     "changed_at_run_time",
     "context_as_value",
@@ -136,6 +137,15 @@ def of_entry(
         where=where or location_of(function),
         notes=[("numba", line) for line in lines],
         help=help,
+    )
+
+
+def callee_unknown(callee: str, reason: str, path: str, line: int) -> NotCompilable:
+    """A call of which types do not say what it enters."""
+    return NotCompilable(
+        f"{callee} is {reason}, where compiled code cannot tell which method it enters",
+        where=shown(path, line),
+        help="call it where it is named, with positional arguments",
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled.cuda.found import cuda_target, is_simulated
+from overlay.compiled.glue import BY_POSITION
 from overlay.compiled.numba.hints import types_of_signature
-from overlay.compiled.resolved_calls import BY_POSITION
 from overlay.core.errors import NotCompilable, OverlayError
 from overlay.core.location import caller, location_of, name_of
 from overlay.core.table import LOCK
@@ -180,7 +180,7 @@ def kernel_of(
     if is_simulated():
         return SimulatedKernel(engine, function, options)
     target = cuda_target()
-    return Kernel(engine.on(target), target.function_of(function) or function, options)
+    return Kernel(engine.linked.on(target), target.function_of(function) or function, options)
 
 
 def _shown(made: Function) -> CompiledFunction:

@@ -1,17 +1,40 @@
-"""Whether something that compiled code has read of the program is another by now."""
+"""Whether something that compiled code has read of the program is another by now.
+
+A ``Watch`` knows what was read. It says so in words of memory, which compiled code can compare
+with what they were.
+
+CPython keeps the value of a global in the entries of a dict, the code of a function in the
+function, the content of a closure's variable in a cell. Compiled code cannot be told that one of
+these is bound anew, but it can compare a word of memory with the one that was there before. The
+layout is that of CPython 3.12 to 3.15; ``LAYOUT_KNOWN`` says whether the running interpreter has
+it, which is tried out when this module is imported. Where the memory does not tell, ``ALWAYS``
+stands in: a word that is never as it was, so that Python is asked before every call.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import sys
 from collections.abc import Iterable, Iterator
-from types import FunctionType
-from typing import Any
+from types import CellType, FunctionType
+from typing import Any, Final
 
 from overlay.code.record import Reading
-from overlay.compiled import name_words as words
-from overlay.compiled.name_words import Word
+from overlay.code.versions import is_readable
 from overlay.core.target import generic_state
 
-__all__ = ["Watch"]
+__all__ = [
+    "ALWAYS",
+    "LAYOUT_KNOWN",
+    "Watch",
+    "Word",
+    "of_array",
+    "of_cell",
+    "of_count",
+    "of_dict",
+    "of_function",
+    "of_names",
+]
 
 
 class Watch:
@@ -38,19 +61,19 @@ class Watch:
         readings = self._readings.values()
         spaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
         for reading in readings:
-            yield from words.of_function(reading.function)
+            yield from of_function(reading.function)
             for namespace, values in reading.spaces.values():
                 spaces.setdefault(id(namespace), (namespace, {}))[1].update(values)
         for namespace, names in spaces.values():
-            yield from words.of_names(namespace, names)
+            yield from of_names(namespace, names)
         for cell in {id(c): c for r in readings for c, _ in r.cells}.values():
-            yield from words.of_cell(cell)
+            yield from of_cell(cell)
         for each in {id(g): g for r in readings for g, _ in r.generic}.values():
             state = generic_state(each)
-            yield words.ALWAYS if state is None else words.of_count(state.changes)
+            yield ALWAYS if state is None else of_count(state.changes)
 
         for each in {id(a): a for r in readings for a, _ in r.arrays}.values():
-            yield from words.of_array(each)
+            yield from of_array(each)
 
     def changed(self) -> bool:
         """Whether one of the functions would read something else by now."""
@@ -61,3 +84,140 @@ class Watch:
         now, or may have."""
         given = list(values)
         return any(reading.altered(given) for reading in self._readings.values())
+
+
+# ---- words of memory -----------------------------------------------------------------------
+
+
+# an address, and what stood there
+Word = tuple[int, int]
+
+SIZE: Final = 8
+# of a dict object: the keys, the values of a split table
+KEYS, VALUES = 32, 40
+# of a dict's keys: log2 of the indices' size in bytes, the kind, how many entries may still be
+# added (which each new one lowers, and nothing raises), the entries used
+LOG2_INDEX_BYTES, KIND, USABLE, ENTRIES_USED, INDICES = 9, 10, 16, 24, 32
+GENERAL: Final = 0  # entries are hash, key and value; otherwise key and value
+CONTENT: Final = 16  # of a cell object
+
+_ZERO: Final = ctypes.c_uint64(0)
+ALWAYS: Final[Word] = (ctypes.addressof(_ZERO), 1)
+
+
+def _at(address: int) -> int:
+    return ctypes.c_uint64.from_address(address).value
+
+
+def _word(address: int) -> Word:
+    return address, _at(address)
+
+
+def of_dict(mapping: dict[Any, Any]) -> Iterator[Word]:
+    """Changes when a key is bound anew in a dict, is added or goes."""
+    return _of_keys(mapping, list(mapping), grows=True)
+
+
+def of_names(mapping: dict[Any, Any], names: Iterable[str]) -> Iterator[Word]:
+    """Changes when one of these names is bound anew in a dict."""
+    wanted = list(names)
+    there = [name for name in wanted if name in mapping]
+    # where one is missing, a builtin may come to be hidden
+    return _of_keys(mapping, there, grows=len(there) < len(wanted))
+
+
+def _of_keys(mapping: dict[Any, Any], wanted: list[Any], *, grows: bool) -> Iterator[Word]:
+    keys = _at(id(mapping) + KEYS)
+    found = {} if _at(id(mapping) + VALUES) else _slots(keys)
+    own = {key: id(key) for key in mapping if type(key) is str}
+    slots = [found.get(own.get(key, 0)) for key in wanted]
+    if None in slots:
+        yield ALWAYS
+        return
+    yield id(mapping) + KEYS, keys  # first: the others are read where it has not changed
+    yield from (_word(slot) for slot in slots if slot is not None)
+    if grows:
+        yield _word(keys + USABLE)
+
+
+def _slots(keys: int) -> dict[int, int]:
+    """By the identity of a key: the address of its value."""
+    size = ctypes.c_uint8.from_address(keys + LOG2_INDEX_BYTES).value
+    is_general = ctypes.c_uint8.from_address(keys + KIND).value == GENERAL
+    width, key = (3, 1) if is_general else (2, 0)
+    count = _at(keys + ENTRIES_USED)
+    first = keys + INDICES + (1 << size)
+    entries = (ctypes.c_uint64 * (width * count)).from_address(first)
+    return {
+        entries[i]: first + SIZE * (i + 1) for i in range(key, width * count, width) if entries[i]
+    }
+
+
+def of_cell(cell: CellType) -> Iterator[Word]:
+    """Changes when a closure's variable is bound anew."""
+    yield _word(id(cell) + CONTENT)
+
+
+def of_count(count: ctypes.c_uint64) -> Word:
+    """Changes when a count does that is kept for this."""
+    return ctypes.addressof(count), count.value
+
+
+def of_array(array: Any) -> Iterator[Word]:
+    """Changes when an element of an array does."""
+    if array.nbytes < SIZE or not array.flags.c_contiguous:
+        yield ALWAYS if array.nbytes else of_count(_ZERO)
+        return
+    first, last = array.ctypes.data, array.nbytes - SIZE
+    yield from (_word(first + at) for at in (*range(0, last, SIZE), last))
+
+
+def of_function(function: FunctionType) -> Iterator[Word]:
+    """Changes when a function's ``__code__``, ``__defaults__`` or ``__kwdefaults__`` is set, or
+    an item of the last."""
+    yield from (_word(id(function) + offset) for offset in _OFFSETS)
+    if function.__kwdefaults__:
+        yield from of_dict(function.__kwdefaults__)
+
+
+# ---- whether it is so ---------------------------------------------------------------------
+
+
+def _offsets() -> tuple[int, ...]:
+    """Where a function has its code and its defaults."""
+
+    def sample(x: Any = None, *, y: Any = None) -> Any:
+        return x, y
+
+    words = [_at(id(sample) + SIZE * i) for i in range(2, 12)]
+    wanted = (id(sample.__code__), id(sample.__defaults__), id(sample.__kwdefaults__))
+    return tuple(SIZE * (words.index(w) + 2) for w in wanted if w in words)
+
+
+def _changes(words: Iterable[Word]) -> bool:
+    return any(_at(address) != before for address, before in words)
+
+
+def _is_known() -> bool:
+    if not is_readable() or len(_OFFSETS) != 3 or ctypes.sizeof(ctypes.c_void_p) != SIZE:
+        return False
+    value: Any = object()
+    mapping: dict[Any, Any] = {"first": value, "second": value}
+    cell = CellType(value)
+    names, anything = list(of_names(mapping, ["second"])), list(of_dict(mapping))
+    missing, content = list(of_names(mapping, ["third"])), list(of_cell(cell))
+    if _changes([*names, *anything, *missing, *content]):
+        return False
+    mapping["first"] = None
+    if _changes([*names, *missing]) or not _changes(anything):
+        return False
+    mapping["second"] = cell.cell_contents = None
+    if _changes(missing) or not (_changes(names) and _changes(content)):
+        return False
+    anything = list(of_dict(mapping))
+    mapping["third"] = None
+    return _changes(missing) and _changes(anything)
+
+
+_OFFSETS: Final = _offsets() if sys.implementation.name == "cpython" else ()
+LAYOUT_KNOWN: Final = _is_known()

@@ -7,36 +7,34 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypedDict, TypeVar, Unpack
 
 from overlay.contexts import with_blocks as blocks
 from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
-from overlay.contexts.in_force import runs_natively
-from overlay.contexts.stack import Stack, current_stack, entered, stack_in_force
+from overlay.contexts.report import Record, Report, report
+from overlay.contexts.stack import Stack
 from overlay.contexts.wrapping import Wrapped, wrapped_in
-from overlay.core.bounded_store import Kept, copies_key
+from overlay.core import late_binding
+from overlay.core.bounded_store import Kept
 from overlay.core.dispatch import by_types, resolve
 from overlay.core.errors import OverlayError
+from overlay.core.in_force import runs_natively, stack_in_force
 from overlay.core.location import caller
 from overlay.core.metadata import metadata_key
 from overlay.core.pickling import home_of_caller, name_at_home, named
 from overlay.core.table import Method, MethodTable
 from overlay.core.target import canonical
-from overlay.plugins.plugin import Plugin, composed, refuse_around
+from overlay.plugins.plugin import Plugin, composed, identity, refuse_around
 
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
-    from overlay.contexts.report import Record, Report
     from overlay.core.jitted import Compiled
-    from overlay.inspect.explain import Explanation
+    from overlay.inspect.explanation import Explanation
 
 __all__ = [
     "Context",
-    "Stack",
     "call_next",
     "current_context",
-    "current_stack",
-    "entered",
     "nonoverlay",
     "recurse",
     "wrapped_in",
@@ -64,6 +62,10 @@ _COMPILED = 64
 
 # What a call gives that goes on later: in the context, too.
 GOES_ON = (GeneratorType, CoroutineType, AsyncGeneratorType)
+
+# Values that are the same where ``metadata_key`` calls them equal, by identity: a metaclass may
+# have an ``__eq__`` of its own.
+_PLAIN: Final = {id(kind) for kind in (type(None), bool, int, float, complex, str, bytes)}
 
 _FIELDS = ("tables", "plugins", "metadata", "state", "strict", "counts")
 
@@ -161,9 +163,7 @@ class Context:
         return f"<Context {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        from overlay.inspect.html import of_context
-
-        return of_context(self)
+        return late_binding.drawing.load()(self)
 
     @runs_natively
     def __or__(self, inner: Context) -> Context:
@@ -201,7 +201,7 @@ class Context:
             given["plugins"] = tuple(given["plugins"])
             if not all(isinstance(plugin, Plugin) for plugin in given["plugins"]):
                 return self._changed(given)  # which refuses them
-        key = copies_key(self, given, metadata_key)
+        key = _copies_key(self, given)
         return self._copies.found(key, lambda: self._copy(given))
 
     def _changed(self, changes: dict[str, Any]) -> Context:
@@ -309,32 +309,24 @@ class Context:
         types: of the arguments; from f's annotations where none are given. depth: how many
         calls deep to look, None for all. Nothing of the program runs.
         """
-        from overlay.inspect.explain import explain
-
-        return explain(self, f, *types, depth=depth)
+        return late_binding.explain.load()(self, f, *types, depth=depth)
 
     @runs_natively
     def report(self) -> Report:
         """The methods that calls have resolved to so far, and those that none has; where the
         context counts or is strict, also how often, from where, and where a call left it."""
-        from overlay.contexts.report import report
-
         return report(self)
 
     @cached_property
     def record(self) -> Record:
         """What it remembers for ``report``."""
-        from overlay.contexts.report import Record
-
         return Record(self._tables, counts=self._counts, strict=self._strict)
 
     @cached_property
     def compiled(self) -> CompiledContext:
         """This context's side of the compiled engine (imports numba); contexts that mean the same
         to compiled code share it."""
-        from overlay.compiled import CompiledContext
-
-        return CompiledContext.of(self)
+        return late_binding.compiled_context.load().of(self)
 
     @cached_property
     def _alone(self) -> Stack:
@@ -344,3 +336,23 @@ class Context:
     def stacks(self) -> weakref.WeakKeyDictionary[Stack, Stack]:
         """By the stack that this context was entered in: the stack inside."""
         return weakref.WeakKeyDictionary()
+
+
+def compiled_method(
+    function: Any, tables: tuple[MethodTable, ...], target: Any, after: tuple[Method, ...]
+) -> Any:
+    """The function of a method compiled for its place in a chain: its ``call_next`` goes on in
+    these tables, innermost first, below the methods that it comes after."""
+    return Context(*reversed(tables)).compiled.jit_method(function, target, after)
+
+
+def _copies_key(context: Context, changes: dict[str, Any]) -> Hashable:
+    """Tells copies of a context with other metadata or plugins apart: plain metadata by its key,
+    other objects by identity."""
+    metadata = changes.get("metadata", context.metadata)
+    plugins = tuple(map(identity, changes.get("plugins", context.plugins)))
+    return (metadata_key(metadata) if _is_plain(metadata) else id(metadata)), plugins
+
+
+def _is_plain(value: Any) -> bool:
+    return id(type(value)) in _PLAIN or (type(value) is tuple and all(map(_is_plain, value)))

@@ -8,8 +8,8 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from overlay import _native
-from overlay.contexts.in_force import outside, stack_in_force
 from overlay.core.errors import OverlayError
+from overlay.core.in_force import outside, stack_in_force
 from overlay.core.location import caller
 from overlay.generics.views import resolved, view_of
 

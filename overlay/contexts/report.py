@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
+from overlay.core import late_binding
 from overlay.core.location import is_ours, shown
 from overlay.core.table import Method, MethodTable
 
@@ -102,9 +103,7 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from overlay.inspect.html import of_report
-
-        return of_report(self)
+        return late_binding.drawing.load()(self)
 
 
 def _row(row: Hit | Leaving | Method) -> str:

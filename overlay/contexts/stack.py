@@ -7,15 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.contexts.in_force import (
-    be_inside,
-    key_in_force,
-    leave_outside,
-    natively,
-    put_in_force,
-    stack_in_force,
-)
 from overlay.contexts.report import Hits
+from overlay.core import late_binding
+from overlay.core.in_force import be_inside, leave_outside, natively, put_in_force, stack_in_force
 from overlay.core.table import LOCK, MethodTable
 from overlay.generics.views import View
 from overlay.plugins.plugin import Plugin, composed
@@ -25,22 +19,10 @@ if TYPE_CHECKING:
     from overlay.contexts.context import Context
     from overlay.contexts.report import Record
     from overlay.generics.declared import Generic
-    from overlay.python.entering import Entering
+    from overlay.python.interception import InterceptingEngine
     from overlay.python.plugin_calls import PluginCalls
 
-__all__ = [
-    "Stack",
-    "current_key",
-    "current_stack",
-    "entered",
-    "key_in_force",
-    "put_in_force",
-    "stack_in_force",
-]
-
-# the stack in force, or None, and its key: what generic functions ask at every call
-current_stack = stack_in_force.get
-current_key = key_in_force.get
+__all__ = ["Stack", "entered"]
 
 
 class Stack:
@@ -101,22 +83,18 @@ class Stack:
         return (self.context.record, *(() if outer is None else outer.records))
 
     @cached_property
-    def python(self) -> Any:
+    def python(self) -> InterceptingEngine:
         """The Python engine for these tables and plugins. Raises UnsupportedPython where there can
         be none."""
-        from overlay.python.engines import engine_for
-
         with entered(None):
-            engine = engine_for(self)
+            engine = late_binding.python_engine.load()(self)
         weakref.finalize(self, engine.release).atexit = False
         return engine
 
     @property
     def is_intercepted(self) -> bool:
         """Whether calls of all targets are resolved, and not those of generic functions alone."""
-        from overlay.python.engines import can_intercept
-
-        return "python" in self.__dict__ or can_intercept()
+        return "python" in self.__dict__ or late_binding.can_intercept.load()()
 
     @cached_property
     def joined(self) -> Context:
@@ -136,19 +114,10 @@ class Stack:
         stack.interpretation = interpretation
         return stack
 
-    @cached_property
-    def entering(self) -> Entering:
-        """What the plugins say of calls in interpreted code."""
-        from overlay.python.entering import Entering
-
-        return Entering()
-
     @property
     def compiled(self) -> CompiledContext:
         """The compiled engine for these tables and plugins."""
-        from overlay.compiled import CompiledContext
-
-        return CompiledContext.of(self.joined, self.interpretation)
+        return late_binding.compiled_context.load().of(self.joined, self.interpretation)
 
     def push(self, context: Context) -> Stack:
         """These tables with those of one more context inside; entering the innermost again

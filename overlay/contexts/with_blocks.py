@@ -8,9 +8,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
-from overlay.contexts.in_force import be_inside, key_in_force, put_in_force, stack_in_force
 from overlay.contexts.stack import Stack
 from overlay.core.errors import OverlayError, OverlayWarning
+from overlay.core.in_force import be_inside, key_in_force, put_in_force, stack_in_force
 from overlay.core.location import caller
 from overlay.core.target import describe, generic_state
 

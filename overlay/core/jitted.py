@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
+from overlay.core import late_binding
 from overlay.core.errors import NotCompilable, OverlayWarning
 from overlay.core.location import location_of, name_of
 from overlay.core.target import module_of
@@ -87,9 +87,7 @@ def is_kernel(value: Any) -> bool:
     """Whether it is what numba's ``@vectorize`` or ``@guvectorize`` made, to be compiled anew."""
     if not _is_numbas(value) or not can_compile():
         return False
-    from overlay.compiled import is_kernel
-
-    return is_kernel(value)
+    return late_binding.is_kernel.load()(value)
 
 
 def compiled_classes() -> tuple[type, ...]:
@@ -107,7 +105,7 @@ def _nothing(x: Any) -> Any:
 def can_compile() -> bool:
     """Whether the compiled engine works with the numba that is installed."""
     try:
-        importlib.import_module("overlay.compiled")
+        late_binding.compiled_context.load()
     except NotCompilable:
         return False
     return True

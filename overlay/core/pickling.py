@@ -1,4 +1,4 @@
-"""Tables and contexts in other processes.
+"""Tables, contexts and functions in other processes.
 
 What a module holds under a name is pickled as that name: the process that reads it imports the
 module. Anything else is pickled by value, and a table keeps its identity: one that reaches a
@@ -31,6 +31,7 @@ __all__ = [
     "pickler_by_value",
     "reduced_table",
     "restore_table",
+    "table_of",
 ]
 
 # picklers that ship functions by value, as packages of their own or parts of others
@@ -71,8 +72,9 @@ def named(home: str, name: str) -> Any:
 # ---- tables -------------------------------------------------------------------------------
 
 
-def reduced_table(table: MethodTable) -> tuple[Any, ...]:
-    """What ``pickle`` writes for a table."""
+def reduced_table(table: MethodTable, make: Callable[..., MethodTable]) -> tuple[Any, ...]:
+    """The parts that ``pickle`` writes for a table. make: gives the table in the process that reads
+    them, of its identity, its name and its kind."""
     name = name_at_home(table, table.home)
     if name is not None:
         return named, (table.home, name)
@@ -84,15 +86,14 @@ def reduced_table(table: MethodTable) -> tuple[Any, ...]:
         for m in table.methods()
     ]
     kind = table.check, table.faithful, table.interprets
-    return _table, (table.identity, table.name, *kind), (table.version, rows)
+    return make, (table.identity, table.name, *kind), (table.version, rows)
 
 
-def _table(identity: str, name: str, check: bool, faithful: bool, interprets: bool) -> MethodTable:
-    from overlay.core.table import MethodTable
-
+def table_of(identity: str, make: Callable[[], MethodTable]) -> MethodTable:
+    """The table of an identity; where this process has none, ``make`` gives a new one."""
     found = _tables.get(identity)
     if found is None:
-        found = MethodTable(name, check=check, faithful=faithful, interprets=interprets)
+        found = make()
         found.identity, found.home, found.version = identity, None, -1
         found = _tables.setdefault(identity, found)
     return found

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import collections.abc
 import functools
+import importlib
 import inspect
 import sys
 import types
@@ -26,10 +27,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from overlay.core.errors import OverlayError
+from overlay.core.interpreted_values import has_underlying, underlying
 from overlay.core.location import location_of, name_of
-from overlay.core.plum_loading import plum as load_plum
 from overlay.core.target import is_below
-from overlay.plugins.interpreted_values import has_underlying, underlying
 
 if TYPE_CHECKING:
     from plum import Signature
@@ -40,6 +40,7 @@ __all__ = [
     "array_type",
     "as_python_type",
     "key_of",
+    "load_plum",
     "shown_hint",
     "translate",
     "without_alias",
@@ -320,6 +321,21 @@ class _NoVarargs:
 
 
 NO_VARARGS: Any = _NoVarargs()
+
+
+_plum: list[types.ModuleType] = []
+
+
+def load_plum() -> types.ModuleType:
+    """The module plum. What it imports draws random numbers, of which the program notices
+    nothing."""
+    if not _plum:
+        import random  # plum's own imports load it anyway
+
+        state = random.getstate()
+        _plum.append(importlib.import_module("plum"))  # waits where another thread imports it
+        random.setstate(state)
+    return _plum[0]
 
 
 def plum_signature(hints: Sequence[Any], varargs: Any, precedence: int) -> Signature:

@@ -9,12 +9,13 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from overlay.contexts.in_force import runs_natively
+from overlay.core import late_binding
 from overlay.core.errors import MethodNotFound, OverlayError
 from overlay.core.fitting import refuse_misfit
+from overlay.core.in_force import runs_natively
 from overlay.core.location import caller, name_of
 from overlay.core.method import Method, Methods
-from overlay.core.pickling import home_of_caller, reduced_table, restore_table
+from overlay.core.pickling import home_of_caller, reduced_table, restore_table, table_of
 from overlay.core.signature import EMPTY
 from overlay.core.target import (
     canonical,
@@ -96,9 +97,7 @@ class MethodTable:
         return f"<MethodTable {self.name!r}: {methods} methods for {targets} targets>"
 
     def _repr_html_(self) -> str:
-        from overlay.inspect.html import of_table
-
-        return of_table(self)
+        return late_binding.drawing.load()(self)
 
     # ---- adding and removing ----
 
@@ -355,7 +354,17 @@ class MethodTable:
     # ---- in other processes ----
 
     def __reduce__(self) -> Any:
-        return reduced_table(self)
+        return reduced_table(self, _restored)
 
     def __setstate__(self, state: Any) -> None:
         restore_table(self, state)
+
+
+def _restored(
+    identity: str, name: str, check: bool, faithful: bool, interprets: bool
+) -> MethodTable:
+    """The table of an identity that another process has pickled."""
+    return table_of(
+        identity,
+        lambda: MethodTable(name, check=check, faithful=faithful, interprets=interprets),
+    )

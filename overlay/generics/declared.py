@@ -13,17 +13,15 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from overlay.code.decoding import decoded
-from overlay.contexts.in_force import runs_natively
-from overlay.contexts.stack import current_key, current_stack
 from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
+from overlay.core.in_force import current_key, current_stack, runs_natively
+from overlay.core.interpreted_values import plain_values
 from overlay.core.location import caller, location_of
-from overlay.core.plum_loading import plum as load_plum
-from overlay.core.signature import NO_VARARGS, Parameters, shown_hint
+from overlay.core.signature import NO_VARARGS, Parameters, load_plum, shown_hint
 from overlay.core.table import LOCK
 from overlay.core.target import GENERIC, positional_names
 from overlay.generics.plum_methods import chosen
 from overlay.generics.views import View
-from overlay.plugins.interpreted_values import plain_values
 
 if TYPE_CHECKING:
     from plum import Function

@@ -8,9 +8,9 @@ from types import MethodType
 from typing import Any
 
 from overlay.core.errors import AmbiguousMethod, MethodNotFound
+from overlay.core.interpreted_values import has_underlying, underlying
 from overlay.core.signature import NO_VARARGS, plum_signature, shown_hint
 from overlay.core.target import generic_state, type_attribute
-from overlay.plugins.interpreted_values import has_underlying, underlying
 
 __all__ = [
     "chosen",

@@ -8,13 +8,14 @@ from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from overlay import _native
+from overlay.core import late_binding
 from overlay.core.dispatch import Call, by_values, reachable, resolve, types_for
+from overlay.core.interpreted_values import has_underlying
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
 from overlay.core.signature import key_of
 from overlay.core.table import LOCK, Method, MethodTable
 from overlay.core.target import as_positional, key_of_target, type_attribute
 from overlay.generics.plum_methods import converted
-from overlay.plugins.interpreted_values import has_underlying
 
 if TYPE_CHECKING:
     from overlay.contexts.report import Hits
@@ -352,9 +353,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _compiled(function: Any, below: View) -> Any:
-    from overlay.contexts.context import Context
-
-    context = Context(*reversed(below.tables))
-    made = context.compiled.jit_method(function, below.generic.function, below.after)
+    compiled = late_binding.compiled_method.load()
+    made = compiled(function, below.tables, below.generic.function, below.after)
     setattr(made, MADE_FOR_PLACE, True)
     return made

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from overlay.code import results
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.known_values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
-from overlay.contexts.context import Context, current_context, nonoverlay, wrapped_in
+from overlay.contexts.context import Context
+from overlay.contexts.current import current_context, nonoverlay
+from overlay.contexts.wrapping import wrapped_in
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import is_ours
 from overlay.core.target import (

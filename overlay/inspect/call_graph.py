@@ -33,7 +33,8 @@ from overlay.code.known_values import (
 )
 from overlay.code.reading import Reading
 from overlay.code.versions import require_readable
-from overlay.contexts.context import Context, call_next
+from overlay.contexts.context import Context
+from overlay.contexts.current import call_next
 from overlay.core.target import (
     BUILTINS,
     DESCRIPTORS,

@@ -15,7 +15,7 @@ from overlay.contexts.context import Context
 from overlay.core.target import describe, signature_of
 from overlay.inspect.call_graph import CallGraph, builds_class
 from overlay.inspect.entries import Entry, Key, Link
-from overlay.inspect.explain import Function, Place, Site
+from overlay.inspect.explanation import Function, Place, Site
 from overlay.inspect.outcome import Outcome
 
 __all__ = ["CallTree"]

@@ -2,193 +2,16 @@
 
 from __future__ import annotations
 
-import linecache
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from overlay.core.location import shown
-from overlay.core.signature import shown_hint
-from overlay.core.table import Method
+from overlay.inspect.call_tree import CallTree
+from overlay.inspect.explanation import Explanation
 
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["Explanation", "Function", "Site", "explain"]
-
-STATUSES = ("resolved", "base", "possible", "undetermined")
-_LONGEST = 60
-_TOLD = ("resolved", "possible")
-
-
-@dataclass(frozen=True)
-class Place:
-    """A stretch of source: lines count from 1, columns from 0, in UTF-8 bytes; None: unknown."""
-
-    file: str
-    line: int | None
-    end_line: int | None = None
-    column: int | None = None
-    end_column: int | None = None
-
-    def __str__(self) -> str:
-        return shown(self.file, self.line)
-
-    @property
-    def text(self) -> str | None:
-        """The source there, on one line, or None where there is none."""
-        if self.line is None or self.column is None or self.end_column is None:
-            return None
-        end = self.line if self.end_line is None else self.end_line
-        lines = [linecache.getline(self.file, n).encode() for n in range(self.line, end + 1)]
-        if not all(lines):
-            return None
-        lines[-1] = lines[-1][: self.end_column]
-        lines[0] = lines[0][self.column :]
-        text = " ".join(b" ".join(lines).decode(errors="replace").split())
-        return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
-
-
-@dataclass(frozen=True)
-class Site:
-    """One place that calls something, and what the call resolves to.
-
-    text: the call as written; where the source is not there, the callee's name. target: the
-    callee's name. status: ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies;
-    ``"possible"``: one of ``methods`` or the base, by types that are known only at run time;
-    ``"undetermined"``: the callee is chosen at run time.
-    note: what else is to be said. functions: those that the call enters.
-    """
-
-    text: str
-    place: Place
-    target: str
-    status: str
-    methods: tuple[Method, ...] = ()
-    note: str = ""
-    functions: tuple[Function, ...] = ()
-
-    def __str__(self) -> str:
-        parts = [self.text, self._resolution()]
-        if self.is_renamed:
-            parts.insert(1, f"[{self.target}]")
-        return "  ".join([*parts, f"({self.note})"] if self.note else parts)
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether the call is written with another name than the callee's."""
-        return self.target not in self.text.partition("(")[0]
-
-    def _resolution(self) -> str:
-        if self.status == "resolved":
-            return f"-> {self.methods[0]!r}"
-        if self.status == "possible":
-            return "possible: " + "; ".join(map(repr, self.methods))
-        return self.status
-
-
-@dataclass(frozen=True)
-class Function:
-    """A function of the call graph, with what is known of its arguments' types.
-
-    types: of its parameters in order; None where nothing is known. note: why its sites are
-    not here: they stand further up, or a limit was met.
-    """
-
-    name: str
-    place: Place
-    types: tuple[Any, ...]
-    sites: tuple[Site, ...] = ()
-    note: str = ""
-
-    def __str__(self) -> str:
-        head = f"{self.call}   {self.place}"
-        return f"{head}   ({self.note})" if self.note else head
-
-    @property
-    def call(self) -> str:
-        """Its name and the types of its arguments."""
-        types = ", ".join("?" if kind is None else shown_hint(kind) for kind in self.types)
-        return f"{self.name}({types})"
-
-    @property
-    def tells(self) -> bool:
-        """Whether an overlay plays a part at a site below it."""
-        return any(site.status in _TOLD for site in self)
-
-    def __iter__(self) -> Iterator[Site]:
-        """Its sites, each followed by those of the functions that it enters."""
-        for site in self.sites:
-            yield site
-            for function in site.functions:
-                yield from function
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What ``ctx.explain`` found; iterate over it for every site of the call graph once.
-
-    root: the call that was asked about.
-    """
-
-    context: Context
-    root: Site
-
-    def __iter__(self) -> Iterator[Site]:
-        yield self.root
-        for function in self.root.functions:
-            yield from function
-
-    def __repr__(self) -> str:
-        return f"<Explanation of {self.root.text}: {_counts(self)}>"
-
-    def sites(self, status: str) -> tuple[Site, ...]:
-        """The sites with this status."""
-        if status not in STATUSES:
-            raise ValueError(f"status is one of {', '.join(STATUSES)}, not {status!r}")
-        return tuple(site for site in self if site.status == status)
-
-    def __str__(self) -> str:
-        return self.tree()
-
-    def _repr_html_(self) -> str:
-        from overlay.inspect.html import of_explanation
-
-        return of_explanation(self)
-
-    def tree(self, *, everything: bool = False) -> str:
-        """The call graph as text. Unless ``everything`` is true, only the first function is
-        shown with all its sites, and of the others those by which an overlay is reached."""
-        lines = [repr(self.context), str(self.root)]
-        for function in self.root.functions:
-            lines += _lines(function, "  ", everything=everything, all_sites=True)
-        return "\n".join(lines)
-
-
-def _lines(
-    function: Function, indent: str, *, everything: bool, all_sites: bool = False
-) -> Iterator[str]:
-    yield f"{indent}{function}"
-    left_out: list[Site] = []
-    for site in function.sites:
-        inner = [f for f in site.functions if everything or f.tells]
-        if not (everything or all_sites or inner or site.status in _TOLD):
-            left_out += [site, *(below for f in site.functions for below in f)]
-            continue
-        line = "?" if site.place.line is None else site.place.line
-        yield f"{indent}  {line}: {site}"
-        for each in inner:
-            yield from _lines(each, indent + "    ", everything=everything)
-        left_out += [below for f in site.functions if f not in inner for below in f]
-    if left_out:
-        yield f"{indent}  ... and {_counts(left_out)}"
-
-
-def _counts(sites: Iterable[Site]) -> str:
-    """How many sites have each status."""
-    counts = Counter(site.status for site in sites)
-    return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+__all__ = ["explain"]
 
 
 def explain(
@@ -200,8 +23,6 @@ def explain(
     deep to look, None for all. Nothing of the program runs. Raises UnsupportedPython on a
     Python version whose bytecode is not known.
     """
-    from overlay.inspect.call_tree import CallTree
-
     for table in context.tables:
         table.settle()
     return Explanation(context, CallTree(context).site(function, types, depth))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from overlay.contexts.context import Context
 from overlay.contexts.report import Report
 from overlay.core.markup import (
     Html,
@@ -21,28 +23,37 @@ from overlay.core.markup import (
     row,
     view,
 )
+from overlay.core.table import MethodTable
 from overlay.core.target import describe, lookup
-from overlay.inspect.explain import Explanation, Function, Site
+from overlay.inspect.explanation import Explanation, Function, Site
 from overlay.inspect.shadowing import Layer, layers
 
 if TYPE_CHECKING:
-    from overlay.contexts.context import Context
-    from overlay.core.table import Method, MethodTable
+    from overlay.core.table import Method
 
-__all__ = ["of_context", "of_explanation", "of_report", "of_table"]
+__all__ = ["drawing"]
 
 _SITES = 1000
 _COLOURS = {"resolved": "blue", "possible": "orange", "undetermined": "orange"}
 
+
+@functools.singledispatch
+def drawing(thing: object) -> str:
+    """An object of ``overlay`` as HTML; each kind has a method below."""
+    raise TypeError(f"nothing is known of what a {type(thing).__name__} looks like")
+
+
 # ---- tables and contexts ------------------------------------------------------------------
 
 
-def of_table(table: MethodTable) -> str:
+@drawing.register(MethodTable)
+def _of_table(table: MethodTable) -> str:
     """A method table: for each target its methods, and what lies below each."""
     return view(_title("method table", table.name, _size(table)), _methods((table,)))
 
 
-def of_context(context: Context) -> str:
+@drawing.register(Context)
+def _of_context(context: Context) -> str:
     """A context: its tables from the innermost outwards, and which of their methods are hidden."""
     names = [table.name for table in reversed(context.tables)]
     stack = joined(x for i, n in enumerate(names) for x in (" over " if i else "", badge(n)))
@@ -117,7 +128,8 @@ def _short(method: Method) -> str:
 # ---- explanations -------------------------------------------------------------------------
 
 
-def of_explanation(explanation: Explanation) -> str:
+@drawing.register(Explanation)
+def _of_explanation(explanation: Explanation) -> str:
     """The call graph as a tree that folds: open where an overlay is reached."""
     counts = Counter(site.status for site in explanation)
     total = [joined([badge(f"{n} {s}", _COLOURS.get(s)), " "]) for s, n in counts.items()]
@@ -164,7 +176,8 @@ def _site(site: Site) -> Html:
 # ---- reports ------------------------------------------------------------------------------
 
 
-def of_report(report: Report) -> str:
+@drawing.register(Report)
+def _of_report(report: Report) -> str:
     """What was hit, how often and from where; what never was; where calls left."""
     most = max((hit.calls or 0 for hit in report.hits), default=0)
     rows = [

@@ -17,8 +17,8 @@ from typing import Any
 from overlay import _native
 from overlay.code.versions import ENTERS_INIT
 from overlay.contexts.current import call_next
-from overlay.contexts.in_force import put_in_force, stack_in_force
 from overlay.contexts.stack import entered
+from overlay.core.in_force import put_in_force, stack_in_force
 from overlay.core.table import MethodTable
 
 __all__ = ["OTHERWISE", "TABLE", "carried"]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from overlay import _native
 from overlay.code.versions import TESTED, is_readable, require_interceptable
-from overlay.contexts.in_force import outside
 from overlay.core.cache_folder import Folder
 from overlay.core.errors import UnsupportedPython
+from overlay.core.in_force import outside
 
 if TYPE_CHECKING:
     from overlay.contexts.stack import Stack

@@ -46,7 +46,7 @@ _ANALYSES = 500
 class Entering:
     """What the plugins of a stack of contexts said, and the stacks that are entered so.
 
-    The stack keeps this, not its engine, which must not keep the stack.
+    The stand-ins for callees of the stack keep this, not its engine, which must not keep the stack.
     """
 
     def __init__(self) -> None:

@@ -19,10 +19,10 @@ from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from overlay import _native
-from overlay.contexts.in_force import natively
 from overlay.contexts.report import Hits, calling_place
 from overlay.contexts.stack import Stack, entered
 from overlay.core.errors import OverlayError, UnsupportedPython
+from overlay.core.in_force import natively
 from overlay.core.jitted import is_dispatcher
 from overlay.core.location import caller, shown
 from overlay.core.table import LOCK, Method, MethodTable
@@ -201,7 +201,7 @@ class InterceptingEngine:
     """The engine of one stack: intercepts its targets for as long as the stack lives."""
 
     modules = 0  # how many there were when targets were looked for
-    run = staticmethod(intercept.run) if intercept is not None else None
+    run: Any = staticmethod(intercept.run) if intercept is not None else None
 
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)

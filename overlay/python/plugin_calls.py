@@ -32,8 +32,11 @@ from typing import TYPE_CHECKING, Any
 from overlay import _native
 from overlay.code.callbacks import CALLBACKS
 from overlay.code.own_builtins import __builtins__  # noqa: F401
-from overlay.contexts.context import Context, call_next, nonoverlay
+from overlay.contexts.context import Context
+from overlay.contexts.current import call_next, nonoverlay
 from overlay.contexts.wrapping import Wrapped
+from overlay.core.in_force import current_stack
+from overlay.core.interpreted_values import plain_values
 from overlay.core.location import is_ours
 from overlay.core.table import LOCK
 from overlay.core.target import (
@@ -47,10 +50,9 @@ from overlay.core.target import (
 )
 from overlay.generics.plum_methods import chosen, converted, is_plum_function
 from overlay.generics.views import View
-from overlay.plugins.interpreted_values import plain_values
 from overlay.plugins.plugin import asks_at_calls, put_around, surrounds
 from overlay.python import sites
-from overlay.python.entering import types_of
+from overlay.python.entering import Entering, types_of
 from overlay.python.hidden_frames import hidden, may_be_hidden
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ class PluginCalls:
     def __init__(self, stack: Stack) -> None:
         self._stack = weakref.ref(stack)
         self._callees = intercept.Callees(stack.key, self._meet)
+        self.entering = Entering()
         self.surrounds = any(map(surrounds, stack.plugins))
         self.asks = any(map(asks_at_calls, stack.plugins))
         self._lasting: dict[int, Any] = {}  # those that are kept, by identity
@@ -330,9 +333,10 @@ def _enters(
 
     def enter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stack = held()
-        if stack is None:
+        calls = None if stack is None else stack.calls
+        if stack is None or calls is None:
             return None
-        return stack.entering.found(stack, function, below, types_of(function, args, kwargs))
+        return calls.entering.found(stack, function, below, types_of(function, args, kwargs))
 
     return enter
 
@@ -371,8 +375,6 @@ def _of_plum(calls: PluginCalls, function: Any) -> FunctionType:
 
 
 def _calls_in_force() -> PluginCalls | None:
-    from overlay.contexts.stack import current_stack
-
     stack = current_stack()
     return None if stack is None else stack.calls
 

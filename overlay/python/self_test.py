@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from overlay.contexts.context import Context
-from overlay.contexts.in_force import key_in_force, stack_in_force
+from overlay.core.in_force import key_in_force, stack_in_force
 from overlay.core.table import MethodTable
 from overlay.plugins.plugin import Plugin
 from overlay.python import engines, interception  # sets up what resolves

@@ -2,8 +2,9 @@
 
 All parts of the project stand on them. An interval is a pair ``(low, high)`` of bounds, both
 included. The functions here are enclosures: from pairs of floats to a pair that the real results
-stay in, rounded outwards. They compile, as all of them are made of operations on floats. A
-``NumberSet`` is a union of intervals, of floats or of integers.
+stay in, rounded outwards; those of the elementary functions are in ``overlay.catalogue``. They
+compile, as all of them are made of operations on floats. A ``NumberSet`` is a union of intervals,
+of floats or of integers.
 
 >>> from overlay.sets import add, multiply, number_set, sin
 >>> add((1.0, 2.0), (0.0, 3.0))
@@ -51,37 +52,16 @@ from overlay.sets.bounds import (
 )
 from overlay.sets.elementary import (
     Enclosure,
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
     atan2,
-    atanh,
-    cbrt,
     cos,
-    cosh,
-    degrees,
-    erf,
-    erfc,
     even,
-    exp,
-    exp2,
-    expm1,
     falling,
     gamma,
     growing,
     hypot,
     lgamma,
-    log,
-    log1p,
-    log2,
-    log10,
-    radians,
     sin,
-    sinh,
     tan,
-    tanh,
 )
 from overlay.sets.integer_bounds import Bound, Piece
 from overlay.sets.interval import Interval, NotAnInterval
@@ -99,29 +79,15 @@ __all__ = [
     "NumberSet",
     "Piece",
     "above",
-    "acos",
-    "acosh",
     "add",
-    "asin",
-    "asinh",
-    "atan",
     "atan2",
-    "atanh",
     "below",
-    "cbrt",
     "ceil",
     "copysign",
     "cos",
-    "cosh",
-    "degrees",
     "divide",
-    "erf",
-    "erfc",
     "even",
     "even_round",
-    "exp",
-    "exp2",
-    "expm1",
     "falling",
     "floor",
     "floor_divide",
@@ -133,10 +99,6 @@ __all__ = [
     "intersection",
     "is_empty",
     "lgamma",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
     "magnitude",
     "maximum",
     "minimum",
@@ -146,17 +108,14 @@ __all__ = [
     "of_integer",
     "point",
     "power",
-    "radians",
     "reciprocal",
     "remainder",
     "root",
     "scaled",
     "sin",
-    "sinh",
     "square",
     "subtract",
     "tan",
-    "tanh",
     "truncate",
     "truncated_remainder",
 ]

@@ -1,56 +1,33 @@
 """Enclosures of elementary functions: what they give on an interval of real numbers.
 
-Each is made of the function of ``math``, which may be off by as many units in the last place as
-its line says (4 where it says nothing); of what is known of the function: where it is defined,
-where it grows, between which bounds it lies; and of where a float of it is finite. All compile.
+Each is made of the function of ``math``, which may be off by some units in the last place (``ULPS``
+where nothing else is said), and of what is known of the function: where it is defined, where it
+grows, between which bounds it lies, where a float of it is finite. Those of monotone functions are
+made from the rows of ``overlay.catalogue``. All compile.
 """
 
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from overlay.sets.bounds import EMPTY, ENTIRE, Bounds, is_empty, magnitude, negative
-from overlay.sets.rounding import LARGEST, TINY, above, below
+from overlay.sets.rounding import above, below
 
 __all__ = [
     "Enclosure",
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
     "atan2",
-    "atanh",
-    "cbrt",
     "cos",
-    "cosh",
-    "degrees",
-    "erf",
-    "erfc",
     "even",
-    "exp",
-    "exp2",
-    "expm1",
     "falling",
     "gamma",
     "growing",
     "hypot",
     "lgamma",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "radians",
     "sin",
-    "sinh",
     "tan",
-    "tanh",
 ]
 
 INF = math.inf
 PI_ABOVE = 3.1415926535897936
-HALF_PI_ABOVE = 1.5707963267948968
 ULPS = 4
 
 Real = Callable[[float], float]
@@ -111,45 +88,6 @@ def even(enclosure: Enclosure) -> Enclosure:
         return enclosure(magnitude(a))
 
     return of_size
-
-
-def _minus_acos(x: float) -> float:
-    return -math.acos(x)
-
-
-def _minus_erfc(x: float) -> float:
-    return -math.erfc(x)
-
-
-def _cbrt(x: float) -> float:
-    return float(np.cbrt(x))  # numba has no math.cbrt
-
-
-ALL, ABOVE_0 = (-LARGEST, LARGEST), (0.0, INF)
-
-# fmt: off
-exp = growing(math.exp, (-745.0, 709.7), results=ABOVE_0)
-exp2 = growing(math.exp2, (-1074.0, 1023.9), results=ABOVE_0)
-expm1 = growing(math.expm1, (-745.0, 709.7), results=(-1.0, INF))
-log = growing(math.log, (TINY, LARGEST), domain=ABOVE_0)
-log2 = growing(math.log2, (TINY, LARGEST), domain=ABOVE_0)
-log10 = growing(math.log10, (TINY, LARGEST), domain=ABOVE_0)
-log1p = growing(math.log1p, (-1.0 + 2.0**-53, LARGEST), domain=(-1.0, INF))
-cbrt = growing(_cbrt, ALL)
-sinh = growing(math.sinh, (-710.4, 710.4))
-cosh = even(growing(math.cosh, (0.0, 710.4), results=(1.0, INF)))
-tanh = growing(math.tanh, ALL, results=(-1.0, 1.0))
-asinh = growing(math.asinh, ALL)
-acosh = growing(math.acosh, (1.0, LARGEST), results=ABOVE_0, domain=(1.0, INF))
-atanh = growing(math.atanh, (-1.0 + 2.0**-53, 1.0 - 2.0**-53), domain=(-1.0, 1.0))
-asin = growing(math.asin, (-1.0, 1.0), (-HALF_PI_ABOVE, HALF_PI_ABOVE), domain=(-1.0, 1.0))
-acos = falling(growing(_minus_acos, (-1.0, 1.0), (-PI_ABOVE, 0.0), domain=(-1.0, 1.0)))
-atan = growing(math.atan, ALL, (-HALF_PI_ABOVE, HALF_PI_ABOVE))
-erf = growing(math.erf, ALL, results=(-1.0, 1.0))
-erfc = falling(growing(_minus_erfc, (-LARGEST, 26.5), results=(-2.0, 0.0), ulps=16))
-degrees = growing(math.degrees, (-1e306, 1e306))
-radians = growing(math.radians, ALL)
-# fmt: on
 
 
 # ---- functions of angles ------------------------------------------------------------------

@@ -25,7 +25,7 @@ from overlay.tools.terminal import (
 )
 
 if TYPE_CHECKING:
-    from overlay.inspect.explain import Site
+    from overlay.inspect.explanation import Site
     from overlay.tools.whole_programs import Program
 
 __all__ = ["main"]

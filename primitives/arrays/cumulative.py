@@ -100,7 +100,8 @@ def difference(a: Any, n: int = 1, axis: int = -1) -> Relation | None:
     assert element is not None
     kept = "" if axis == -1 else f", axis={axis}"
     return relation(
-        np.diff, a, f"return = diff(a{kept})", returns=array_of(element_of(a), shorter), weak=True,
+        np.diff, a, f"return = diff(a{kept})", returns=array_of(element_of(a), shorter),
+        low_information=True,
         ret=forward, a=parametric(back, first=Arrays(element, head), recover=chosen),
     )  # fmt: skip
 

@@ -71,7 +71,7 @@ def squared_length(a: Any, target: Any = np.dot) -> Relation | None:
     if len(shape_of(a)) != 1 or element_of(a) is not float:
         return None
     return relation(
-        target, a, "return = a @ a", returns=float, weak=True, codomain=NonNegative,
+        target, a, "return = a @ a", returns=float, low_information=True, codomain=NonNegative,
         ret=lambda a: (a * a).sum(),
         a=parametric(of_length, near=Arrays(Real, shape_of(a)), recover=lambda a: (a,)),
     )  # fmt: skip
@@ -106,7 +106,7 @@ def product(a: Any, b: Any, target: Any = operator.matmul) -> Relation | None:
 def _inner(a: Any, b: Any, target: Any) -> Relation:
     near = Arrays(Real, shape_of(a))
     return relation(
-        target, a, b, "return = a @ b", returns=float, weak=True,
+        target, a, b, "return = a @ b", returns=float, low_information=True,
         ret=lambda a, b: (a * b).sum(),
         a=parametric(
             lambda ret, b, near: projected(ret, b, near), near=near, recover=lambda a: (a,)
@@ -145,15 +145,15 @@ def _of_two(a: Any, b: Any, returns: Any, target: Any) -> Relation:
         return np.ascontiguousarray(found.T).reshape(shape_a)
 
     return relation(
-        target, a, b, "return = a @ b", returns=returns, weak=two_a[0] < two_a[1],
+        target, a, b, "return = a @ b", returns=returns, low_information=two_a[0] < two_a[1],
         ret=lambda a, b: np.ascontiguousarray(np.dot(a, b)).reshape(result),
         a=parametric(
             solve_a, near=Arrays(Real, shape_a), recover=lambda a: (a,),
-            spare=two_b[0] <= two_b[1],
+            rounding_only=two_b[0] <= two_b[1],
         ),
         b=parametric(
             solve_b, near=Arrays(Real, shape_b), recover=lambda b: (b,),
-            spare=two_a[0] >= two_a[1],
+            rounding_only=two_a[0] >= two_a[1],
         ),
     )  # fmt: skip
 
@@ -221,11 +221,11 @@ def _map(m: NDArray[Any], x: Any, returns: Any, target: Any, *, transposed: bool
         solution = parametric(with_null, null_space=Arrays(Real, choice), recover=chosen)
     equation = f"return = {'times_matrix' if transposed else 'matrix_times'}(x)"
     made = relation(
-        target, x, equation, returns=returns, weak=rank < matrix.shape[1],
+        target, x, equation, returns=returns, low_information=rank < matrix.shape[1],
         ret=forward if result else forward_number, x=solution,
     )  # fmt: skip
     if rank < matrix.shape[0]:
-        made.modes[frozenset("x")] = replace(made.modes[frozenset("x")], surplus=True)
+        made.modes[frozenset("x")] = replace(made.modes[frozenset("x")], overdetermined=True)
     return made
 
 

@@ -88,7 +88,7 @@ def _linear(target: Any, name: str, a: Any, axis: int | None, count: int) -> Rel
     if n > 1:
         solved = parametric(first, rest=Arrays(element, short), recover=rest_of)
     return relation(
-        target, a, written(name, axis), returns=reduced_type(a, rows), weak=True,
+        target, a, written(name, axis), returns=reduced_type(a, rows), low_information=True,
         ret=forward if count > 1 else whole, a=solved,
     )  # fmt: skip
 
@@ -134,7 +134,7 @@ def product(a: Any, axis: int | None = None) -> Relation | None:
         free = Arrays(real, rows.reduced) if rows.reduced else real
         solved = parametric(first, rest=Arrays(real, short), free=free, recover=chosen)
     return relation(
-        np.prod, a, written("prod", axis), returns=reduced_type(a, rows), weak=True,
+        np.prod, a, written("prod", axis), returns=reduced_type(a, rows), low_information=True,
         ret=forward, a=solved,
     )  # fmt: skip
 
@@ -179,6 +179,6 @@ def _extreme(
         recover=chosen,
     )
     return relation(
-        target, a, written(name, axis), returns=reduced_type(a, rows), weak=True,
+        target, a, written(name, axis), returns=reduced_type(a, rows), low_information=True,
         ret=forward, a=solved,
     )  # fmt: skip

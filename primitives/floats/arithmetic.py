@@ -104,11 +104,11 @@ mul = relation(
     ret=lambda a, b: a * b,
     a=parametric(  # the coordinate counts where b is 0
         lambda ret, b, free: factor(ret, b, free), free=Real,
-        recover=lambda a: (a,), unless=lambda b: b != 0,
+        recover=lambda a: (a,), determined_if=lambda b: b != 0,
     ),
     b=parametric(
         lambda ret, a, free: factor(ret, a, free), free=Real,
-        recover=lambda b: (b,), unless=lambda a: a != 0,
+        recover=lambda b: (b,), determined_if=lambda a: a != 0,
     ),
     ab=parametric(
         factors, v=Real, left=Bool,
@@ -120,7 +120,7 @@ div = relation(
     ret=lambda a, b: a / b,
     a=lambda ret, b: ret * b,
     b=parametric(  # the coordinate counts where a is 0
-        divisor, free=NonZero, recover=lambda b: (b,), unless=lambda a: a != 0,
+        divisor, free=NonZero, recover=lambda b: (b,), determined_if=lambda a: a != 0,
     ),
     ab=parametric(lambda ret, v: (ret * v, v), v=NonZero, recover=lambda a, b: (b,)),
 )  # fmt: skip
@@ -279,11 +279,11 @@ mul_int = relation(
     ret=lambda a, b: times(a, b),
     a=parametric(
         lambda ret, b, free: exact_quotient(ret, b, free), free=Integer,
-        recover=lambda a: (a,), unless=lambda b: b != 0,
+        recover=lambda a: (a,), determined_if=lambda b: b != 0,
     ),
     b=parametric(
         lambda ret, a, free: exact_quotient(ret, a, free), free=Integer,
-        recover=lambda b: (b,), unless=lambda a: a != 0,
+        recover=lambda b: (b,), determined_if=lambda a: a != 0,
     ),
     ab=parametric(
         divisor_pair, v=Integer, left=Bool,

@@ -154,11 +154,11 @@ where = relation(
     ret=lambda c, a, b: a if c else b,
     a=parametric(
         lambda ret, c, b, free: chosen(ret, b, c, free), free=Real,
-        recover=lambda a: (a,), unless=lambda c: c,
+        recover=lambda a: (a,), determined_if=lambda c: c,
     ),
     b=parametric(
         lambda ret, c, a, free: chosen(ret, a, not c, free), free=Real,
-        recover=lambda b: (b,), unless=lambda c: not c,
+        recover=lambda b: (b,), determined_if=lambda c: not c,
     ),
     c=parametric(which, first=Bool, recover=lambda c: (c,)),
     ab=parametric(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from overlay.interpretations.autodiff.rules.special import digamma
+from overlay.catalogue.elementary import digamma
 from primitives.domains import Integers
 from primitives.errors import NoSolution
 from primitives.floats.tolerance import agrees, floor_of

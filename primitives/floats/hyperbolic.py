@@ -51,7 +51,7 @@ tanh = relation(
     edges="near counts where ret is within 0.01 of 1 or -1; at 1 and -1 themselves, by rounding, "
     "all from 19.06 on are reached, and 20 is answered where near does not fit",
     ret=lambda a: math.tanh(a),
-    a=parametric(area_tangent, near=Real, recover=lambda a: (a,), spare=True),
+    a=parametric(area_tangent, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip
 asinh = relation(
     math.asinh, float, "return = asinh(a)",

@@ -112,11 +112,11 @@ power = relation(
     ret=lambda a, b: math.pow(a, b),
     a=parametric(
         lambda ret, b, near: root(ret, b, near), near=Real,
-        recover=lambda a: (a,), unless=lambda b: odd_or_fraction(b),
+        recover=lambda a: (a,), determined_if=lambda b: odd_or_fraction(b),
     ),
     b=parametric(
         lambda ret, a, near: exponent(ret, a, near), near=Real,
-        recover=lambda b: (b,), unless=lambda a: a > 0 and a != 1,
+        recover=lambda b: (b,), determined_if=lambda a: a > 0 and a != 1,
     ),
     ab=parametric(
         lambda ret, near, v: (root(ret, v, near), v), near=Real, v=Real,
@@ -129,7 +129,7 @@ power_int = relation(
     ret=lambda a, b: math.pow(a, float(b)),
     a=parametric(
         lambda ret, b, near: root(ret, float(b), near), near=Real,
-        recover=lambda a: (a,), unless=lambda b: b % 2 == 1,
+        recover=lambda a: (a,), determined_if=lambda b: b % 2 == 1,
     ),
     b=parametric(exponent_int, near=Integer, recover=lambda b: (b,)),
     ab=parametric(
@@ -199,7 +199,7 @@ ldexp = relation(
     edges="exact, but for subnormal numbers; ret = a = 0: b is near",
     ret=lambda a, b: finite(scaled(a, b)),
     a=lambda ret, b: significand(ret, b),
-    b=parametric(scale, near=Integer, recover=lambda b: (b,), unless=lambda a: a != 0),
+    b=parametric(scale, near=Integer, recover=lambda b: (b,), determined_if=lambda a: a != 0),
     ab=parametric(
         lambda ret, v: (significand(ret, v), v), v=Integer, recover=lambda a, b: (b,)
     ),

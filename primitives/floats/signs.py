@@ -119,7 +119,7 @@ heaviside = relation(
     ret=lambda a, h: 1.0 if a > 0 else 0.0 if a < 0 else h,
     a=parametric(side_of, near=Real, recover=lambda a: (a,)),
     h=parametric(
-        value_at_0, free=Real, recover=lambda h: (h,), unless=lambda a: a == 0,
+        value_at_0, free=Real, recover=lambda h: (h,), determined_if=lambda a: a == 0,
     ),
     ah=parametric(step, near=Real, free=Real, recover=lambda a, h: (a, h)),
 )  # fmt: skip

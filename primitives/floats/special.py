@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 
+from overlay.catalogue.elementary import ERF_SLOPE
 from primitives.domains import Interval, Real
 from primitives.floats.tolerance import matches
 from primitives.relation import parametric, relation
 
 __all__ = ["erf", "erfc"]
 
-SLOPE = 2 / math.sqrt(math.pi)
-"""The derivative of erf at 0."""
-
 
 def small_erf_argument(ret: float) -> float:
     """The argument of erf for a result of at most 0.5 in size, by Halley's method."""
-    found = ret / SLOPE * (1 + math.pi / 12 * ret * ret)
+    found = ret / ERF_SLOPE * (1 + math.pi / 12 * ret * ret)
     for _ in range(3):
-        step = (math.erf(found) - ret) / (SLOPE * math.exp(-found * found))
+        step = (math.erf(found) - ret) / (ERF_SLOPE * math.exp(-found * found))
         found -= step / (1 + found * step)
     return found
 
@@ -31,7 +29,7 @@ def erfc_argument(ret: float) -> float:
     found = root - (2.30753 + root * 0.27061) / (1 + root * (0.99229 + root * 0.04481))
     found /= math.sqrt(2.0)
     for _ in range(3):
-        slope = SLOPE * math.exp(-found * found)
+        slope = ERF_SLOPE * math.exp(-found * found)
         if slope == 0:  # the result is subnormal
             return found
         step = (math.erfc(found) - ret) / slope
@@ -65,12 +63,12 @@ erf = relation(
     edges="near counts where ret is within 0.01 of 1 or -1; at 1 and -1 themselves, by rounding, "
     "all from 5.93 on are reached, and 6 is answered where near does not fit",
     ret=lambda a: math.erf(a),
-    a=parametric(erf_argument, near=Real, recover=lambda a: (a,), spare=True),
+    a=parametric(erf_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip
 erfc = relation(
     math.erfc, float, "return = erfc(a)", codomain=Interval(0, 2),
     edges="near counts where ret is within 0.01 of 2, or below 1e-290; -6 and 28 are answered "
     "for 2 and 0, which rounding leads to, where near does not fit",
     ret=lambda a: math.erfc(a),
-    a=parametric(any_erfc_argument, near=Real, recover=lambda a: (a,), spare=True),
+    a=parametric(any_erfc_argument, near=Real, recover=lambda a: (a,), rounding_only=True),
 )  # fmt: skip

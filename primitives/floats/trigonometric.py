@@ -129,10 +129,10 @@ angle = relation(
     "the origin has the angle 0, or pi where x is -0.0",
     ret=lambda y, x: atan2(y, x),
     y=parametric(
-        opposite, near=Real, recover=lambda y: (y,), unless=lambda x: x != 0,
+        opposite, near=Real, recover=lambda y: (y,), determined_if=lambda x: x != 0,
     ),
     x=parametric(
-        adjacent, near=Real, recover=lambda x: (x,), unless=lambda y: y != 0,
+        adjacent, near=Real, recover=lambda x: (x,), determined_if=lambda y: y != 0,
     ),
     yx=parametric(  # the radius of a point may be larger than any float
         point, size=NonNegative, recover=lambda y, x: (max(abs(y), abs(x)),),

@@ -118,7 +118,7 @@ ONE_ROOT_OR_ALL = relation_with(
         lambda ret, c0, c1, c2, d0, d1, d2, free: solved(
             ret, c0, c1, c2, d0, d1, d2, False, free
         ),
-        free=Real, either=True, recover=lambda x: (x,),
+        free=Real, all_or_nothing=True, recover=lambda x: (x,),
     )
 )  # fmt: skip
 TWO_ROOTS = relation_with(
@@ -132,7 +132,7 @@ TWO_ROOTS = relation_with(
 )  # fmt: skip
 TWO_ROOTS_OR_ALL = relation_with(
     parametric(
-        solved, negative=Bool, free=Real, either=True,
+        solved, negative=Bool, free=Real, all_or_nothing=True,
         recover=lambda ret, x, c0, c1, c2, d0, d1, d2: (is_smaller(ret, x, c1, c2, d1, d2), x),
     )
 )  # fmt: skip

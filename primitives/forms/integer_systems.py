@@ -64,7 +64,7 @@ class System(Relation):
         return Mode(
             names, solve, (*self.outputs, *others, *coordinates), coordinates,
             recover if free else None, names if free else (),
-            surplus=len(places) - free < len(self.outputs),
+            overdetermined=len(places) - free < len(self.outputs),
         )  # fmt: skip
 
 

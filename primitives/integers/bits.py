@@ -88,11 +88,11 @@ def bitwise(kind: Any, domain: Domain) -> tuple[Relation, ...]:
         operator.and_, kind, kind, "return = a & b",
         a=parametric(
             lambda ret, b, free: masked(ret, b, free), free=domain,
-            recover=lambda a: (a,), unless=lambda b: b == ones,
+            recover=lambda a: (a,), determined_if=lambda b: b == ones,
         ),
         b=parametric(
             lambda ret, a, free: masked(ret, a, free), free=domain,
-            recover=lambda b: (b,), unless=lambda a: a == ones,
+            recover=lambda b: (b,), determined_if=lambda a: a == ones,
         ),
         ab=parametric(
             lambda ret, v, free: (ret | v, masked(ret, ret | v, free)), v=domain, free=domain,
@@ -103,11 +103,11 @@ def bitwise(kind: Any, domain: Domain) -> tuple[Relation, ...]:
         operator.or_, kind, kind, "return = a | b",
         a=parametric(
             lambda ret, b, free: joined(ret, b, free), free=domain,
-            recover=lambda a: (a,), unless=lambda b: b == 0,
+            recover=lambda a: (a,), determined_if=lambda b: b == 0,
         ),
         b=parametric(
             lambda ret, a, free: joined(ret, a, free), free=domain,
-            recover=lambda b: (b,), unless=lambda a: a == 0,
+            recover=lambda b: (b,), determined_if=lambda a: a == 0,
         ),
         ab=parametric(
             lambda ret, v, free: (ret & v, joined(ret, ret & v, free)), v=domain, free=domain,

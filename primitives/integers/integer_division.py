@@ -137,7 +137,7 @@ floordiv_int = relation(
     ret=quotient,
     a=parametric(  # the offset is the remainder
         lambda ret, b, offset: dividend(ret, b, remainder(offset, b)), offset=Integer,
-        recover=lambda a, b: (a % b,), unless=lambda b: b == 1 or b == -1,
+        recover=lambda a, b: (a % b,), determined_if=lambda b: b == 1 or b == -1,
     ),
     b=parametric(
         divisor, step=Natural, negative=Bool,

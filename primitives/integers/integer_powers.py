@@ -141,11 +141,11 @@ power_int = relation(
     ret=power,
     a=parametric(  # the sign counts where b is even, the free base where b is 0
         base_of, negative=Bool, free=Integer,
-        recover=lambda a: (a < 0, a), unless=lambda b: b % 2 == 1,
+        recover=lambda a: (a < 0, a), determined_if=lambda b: b % 2 == 1,
     ),
     b=parametric(
         exponent_of, free=Exponent,
-        recover=lambda b: (b,), unless=lambda a: abs(a) > 1,
+        recover=lambda b: (b,), determined_if=lambda a: abs(a) > 1,
     ),
     ab=parametric(
         base_and_exponent, v=Exponent, negative=Bool, free=Integer,

@@ -122,11 +122,11 @@ def wrapping(kind: Any) -> tuple[Relation, ...]:
         ret=lambda a, b: a * b,
         a=parametric(  # the coordinate counts where b is even
             lambda ret, b, high: kind(word_factor(word(ret), word(b), high)), high=Word64,
-            recover=lambda a, b: (high_bits(word(a), word(b)),), unless=lambda b: b % 2 != 0,
+            recover=lambda a, b: (high_bits(word(a), word(b)),), determined_if=lambda b: b % 2 != 0,
         ),
         b=parametric(
             lambda ret, a, high: kind(word_factor(word(ret), word(a), high)), high=Word64,
-            recover=lambda a, b: (high_bits(word(b), word(a)),), unless=lambda a: a % 2 != 0,
+            recover=lambda a, b: (high_bits(word(b), word(a)),), determined_if=lambda a: a % 2 != 0,
         ),
         ab=parametric(
             lambda ret, v, high: (kind(word_factor(word(ret), word(v), high)), v),

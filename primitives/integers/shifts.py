@@ -110,7 +110,7 @@ lshift_int = relation(
     ret=lambda a, k: up(a, k),
     a=lambda ret, k: without_zeros(ret, k),
     k=parametric(
-        places_up, free=Exponent, recover=lambda k: (k,), unless=lambda a: a != 0,
+        places_up, free=Exponent, recover=lambda k: (k,), determined_if=lambda a: a != 0,
     ),
     ak=parametric(
         lambda ret, v: (
@@ -124,7 +124,7 @@ rshift_int = relation(
     ret=lambda a, k: down(a, k),
     a=parametric(
         lambda ret, k, low: filled(ret, k, low), low=Integer,
-        recover=lambda a, k: (a & ((1 << k) - 1) if k < 63 else a,), unless=lambda k: k == 0,
+        recover=lambda a, k: (a & ((1 << k) - 1) if k < 63 else a,), determined_if=lambda k: k == 0,
     ),
     k=parametric(places_down, free=Exponent, recover=lambda k: (k,)),
     ak=parametric(

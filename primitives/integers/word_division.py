@@ -118,7 +118,7 @@ def quotients(kind: Any) -> Relation:
         ret=quotient,
         a=parametric(
             dividend, offset=Word64, recover=lambda ret, a, b: (offset_of(ret, a, b),),
-            unless=lambda b: b == 1 or b == -1,
+            determined_if=lambda b: b == 1 or b == -1,
         ),
         b=parametric(
             divisor, step=Word64, negative=Bool,

@@ -159,7 +159,8 @@ def shifts(kind: Any) -> tuple[Relation, ...]:
             ret=lambda a, k: kind(word(a) << word(k)),
             a=parametric(
                 lambda ret, k, high: kind(without_zeros(word(ret), word(k), high)), high=Word64,
-                recover=lambda a, k: (lost_above(word(a), word(k)),), unless=lambda k: k == 0,
+                recover=lambda a, k: (lost_above(word(a), word(k)),),
+                determined_if=lambda k: k == 0,
             ),
             k=parametric(places_up, wish=places, recover=lambda k: (k,)),
             ak=parametric(  # the first number of places from ``wish`` on that can be, going round
@@ -172,7 +173,8 @@ def shifts(kind: Any) -> tuple[Relation, ...]:
             ret=lambda a, k: a >> k,
             a=parametric(
                 widened, low=Word64,
-                recover=lambda a, k: (lost_below(word(a), word(k)),), unless=lambda k: k == 0,
+                recover=lambda a, k: (lost_below(word(a), word(k)),),
+                determined_if=lambda k: k == 0,
             ),
             k=parametric(places_down, wish=places, recover=lambda k: (k,)),
             ak=parametric(

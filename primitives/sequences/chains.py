@@ -72,10 +72,10 @@ class Chain(Relation):
         solve, recover = solving(self.singles, places, is_open=is_open)
         takes = (RETURN, *others, *coordinates)
         recovers = (RETURN, *self.axes) if is_open else ()
-        surplus = not any(not self.singles[place] for place in places) and bool(others)
+        overdetermined = not any(not self.singles[place] for place in places) and bool(others)
         return Mode(
             names, solve, takes, coordinates,
-            recover if is_open else None, recovers, surplus=surplus,
+            recover if is_open else None, recovers, overdetermined=overdetermined,
         )  # fmt: skip
 
     def count(self, known: Mapping[str, Any]) -> int:

@@ -319,7 +319,7 @@ def comparison(
         return first, part(ret, first, v)
 
     return relation(
-        target, str, str, equation, returns=bool, weak=True,
+        target, str, str, equation, returns=bool, low_information=True,
         ret=forward,
         a=parametric(lambda ret, b, near: whole(ret, b, near), near=Text, recover=lambda a: (a,)),
         b=parametric(lambda ret, a, near: part(ret, a, near), near=Text, recover=lambda b: (b,)),

@@ -26,7 +26,7 @@ READ_WORDS = [
         "overlay.tools.terminal",
         "overlay.tools.whole_programs",
     ),
-    "inversion.tools.inverse_command",
+    "inversion.inverse_command",
 ]
 SEPARATOR = "\n"
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inversion import NoSolution, NotInvertible, Solutions, WrongArguments, contract, invert
-from inversion.running.deadline import OutOfTime, check_deadline, limited
+from inversion.deadline import OutOfTime, check_deadline, limited
 from overlay.interpretations.intervals import Interval as Enclosure
 from primitives import Integers, Interval
 

@@ -14,7 +14,7 @@ from integer_programs import integer_program
 from straight_line import function, numbers_of, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, invert
-from inversion.running.number_checks import margin
+from inversion.intrinsics.checks import margin
 from overlay import NotCompilable
 
 RTOL, ATOL = 1e-9, 1e-12  # what invert promises by default

@@ -60,7 +60,7 @@ CORES = {
         ],
     ),
     "planner": (
-        ("inversion/planning/causality.py", "inversion/planning/plan.py"),
+        ("inversion/program/causality.py", "inversion/planning/planner.py"),
         [
             *tests_in("inversion", "plan", "resolve", "bad_input", "repeated", "polar"),
             *tests_in("inversion", "algebra", "several_results", "sequences", "invert"),

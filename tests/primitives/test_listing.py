@@ -19,6 +19,6 @@ def test_every_relation_has_a_row_with_its_spellings_modes_and_edges():
     assert len(rows) == len({id(method.function()) for method in relations.methods()})
     (tanh,) = [row for row in rows if "tanh(a)" in row and "atanh" not in row]
     assert "`math.tanh`, `numpy.tanh`" in tanh
-    assert "a by near: Real (spare)" in tanh
+    assert "a by near: Real (rounding only)" in tanh
     assert "Interval(-1.0, 1.0)" in tanh
     assert "all from 19.06 on" in tanh

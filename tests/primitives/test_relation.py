@@ -123,14 +123,14 @@ BAD = {
         ),
         r"solves a_recover with a function of \(x\)",
     ),
-    "unless takes an unknown axis": (
+    "determined_if takes an unknown axis": (
         lambda: relation(
             double, float, "return = 2 * a",
             a=parametric(
-                lambda ret, k: ret, k=Integer, recover=lambda a: (0,), unless=lambda a: a > 0
+                lambda ret, k: ret, k=Integer, recover=lambda a: (0,), determined_if=lambda a: a > 0
             ),
         ),
-        "solves a_unless with",
+        "solves a_determined_if with",
     ),
     "coordinate without a domain": (
         lambda: relation(
@@ -237,7 +237,10 @@ def test_a_relation_of_several_results_has_an_axis_for_each():
     assert rel.kinds == {"x": float, "y": float, "r": float, "phi": float}
     assert rel.shown_modes() == "{r, phi}, {x}, {r}, {x, y}"
     assert rel.codomain is None
-    assert [of_two_results(weak=weak).weak for weak in (True, False)] == [True, False]
+    assert [of_two_results(low_information=weak).low_information for weak in (True, False)] == [
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("left", ["ret, phi", "1, phi", "r, r", "domain, phi", "r"])
@@ -247,12 +250,12 @@ def test_names_of_several_results_are_names_each_another(left):
 
 
 def test_what_is_known_besides_may_have_to_agree():
-    surplus = {unknown: of_two_results().mode(unknown).surplus for unknown in ("x", "r", "xy")}
-    assert surplus == {"x": False, "r": True, "xy": False}
+    over = {unknown: of_two_results().mode(unknown).overdetermined for unknown in ("x", "r", "xy")}
+    assert over == {"x": False, "r": True, "xy": False}
     rel = of_two_results(independent=True)
-    surplus = {unknown: rel.mode(unknown).surplus for unknown in ("x", "r", "xy")}
-    assert surplus == {"x": True, "r": True, "xy": False}
-    assert not rel.mode(["r", "phi"]).surplus
+    over = {unknown: rel.mode(unknown).overdetermined for unknown in ("x", "r", "xy")}
+    assert over == {"x": True, "r": True, "xy": False}
+    assert not rel.mode(["r", "phi"]).overdetermined
 
 
 def test_axes_have_the_domains_of_their_types_where_none_is_given():
@@ -286,7 +289,7 @@ def test_a_mode_leaves_a_choice_where_it_has_coordinates_that_count():
         return rel.mode(["a"]), rel.mode(["a", "b"])
 
     assert [mode.settled for mode in given()] == [True, False]
-    assert [mode.settled for mode in given(spare=True)] == [True, True]
+    assert [mode.settled for mode in given(rounding_only=True)] == [True, True]
     assert given()[1].parts() == []
 
 

@@ -8,10 +8,10 @@ import re
 
 import numpy as np
 
+from inversion.emitting.definition import Definition
 from inversion.emitting.entry_code import emit
 from inversion.emitting.module_text import Source, tuple_of
 from inversion.errors import NoSolution, NotWritable, OutsideDomain
-from inversion.program.definition import Definition
 from inversion.program.statements import renumbered
 from inversion.program.trees import as_name
 from inversion.tools.standalone.writing_out import Writer, documented

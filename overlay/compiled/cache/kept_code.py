@@ -20,11 +20,11 @@ from overlay.code.digest import Untold
 from overlay.code.fingerprint import ENTERED, MENTIONED, code_of_file
 from overlay.compiled.basis import Basis, Generated
 from overlay.compiled.cache.reads import Reads
+from overlay.compiled.glue import GLUE
 from overlay.compiled.numba.fingerprint_kinds import KINDS, surroundings
+from overlay.compiled.numba.held_bodies import compiled_of_kernel, is_kernel
 from overlay.compiled.numba.numba_types import Type, is_held, type_held
 from overlay.compiled.numba.object_code import dumped, loaded
-from overlay.compiled.numba.ufuncs import compiled_of_kernel, is_kernel
-from overlay.compiled.resolved_calls import GLUE
 from overlay.compiled.traces import moved
 from overlay.core.cache_folder import Entry, Folder, warn
 from overlay.core.errors import OverlayError
@@ -231,7 +231,7 @@ class Wanted:
 
     def _worlds(self) -> Iterator[World]:
         """The worlds that the code may enter."""
-        for engine in self.entry.engine._all_inside():
+        for engine in self.entry.engine.linked.all_inside():
             yield from engine._worlds.values()
 
     def _is_past(self, reads: Reads) -> bool:

@@ -23,13 +23,12 @@ from overlay.compiled.numba.exception_chains import note_call
 from overlay.compiled.numba.lookup import look_up
 from overlay.compiled.numba.made_contexts import MadeContextType
 from overlay.compiled.numba.memory_words import WORD, leaves, unknown_part, words
-from overlay.compiled.numba.numba_types import StandIn, Type, refused
+from overlay.compiled.numba.numba_types import StandIn, Type, has_code, refused
 from overlay.compiled.numba.variants import (
     can_interpret,
     parameter_of,
     result_of,
 )
-from overlay.compiled.resolved_calls import has_code
 from overlay.compiled.sharing import frame
 from overlay.compiled.traces import Place
 from overlay.core.errors import OverlayError
@@ -39,7 +38,7 @@ from overlay.core.target import key_of_target
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Crosses", "barrier_of", "call_through"]
+__all__ = ["Barriers", "Crosses"]
 
 
 class BarrierType(WeakType, types.Opaque):
@@ -87,86 +86,90 @@ register_model(Crosses)(models.OpaqueModel)
 # ---- types --------------------------------------------------------------------------------
 
 
-def call_through(
-    world: World,
-    made: MadeContextType,
-    args: Sequence[Type],
-    kws: Mapping[str, Type],
-    *,
-    dropped: int,
-) -> Signature:
-    """The signature of a call ``context(f, ...)`` or ``recurse(context, f, ...)``, of which the
-    function is the last of the first ``dropped`` arguments."""
-    if len(args) < dropped:
-        raise refused(world, failures.entered_without_function())
-    function, rest = args[dropped - 1], args[dropped:]
-    if world.target.is_device:
-        raise refused(world, failures.entered_on_device())
-    barrier = barrier_of(world, made, function, rest, kws, is_base=dropped == 2)
-    return signature(barrier.barrier.result, *args, *kws.values())
+class Barriers:
+    """The barriers that calls in code of one world go through."""
 
+    def __init__(self, world: World) -> None:
+        self.world = world
 
-def barrier_of(
-    world: World,
-    made: MadeContextType,
-    function: Type,
-    args: Sequence[Type],
-    kws: Mapping[str, Type],
-    *,
-    is_base: bool,
-) -> KnownBarrier:
-    """The barrier of such a call; a typing error where there cannot be one."""
-    try:
-        return KnownBarrier(_barrier(world, made, function, args, kws, is_base))
-    except OverlayError as error:
-        raise refused(world, error) from error
+    def signature(
+        self,
+        made: MadeContextType,
+        args: Sequence[Type],
+        kws: Mapping[str, Type],
+        *,
+        dropped: int,
+    ) -> Signature:
+        """The signature of a call ``context(f, ...)`` or ``recurse(context, f, ...)``, of which the
+        function is the last of the first ``dropped`` arguments."""
+        if len(args) < dropped:
+            raise refused(self.world, failures.entered_without_function())
+        function, rest = args[dropped - 1], args[dropped:]
+        if self.world.target.is_device:
+            raise refused(self.world, failures.entered_on_device())
+        barrier = self.stand_in(made, function, rest, kws, is_base=dropped == 2)
+        return signature(barrier.barrier.result, *args, *kws.values())
 
+    def stand_in(
+        self,
+        made: MadeContextType,
+        function: Type,
+        args: Sequence[Type],
+        kws: Mapping[str, Type],
+        *,
+        is_base: bool,
+    ) -> KnownBarrier:
+        """The barrier of such a call; a typing error where there cannot be one."""
+        try:
+            return KnownBarrier(self._barrier(made, function, args, kws, is_base))
+        except OverlayError as error:
+            raise refused(self.world, error) from error
 
-def _barrier(
-    world: World,
-    made: MadeContextType,
-    function: Type,
-    args: Sequence[Type],
-    kws: Mapping[str, Type],
-    is_base: bool,
-) -> Barrier:
-    target, compiled = value_of(function), frame()
-    if compiled is not None:
-        compiled.crosses_barrier()
-    if target is None:
-        raise failures.entered_without_function()
-    for name, ty in made.fields:
-        part = unknown_part(ty)
-        if part is not None:
-            raise failures.unknown_to_compiled_code(name, str(part))
-    parameters = tuple(map(parameter_of, (*args, *kws.values())))
-    engine = world.engine.inside(made.template)
-    world.keep(engine)
-    result, typed_in = result_of(world, engine, made, target, parameters, tuple(kws), is_base)
-    key = (
-        key_of_target(target),
-        is_base,
-        made.fields,
-        tuple(p.type if p.constant is None else id(p.constant[0]) for p in parameters),
-        tuple(kws),
-        tuple((name, repr(value)) for name, value in sorted(world.options.items())),
-        result,
-    )
-    found = engine.barriers.get(key)
-    if found is None:
-        found = engine.barriers[key] = Barrier(
-            engine,
+    def _barrier(
+        self,
+        made: MadeContextType,
+        function: Type,
+        args: Sequence[Type],
+        kws: Mapping[str, Type],
+        is_base: bool,
+    ) -> Barrier:
+        world, target, compiled = self.world, value_of(function), frame()
+        if compiled is not None:
+            compiled.crosses_barrier()
+        if target is None:
+            raise failures.entered_without_function()
+        for name, ty in made.fields:
+            part = unknown_part(ty)
+            if part is not None:
+                raise failures.unknown_to_compiled_code(name, str(part))
+        parameters = tuple(map(parameter_of, (*args, *kws.values())))
+        engine = world.engine.linked.inside(made.template)
+        world.keep(engine)
+        result, typed_in = result_of(world, engine, made, target, parameters, tuple(kws), is_base)
+        key = (
+            key_of_target(target),
+            is_base,
             made.fields,
-            target,
-            parameters,
+            tuple(p.type if p.constant is None else id(p.constant[0]) for p in parameters),
             tuple(kws),
-            world.options,
+            tuple((name, repr(value)) for name, value in sorted(world.options.items())),
             result,
-            is_base=is_base,
-            can_interpret=can_interpret(parameters, result),
         )
-    found.entered_by(world.engine, typed_in)
-    return found
+        found = engine.barriers.get(key)
+        if found is None:
+            found = engine.barriers[key] = Barrier(
+                engine,
+                made.fields,
+                target,
+                parameters,
+                tuple(kws),
+                world.options,
+                result,
+                is_base=is_base,
+                can_interpret=can_interpret(parameters, result),
+            )
+        found.entered_by(world.engine, typed_in)
+        return found
 
 
 # ---- code ---------------------------------------------------------------------------------

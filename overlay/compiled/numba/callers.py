@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from numba.core import event
 
-from overlay.compiled.name_words import ALWAYS
 from overlay.compiled.numba.guard import Guard
 from overlay.compiled.numba.numba_types import is_dispatcher, numba_typing
 from overlay.compiled.traces import Place, explain
+from overlay.compiled.watching import ALWAYS
 from overlay.core.table import LOCK
 
 if TYPE_CHECKING:

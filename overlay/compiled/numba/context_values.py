@@ -81,7 +81,7 @@ class MakesBaseType(WeakType, CalledAtOnce, types.Opaque):
         bare: World = self._get_object()
         found = function_in(bare, function)
         if isinstance(found, types.Function):  # which would be any world's where it is handed on
-            found = bare.callee_of_base(value_of(function))._numba_type_
+            found = bare.stand_ins.callee(value_of(function), is_base=True)._numba_type_
         return signature(found, function)
 
 
@@ -140,7 +140,7 @@ class ContextType(WeakType, Enters):
         compiled = frame()
         if compiled is not None:
             compiled.needs_context()
-        return world.engine.inside(self.engine).world(world.options)
+        return world.engine.linked.inside(self.engine).world(world.options)
 
     def entered(self, world: World, args: Sequence[Type]) -> Type:
         if not args:
@@ -169,9 +169,7 @@ class RecursesType(Enters):
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         if args and isinstance(args[0], MadeContextType):
-            from overlay.compiled.numba.barrier_calls import call_through
-
-            return call_through(context.world, args[0], args, kws, dropped=self.dropped)
+            return context.world.barriers.signature(args[0], args, kws, dropped=self.dropped)
         return super().get_call_type(context, args, kws)
 
     def world_inside(self, world: World, args: Sequence[Type]) -> World:
@@ -184,7 +182,9 @@ class RecursesType(Enters):
             raise refused(world, failures.entered_without_function())
         inner = self.world_inside(world, args)
         value = value_of(args[1])
-        return args[1] if value is None else inner.callee_of_base(value)._numba_type_
+        return (
+            args[1] if value is None else inner.stand_ins.callee(value, is_base=True)._numba_type_
+        )
 
 
 class Recurses(StandIn):
@@ -218,7 +218,7 @@ def function_in(world: World, function: Type) -> Type:
         body = getattr(function.dispatcher, "body", None)
         if body is not None:
             return types.Dispatcher(world.dispatcher(value, body))
-    found = world.stand_in(value)
+    found = world.stand_ins.of(value)
     if found is None:
         return Native(value)._numba_type_ if isinstance(function, CalleeType) else function
     return found._numba_type_
@@ -235,7 +235,9 @@ def function_handed(world: World, function: Type, caller: World) -> Type:
     """The same for a function; one of a context of its own is called in that."""
     if isinstance(function, CalleeType) and function.callee.context is not None:
         callee = function.callee
-        return world.in_context(callee.context, callee.target, callee.world.options)._numba_type_
+        return world.stand_ins.in_context(
+            callee.context, callee.target, callee.world.options
+        )._numba_type_
     home, value = _world_of(function), value_of(function)
     if home is not None and home.is_bare and not caller.is_bare:
         return function

@@ -16,9 +16,8 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis, Code, Generated, Holder, place_of
-from overlay.compiled.numba.copies import twin
-from overlay.compiled.numba.declared_signatures import declared_by
 from overlay.compiled.numba.exception_chains import leave_places
+from overlay.compiled.numba.interfaces import Parameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
     CalleeType,
     Refused,
@@ -32,7 +31,6 @@ from overlay.compiled.numba.numba_types import (
     shown_types,
 )
 from overlay.compiled.numba.numba_typing import WorldTyping
-from overlay.compiled.numba.parameter_kinds import Parameters, bind_by_python
 from overlay.compiled.numba.shared_definitions import (
     Annotation,
     accept_other_worlds,
@@ -46,7 +44,7 @@ from overlay.core.target import key_of_target
 
 if TYPE_CHECKING:
     from overlay.code.record import Reading
-    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = [

@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Final
 
 import llvmlite
@@ -23,10 +24,9 @@ from numba.extending import _Intrinsic
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
-import overlay
 from overlay.code.digest import Handler, Untold
-from overlay.compiled.numba.declared_signatures import callback_of, declared_by
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.interfaces import callback_of, declared_by
 from overlay.compiled.numba.python_entries import EntryDispatcher
 
 __all__ = ["KINDS", "surroundings"]
@@ -82,7 +82,7 @@ def _versions() -> tuple[str, ...]:
 def _digest_of_ours() -> str:
     """Of the sources of this package, as far as compiling goes."""
     found = hashlib.sha256()
-    home = os.path.dirname(os.path.abspath(overlay.__file__))
+    home = str(Path(__file__).absolute().parents[2])
     for folder in (home, os.path.join(home, "compiled")):
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".py"))

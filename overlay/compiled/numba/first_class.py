@@ -17,8 +17,8 @@ from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
 from overlay.compiled.basis import Basis
-from overlay.compiled.numba.declared_signatures import Callback
 from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.interfaces import Callback
 from overlay.compiled.numba.numba_types import Native, Type, is_dispatcher
 from overlay.compiled.sharing import frame
 from overlay.core.target import is_below
@@ -76,7 +76,7 @@ def _rebuilt(value: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
 def function_in_world(world: World, value: Any) -> Any:
     """What stands for a function where a value of it is needed; itself for machine code of which
     there is no Python function."""
-    found = world.stand_in(value)
+    found = world.stand_ins.of(value)
     if found is None or isinstance(found, Native):
         return value
     return found if isinstance(found, InnerDispatcher) else world.limited(found)

@@ -65,7 +65,7 @@ class Folding:
             return None
         (value,) = found
         if isinstance(value, Context):
-            return (KnownContext(value.compiled.on(self.world.target)),)
+            return (KnownContext(value.compiled.linked.on(self.world.target)),)
         if isinstance(value, Box) or callable(value):
             return found
         return (constant(self.world, value),)
@@ -107,7 +107,7 @@ class Folding:
         if isinstance(owner, Context):
             require(expr.attr in READ)
             require(expr.attr == "state" or not isinstance(owner.metadata, UnknownMetadata))
-            return READ[expr.attr](owner.compiled.on(self.world.target))
+            return READ[expr.attr](owner.compiled.linked.on(self.world.target))
         require(hasattr(owner, expr.attr))
         return getattr(owner, expr.attr)
 
@@ -133,7 +133,7 @@ class Folding:
         counts its depth, so that they become values of the running program at some depth."""
         depth = self.world.engine.depth
         require(depth < DEEPEST)
-        engine = made.compiled.on(self.world.target)
+        engine = made.compiled.linked.on(self.world.target)
         engine.depth = max(engine.depth, depth + 1)
 
     def _current_context(self, expr: Any) -> Any:

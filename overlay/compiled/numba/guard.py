@@ -1,7 +1,7 @@
-"""The function that Python calls in front of compiled code.
+"""Guards: the functions that Python calls in front of compiled code.
 
-It compares the words of memory that ``watching`` names with what they were, which takes about a
-nanosecond each, and calls the compiled code; where one differs it asks Python what to do. An
+A guard compares the words of memory that ``watching`` names with what they were, which takes about
+a nanosecond each, and calls the compiled code; where one differs it asks Python what to do. An
 exception that comes out of the compiled code is shown to Python too, which puts the chain of
 calls into its traceback.
 """
@@ -11,14 +11,24 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import ir as llvm
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
-from overlay.compiled.name_words import Word
+from overlay.compiled.numba.first_class import as_given, as_returned, holds_functions
+from overlay.compiled.sharing import functions_made
+from overlay.compiled.traces import Place, explain
+from overlay.compiled.watching import ALWAYS, Word
+from overlay.core.table import LOCK
 
-__all__ = ["Caller", "Guard"]
+if TYPE_CHECKING:
+    from overlay.compiled.numba.numba_types import Type
+    from overlay.compiled.numba.python_entries import EntryDispatcher
+    from overlay.compiled.world import World
+
+__all__ = ["EntryGuards", "Guard"]
 
 _WORD = llvm.IntType(64)
 _POINTER = llvm.IntType(8).as_pointer()
@@ -112,6 +122,90 @@ class Caller(Guard):
     def renew(self, words: Iterable[Word]) -> None:
         self.guard.renew(words)
         super().renew([(ctypes.addressof(self._word), 1)])
+
+
+_STALE: Final = object()
+
+
+def _is_stale(*args: Any) -> Any:
+    """Says that code is out of date."""
+    return _STALE
+
+
+class EntryGuards:
+    """The guards in front of the code of one entry from Python, by the types of the arguments."""
+
+    def __init__(self, entry: EntryDispatcher) -> None:
+        self.entry = entry
+        self._guards: dict[tuple[Type, ...], Guard] = {}
+
+    def function(self, args: tuple[Type, ...]) -> Any:
+        """What Python calls with arguments of these types."""
+        return self._guards[args].function
+
+    def insert(self, args: tuple[Type, ...], guard: Guard) -> None:
+        """Have a guard stand in front of the code for these types."""
+        self._guards[args] = guard
+
+    def compare(self, words: Iterable[Word]) -> None:
+        """Have all compare these from now on."""
+        for guard in self._guards.values():
+            guard.renew(words)
+
+    def taken_out(self) -> list[Guard]:
+        """All of them, which stand in front of nothing from now on."""
+        found = list(self._guards.values())
+        self._guards = {}
+        return found
+
+    def made(self, code: Any, world: World, args: tuple[Type, ...]) -> Guard:
+        """What Python calls in front of compiled code."""
+        words = self.entry.engine.words()
+        module = str(self.entry.py_func.__module__)
+        of_numba = module.startswith("numba.")  # keeps functions, calls none
+        types_ = *args, code.signature.return_type
+        if of_numba or not any(map(holds_functions, types_)):
+            return Guard(code.entry_point, words, self._stale, self._failed)
+        guard = Guard(code.entry_point, words, _is_stale, self._failed)
+
+        def call(called: Caller, *given: Any) -> Any:
+            result = called.guard.function(*self._as_given(world, given, args))
+            return self._stale(called, *given) if result is _STALE else as_returned(result)
+
+        return Caller(guard, call)
+
+    def _as_given(self, world: World, given: tuple[Any, ...], types_: tuple[Type, ...]) -> Any:
+        """The arguments of a call, with functions as a world has them."""
+        before = functions_made()
+        with self.entry._explaining(), global_compiler_lock:
+            values = [as_given(world, *each) for each in zip(given, types_, strict=True)]
+        if functions_made() != before:
+            self.entry.engine.renew()
+        return values
+
+    def _stale(self, called: Guard, *args: Any) -> Any:
+        """A call that found a name of the program bound anew, or nearly so."""
+        given, named = self.entry.parameters.as_called(args)
+        with LOCK:
+            words = self.entry.engine.words()  # first: what changes after that, the guards see
+            rebound = self.entry.engine.rebound()
+            if rebound:
+                self.entry.engine.begin_anew()
+            else:
+                self.compare(words)
+        if ALWAYS in words and not rebound:
+            return called.unchecked.function(*args)
+        return self.entry(*given, **named)
+
+    def _failed(self, error: BaseException) -> None:
+        """The compiled code has raised an exception."""
+        explain(error, Place.of(self.entry.py_func))
+
+    def for_one_call(self, code: Any) -> Any:
+        """What runs code that is out of date by the next call."""
+        guard = Guard(code.entry_point, [], self._stale, self._failed)
+        self.entry.engine.outlives(guard)
+        return guard.function
 
 
 def _nothing(error: BaseException) -> None:

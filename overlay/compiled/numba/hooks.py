@@ -1,23 +1,36 @@
-"""What the stages of plugins have in common: the IR that hooks are given, and their errors."""
+"""What the stages of plugins have in common: the IR that hooks are given, the analysis of it in the
+interpretation in force, and their errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from overlay.compiled.numba.analysing import analysis_of
+from numba.core import ir, types
+from numba.core.unsafe import eh
+
+from overlay.analysis.interpreter import Interpreter
+from overlay.analysis.lattice import Domain
+from overlay.analysis.resolution import Setting
+from overlay.analysis.runs import Run
+from overlay.compiled.numba.control_flow import body_in
+from overlay.compiled.numba.hints import spelt
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import refused
-from overlay.compiled.numba.shown_ir import NumbaIR
+from overlay.compiled.numba.shown_ir import NumbaIR, of_program
 from overlay.core.errors import OverlayError
 from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of
 
 if TYPE_CHECKING:
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
-__all__ = ["errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
+__all__ = ["analysis_of", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
 
 
 @contextmanager
@@ -50,7 +63,7 @@ def shown_ir(state: Any) -> NumbaIR:
     return NumbaIR(
         state.func_ir,
         function_of(state.func_ir.func_id),
-        bind=lambda value: world.stand_in(value, body),
+        bind=lambda value: world.stand_ins.of(value, body),
         typing=world.typing,
         typemap=state.typemap,
         calltypes=state.calltypes,
@@ -58,3 +71,60 @@ def shown_ir(state: Any) -> NumbaIR:
         analyse=lambda shown: analysis_of(shown, world, body, state.args),
         metadata=metadata_of(world),
     )
+
+
+# by world: what it knows of functions that were analysed before
+_interpreters: weakref.WeakKeyDictionary[World, Interpreter] = weakref.WeakKeyDictionary()
+_serials = itertools.count()
+
+
+def analysis_of(shown: NumbaIR, world: World, body: Body | None, args: Sequence[Any]) -> Run | None:
+    """The analysis of a function as its IR is now, for arguments of these types; None where no
+    domain is in force, and for generators and functions that handle exceptions."""
+    if not isinstance(shown.interpretation, Domain):
+        return None
+    func_ir = shown.func_ir
+    if func_ir.is_generator or _handles_exceptions(func_ir):
+        return None
+    interpreter = _interpreters.get(world)
+    if interpreter is None:
+        interpreter = _interpreters[world] = _interpreter(shown.interpretation, world)
+    plain = getattr(shown.function, "py_func", shown.function)
+    read = body_in(func_ir, plain, of_program, shown.typemap)
+    setting = Setting(() if world.is_bare else world.tables)
+    if body is not None:
+        setting = replace(setting, target=body.target, after=body.methods)
+    values = [_value(interpreter.domain, i, ty) for i, ty in enumerate(args)]
+    run = interpreter.run_body(replace(read, key=next(_serials)), values, setting)
+    for each in run.walk():
+        world.watch.add(each.function)
+    return run
+
+
+def _interpreter(interpretation: Domain, world: World) -> Interpreter:
+    """One for a world. What a function gives is known by its code only where every plugin that
+    may edit it preserves values."""
+    keeps = all("values" in plugin.preserves for plugin in world.plugins)
+    domain = interpretation.in_compiled_code()
+    return Interpreter(domain) if keeps else Interpreter(domain, most=1)
+
+
+def _value(domain: Domain, place: int, ty: Any) -> Any:
+    """The abstract value of an argument of a type."""
+    if isinstance(ty, types.Omitted):
+        return domain.constant(ty.value)
+    if isinstance(ty, (types.Literal, types.BooleanLiteral)):
+        return domain.constant(ty.literal_value)
+    if isinstance(ty, types.Integer) and not ty.signed:
+        return domain.top
+    return domain.parameter(place, spelt(ty))
+
+
+def _handles_exceptions(func_ir: Any) -> bool:
+    constants = (
+        statement.value.value
+        for block in func_ir.blocks.values()
+        for statement in block.body
+        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Global)
+    )
+    return any(value is eh.mark_try_block for value in constants)

@@ -12,8 +12,8 @@ from numba.core.typing.context import CallStack
 
 from overlay.compiled.numba.hints import numba_type, spelt
 from overlay.compiled.numba.hooks import errors_carried, function_of, has_stage, metadata_of
+from overlay.compiled.numba.ir_edits import new_variable, redefine
 from overlay.compiled.numba.numba_types import Type
-from overlay.compiled.numba.resolve_pass import new_variable, redefine
 from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import OverlayError
 from overlay.core.location import name_of

@@ -14,6 +14,7 @@ from numba.core.ir_utils import build_definitions, simplify_CFG
 from overlay.compiled.numba.dispatchers import InnerDispatcher, innermost
 from overlay.compiled.numba.hooks import has_stage, shown_ir
 from overlay.compiled.numba.inferring import convert_inferred
+from overlay.compiled.numba.ir_edits import argument_types
 from overlay.compiled.numba.numba_types import CalleeType, Type, type_of_constant
 from overlay.compiled.numba.shown_ir import NumbaIR
 from overlay.core.errors import NotCompilable
@@ -72,7 +73,7 @@ class Inlining:
             return None
         ty = self.state.typemap[expr.func.name]
         if isinstance(ty, CalleeType):
-            found = ty.outcome(*_types(self.state, expr)).callee
+            found = ty.outcome(*argument_types(self.state.typemap, expr)).callee
         else:
             found = ty.dispatcher if isinstance(ty, types.Dispatcher) else None
         return found if isinstance(found, InnerDispatcher) else None
@@ -94,7 +95,7 @@ class Inlining:
 
     def _keep(self, assign: Any, callee: InnerDispatcher) -> None:
         """Have LLVM leave a call as it is."""
-        _, args = callee.fold_argument_types(*_types(self.state, assign.value))
+        _, args = callee.fold_argument_types(*argument_types(self.state.typemap, assign.value))
         found = callee.overloads.get(args)
         if found is not None and self.world.makes_code:
             innermost().kept_calls.add(found.fndesc.llvm_func_name)
@@ -111,7 +112,7 @@ class Inlining:
             raise self._cannot(callee, by, "@njit declares types of it, which hold in a call only")
         if expr.vararg is not None or any(p.kind is p.VAR_POSITIONAL for p in parameters):
             raise self._cannot(callee, by, "it takes *arguments")
-        _, args = callee.fold_argument_types(*_types(state, expr))
+        _, args = callee.fold_argument_types(*argument_types(state.typemap, expr))
         given = [type_of_constant(a.value) if isinstance(a, types.Omitted) else a for a in args]
         worker = self._worker(callee, tuple(given))
         try:
@@ -145,10 +146,3 @@ class Inlining:
             where=location_of(callee.function),
             help="leave it a call: inline() gives None or False",
         )
-
-
-def _types(state: Any, expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
-    given = tuple(state.typemap[var.name] for var in expr.args)
-    if expr.vararg is not None:
-        given += tuple(state.typemap[expr.vararg.name].types)
-    return given, {name: state.typemap[var.name] for name, var in expr.kws}

@@ -2,7 +2,7 @@
 
 ``context.replace(metadata=value)`` and ``MyPlugin(value)`` are values that hold what is not known
 when code is compiled. What they stand for is made of these where they are entered: see
-``numba_barrier``.
+``barrier_calls``.
 """
 
 from __future__ import annotations
@@ -103,9 +103,7 @@ class MadeContextType(WeakType, CalledAtOnce):
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
         """Of a call ``context(f, *args)``."""
-        from overlay.compiled.numba.barrier_calls import call_through
-
-        return call_through(context.world, self, args, kws, dropped=1)
+        return context.world.barriers.signature(self, args, kws, dropped=1)
 
 
 @register_model(MadeContextType)

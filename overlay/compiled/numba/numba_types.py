@@ -1,7 +1,4 @@
-"""What the compiled engine knows of numba's types, and the types that it adds.
-
-numba's internals are imported by the modules ``overlay/compiled/numba_*.py`` alone.
-"""
+"""Types of numba as the compiled engine knows them, and the types that it adds."""
 
 from __future__ import annotations
 
@@ -27,7 +24,8 @@ from overlay.core.target import is_below
 from overlay.plugins.attempts import attempted
 
 if TYPE_CHECKING:
-    from overlay.compiled.resolved_calls import Callee, Outcome
+    from overlay.compiled.outcomes import Outcome
+    from overlay.compiled.stand_ins import Callee
     from overlay.compiled.world import World
 
 __all__ = [
@@ -45,6 +43,7 @@ __all__ = [
     "Written",
     "body_registered_as_jitable",
     "class_of_instances",
+    "has_code",
     "is_dispatcher",
     "is_held",
     "knows",
@@ -100,6 +99,11 @@ def _target() -> Target:
 def is_dispatcher(value: Any) -> bool:
     """Whether it is a function compiled by numba for the CPU (``@njit``)."""
     return is_below(type(value), Dispatcher)  # isinstance would run code of the value
+
+
+def has_code(function: Any) -> bool:
+    """Whether it is a Python function."""
+    return isinstance(function, python_types.FunctionType)
 
 
 def options_of(dispatcher: Any) -> dict[str, Any]:
@@ -202,7 +206,7 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
         """What a call with these types enters; a typing error where that cannot be said."""
         world = self.callee.world
         try:
-            return world.outcome(self.callee, args, dict(kws))
+            return world.outcomes.of(self.callee, args, dict(kws))
         except OverlayError as error:
             raise refused(world, error) from error
 
@@ -314,6 +318,11 @@ class Native(StandIn):
     def _numba_type_(self) -> Type:
         return numba_typing().resolve_value_type(self.value)
 
+    @property
+    def type_known(self) -> Type | None:
+        """The type of the callable, or None for one that numba does not know."""
+        return type_held(self.value)
+
 
 class Typed(StandIn):
     """Stands for a function of which only the type is known."""
@@ -348,7 +357,7 @@ def localised(world: World, ty: Type) -> Type:
         value = world.with_functions(ty.value)
         return ty if value is ty.value else types.Omitted(value)
     if isinstance(ty, types.Dispatcher) and not isinstance(ty, types.ObjModeDispatcher):
-        stand_in = world.stand_in(ty.dispatcher)
+        stand_in = world.stand_ins.of(ty.dispatcher)
         return ty if stand_in is None else stand_in._numba_type_
     if isinstance(ty, types.BaseTuple):
         parts = [localised(world, part) for part in ty.types]

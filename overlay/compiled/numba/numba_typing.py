@@ -51,7 +51,8 @@ from overlay.compiled.sharing import frame
 from overlay.core.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.resolved_calls import Callee, Outcome
+    from overlay.compiled.outcomes import Outcome
+    from overlay.compiled.stand_ins import Callee
     from overlay.compiled.world import World
 
 __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
@@ -108,7 +109,7 @@ class WorldTyping(TypingContext):
         if is_written_by_numba(val) or not callable(val):
             return localised(self.world, numba_typing().resolve_value_type(val))
         try:
-            stand_in = self.world.stand_in(val)
+            stand_in = self.world.stand_ins.of(val)
         except OverlayError as error:
             raise refused(self.world, error) from error
         if stand_in is None:
@@ -151,7 +152,7 @@ class WorldTyping(TypingContext):
         target = self.world.method_target(receiver, attribute)
         in_python = isinstance(receiver, types.ClassInstanceType)
         if target is not None:
-            function = self.world.callee(target)._numba_type_
+            function = self.world.stand_ins.callee(target)._numba_type_
             return BoundCallee(function, receiver, attribute, None if in_python else base)
         if not in_python:
             return None
@@ -176,7 +177,7 @@ class WorldTyping(TypingContext):
         if isinstance(func, OURS):
             return func.get_call_type(self, tuple(args), dict(kws))
         if callable(func) and not isinstance(func, Type):
-            stand_in = self.world.stand_in(func)
+            stand_in = self.world.stand_ins.of(func)
             if isinstance(stand_in, (type(None), Native)):
                 return self._resolve_native(func, args, kws)
             return stand_in._numba_type_.get_call_type(self, tuple(args), dict(kws))
@@ -233,7 +234,7 @@ class WorldTyping(TypingContext):
             args = (container, type_of_constant(index), *rest)
         except ValueError:
             return False
-        callee = self.world.callee(target)
+        callee = self.world.stand_ins.callee(target)
         return callee._numba_type_.outcome(args, {}).method is not None
 
     def call(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
@@ -248,14 +249,14 @@ class WorldTyping(TypingContext):
         if outcome.method is not None and _is_lost(sig.return_type):
             error = failures.returns_iterator(outcome.method, str(sig.return_type))
             raise refused(self.world, error)
-        if not self.world.accepts(outcome, sig.return_type):
+        if not self.world.outcomes.accepts(outcome, sig.return_type):
             raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
         return sig
 
     def _check(self, outcome: Outcome, args: Any, kws: Any, returned: Type | None) -> bool:
         """Have a method of a checked table raise where the check fails; whether it does."""
         try:
-            failing = self.world.failing(outcome, args, kws, returned)
+            failing = self.world.outcomes.failing(outcome, args, kws, returned)
         except OverlayError as error:
             raise refused(self.world, error) from error
         if failing is not None:

@@ -14,34 +14,33 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
-from overlay.compiled.name_words import ALWAYS
 from overlay.compiled.numba.callers import call_expected, renew_callers
-from overlay.compiled.numba.declared_signatures import NOTHING, Declarations, declared_by
 from overlay.compiled.numba.dispatchers import nothing, place_in
-from overlay.compiled.numba.first_class import as_given, as_returned, holds_functions
-from overlay.compiled.numba.guard import Caller, Guard
-from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
-from overlay.compiled.numba.parameter_kinds import (
+from overlay.compiled.numba.guard import EntryGuards
+from overlay.compiled.numba.interfaces import (
+    NOTHING,
+    Declarations,
     Parameters,
     bind_by_python,
     carrier,
+    declared_by,
+    refuse_parameters,
     take_from_python,
 )
-from overlay.compiled.resolved_calls import refuse_parameters
+from overlay.compiled.numba.numba_types import OWN_OPTIONS, Type, localised
 from overlay.compiled.sharing import functions_made
-from overlay.compiled.traces import Place, explain
-from overlay.contexts.stack import current_stack
 from overlay.core.bounded_store import Kept
 from overlay.core.content_identity import content_of
+from overlay.core.in_force import current_stack
+from overlay.core.interpreted_values import is_interpreted
 from overlay.core.table import LOCK
-from overlay.plugins.interpreted_values import is_interpreted
 from overlay.plugins.plugin import only_compiles
 
 if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.cache.kept_code import Keeping
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.resolved_calls import Body
+    from overlay.compiled.stand_ins import Body
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "entry_of"]
@@ -61,14 +60,6 @@ def entry_of(
     parameters = Parameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
     return kind(engine, function, options, body, parameters)
-
-
-_STALE: Final = object()
-
-
-def _is_stale(*args: Any) -> Any:
-    """Says that code is out of date."""
-    return _STALE
 
 
 class EntryDispatcher(CPUDispatcher):
@@ -101,7 +92,7 @@ class EntryDispatcher(CPUDispatcher):
         self.called_by_numba = False
         self.functions_compiled = 0
         self.declared = declared_by(function)
-        self._guards: dict[tuple[Type, ...], Guard] = {}
+        self._guards = EntryGuards(self)
 
     def _show(self, function: Any) -> None:
         """Be what numba makes of this function, for who looks at it."""
@@ -126,67 +117,22 @@ class EntryDispatcher(CPUDispatcher):
                 if self._inserted(world, args, made) or self.called_by_numba:
                     continue
                 if attempts >= ATTEMPTS:  # what it is made of changes all the time
-                    return self._for_this_call(made)
-            return self._guards[args].function
-
-    def _for_this_call(self, code: Any) -> Any:
-        """What runs code that is out of date by the next call."""
-        guard = Guard(code.entry_point, [], self._stale, self._failed)
-        self.engine.outlives(guard)
-        return guard.function
+                    return self._guards.for_one_call(made)
+            return self._guards.function(args)
 
     def _inserted(self, world: World, args: tuple[Type, ...], made: Any) -> bool:
         """Have code be called from now on, unless what it was made of has changed meanwhile."""
         with LOCK:
             # its words are read first: it sees what changes after
-            guard = self._guard(made, world, args)
+            guard = self._guards.made(made, world, args)
             if self.engine.rebound():
                 self.engine.begin_anew()
                 return False
             if self.engine.holds(world):
                 self._insert([a._code for a in args], guard.function, False)
-                self._guards[args] = guard
+                self._guards.insert(args, guard)
                 self.overloads[args] = made
         return args in self.overloads
-
-    def _guard(self, code: Any, world: World, args: tuple[Type, ...]) -> Guard:
-        """What Python calls in front of compiled code."""
-        words = self.engine.words()
-        of_numba = str(self.py_func.__module__).startswith("numba.")  # keeps functions, calls none
-        types_ = *args, code.signature.return_type
-        if of_numba or not any(map(holds_functions, types_)):
-            return Guard(code.entry_point, words, self._stale, self._failed)
-        guard = Guard(code.entry_point, words, _is_stale, self._failed)
-
-        def call(called: Caller, *given: Any) -> Any:
-            result = called.guard.function(*self._as_given(world, given, args))
-            return self._stale(called, *given) if result is _STALE else as_returned(result)
-
-        return Caller(guard, call)
-
-    def _as_given(self, world: World, given: tuple[Any, ...], types_: tuple[Type, ...]) -> Any:
-        """The arguments of a call, with functions as a world has them."""
-        before = functions_made()
-        with self._explaining(), global_compiler_lock:
-            values = [as_given(world, *each) for each in zip(given, types_, strict=True)]
-        if functions_made() != before:
-            self.engine.renew()
-        return values
-
-    def _stale(self, called: Guard, *args: Any) -> Any:
-        """A call that found a name of the program bound anew, or nearly so."""
-        given, named = self.parameters.as_called(args)
-        with LOCK:
-            words = self.engine.words()  # first: what changes after that, the guards see
-            rebound = self.engine.rebound()
-            if rebound:
-                self.engine.begin_anew()
-            else:
-                for guard in self._guards.values():
-                    guard.renew(words)
-        if ALWAYS in words and not rebound:
-            return called.unchecked.function(*args)
-        return self(*given, **named)
 
     def renew(self) -> None:
         """Code that is called from here has been compiled since."""
@@ -194,18 +140,13 @@ class EntryDispatcher(CPUDispatcher):
             words = self.engine.words()
             if self.engine.rebound():
                 self.engine.begin_anew()
-            for guard in self._guards.values():
-                guard.renew(words)
+            self._guards.compare(words)
         renew_callers(self)
 
     def barriers(self) -> list[BarrierInfo]:
         """What the barriers in the code of its context have done so far: those are calls in
         contexts that only the running program knows."""
         return self.engine.barrier_info()
-
-    def _failed(self, error: BaseException) -> None:
-        """The compiled code has raised an exception."""
-        explain(error, Place.of(self.py_func))
 
     def _compiled(self, world: World, args: tuple[Type, ...], return_type: Type | None) -> Any:
         ways = self.parameters.ways(args)
@@ -338,10 +279,9 @@ class EntryDispatcher(CPUDispatcher):
 
     def retire(self) -> list[Any]:
         """Hold no code any more; returns what it held, which a thread may be running."""
-        retired = [*self.overloads.values(), *self._guards.values()]
+        retired = [*self.overloads.values(), *self._guards.taken_out()]
         self._reset_overloads()
         self.disable_compile(False)
-        self._guards = {}
         if self.parameters.are_past():
             self._take_anew()
         return retired

@@ -7,46 +7,46 @@ overlays, so that code which reaches no method is what plain ``@njit`` makes.
 
 from __future__ import annotations
 
-import itertools
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from numba.core import ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard
-from numba.core.typing.templates import signature
 
+from overlay.compiled.numba.barrier_calls import Crosses
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
     ContextType,
     Enters,
+    KnownContext,
     KnownType,
     MakesBaseType,
+    PluginClassType,
+    RecursesType,
+    ReplacesMadeType,
+    ReplacesType,
     attribute_of,
     handed_to,
 )
-from overlay.compiled.numba.crossing import Crossing
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.exception_chains import DivisionType, is_division, name_places
-from overlay.compiled.numba.made_contexts import MadeContextType
+from overlay.compiled.numba.ir_edits import STATEMENTS, TypedEdits, argument_types, operands_of
+from overlay.compiled.numba.joined_contexts import Joins
+from overlay.compiled.numba.made_contexts import MadeContextType, Makes, Named, Reads
 from overlay.compiled.numba.numba_types import (
     BoundCallee,
     CalleeType,
-    Native,
+    StandIn,
     Type,
     Typed,
     Unpacked,
-    refused,
-    type_of_constant,
 )
-from overlay.core.errors import NotCompilable
-from overlay.core.location import shown
 
 if TYPE_CHECKING:
     from overlay.compiled.world import World
 
-__all__ = ["Resolution", "Resolve", "defined_before", "new_variable", "operands_of", "redefine"]
+__all__ = ["Resolve"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -59,30 +59,30 @@ class Resolve(FunctionPass):
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        resolution = Resolution(state)
+        edits = TypedEdits(state)
+        resolution = _Resolution(edits)
         for block in state.func_ir.blocks.values():
             block.body = [new for old in block.body for new in resolution.resolved(old)]
-        if resolution.world.makes_code:
+        if edits.world.makes_code:
             name_places(state.func_ir)
-        if resolution.crossing.is_crossed or any(
-            callee.enters_methods for callee in resolution.entered
+        if resolution.made_contexts.is_crossed or any(
+            each.enters_methods for each in edits.entered
         ):
             state.pipeline.enters_methods()
         return True
 
 
-class Resolution:
-    """Rewrites statements of which the types are known."""
+class _Resolution:
+    """Resolves statements of which the types are known: operators and attributes by itself."""
 
-    def __init__(self, state: Any) -> None:
-        self.world: World = state.pipeline.world
-        self.func_ir = state.func_ir
-        self.typemap: dict[str, Type] = state.typemap
-        self.calltypes: dict[Any, Any] = state.calltypes
-        self.entered: list[InnerDispatcher] = []
-        self.crossing = Crossing(self)
+    def __init__(self, edits: TypedEdits) -> None:
+        self.edits = edits
+        self.world, self.typemap = edits.world, edits.typemap
+        self.made_contexts = _MadeContexts(edits)
+        self.calls = _ResolvedCalls(edits, self.made_contexts)
 
     def resolved(self, statement: Any) -> list[Any]:
+        """What stands in place of a statement."""
         kind = type(statement)
         if kind in STATEMENTS:
             fn, operands = STATEMENTS[kind]
@@ -99,7 +99,7 @@ class Resolution:
         if value.op == "getattr":
             return self._attribute(statement, value)
         if value.op == "call":
-            return self._call(statement, value)
+            return self.calls.resolved(statement)
         if value.op == "static_getitem" and isinstance(value.index, Unpacked):
             value.index = int(value.index)
         operands = operands_of(value)
@@ -107,7 +107,7 @@ class Resolution:
             return [statement]
         return (
             self._operator(statement, value.fn, operands)
-            or self.crossing.joined(statement, operands)
+            or self.made_contexts.joined(statement, operands)
             or self._division(statement, value)
         )
 
@@ -116,20 +116,22 @@ class Resolution:
         if isinstance(ty, types.RecursiveCall) and not self.world.makes_code:
             ty = ty.dispatcher_type
         if isinstance(ty, types.Dispatcher) and isinstance(ty.dispatcher, InnerDispatcher):
-            self.set(assign, ty.dispatcher)
+            self.edits.set(assign, ty.dispatcher)
         elif isinstance(ty, CalleeType) and isinstance(assign.value, ir.Expr):
-            self.set(assign, ty.callee)  # a static method
+            self.edits.set(assign, ty.callee)  # a static method
         elif isinstance(ty, BoundCallee):  # its calls take the receiver from the definition
             return [ir.Assign(ir.Const(None, assign.loc), assign.target, assign.loc)]
         return [assign]
+
+    # ---- attributes ----
 
     def _attribute(self, assign: Any, expr: Any) -> list[Any]:
         owner = self.typemap[expr.value.name]
         if isinstance(owner, types.ClassInstanceType) and expr.attr in owner.jit_props:
             getter = self.world.dispatcher(owner.jit_props[expr.attr]["get"])
             sig = types.Dispatcher(getter).get_call_type(self.world.typing, (owner,), {})
-            return self._enter(assign, getter, sig, (expr.value,))
-        made = self.crossing.attribute(assign)
+            return self.edits.enter(assign, getter, sig, (expr.value,))
+        made = self.made_contexts.attribute(assign)
         if made is not None:
             return made
         if isinstance(owner, MadeContextType):
@@ -138,17 +140,22 @@ class Resolution:
             return self._mentioned(assign)
         found = attribute_of(self.world, owner, expr.attr)
         if not isinstance(found, Box):
-            self.set(assign, found)
+            self.edits.set(assign, found)
             return [assign]
         ty = found.load._numba_type_
-        function = self._define(assign, ir.Global("overlay", found.load, assign.loc), ty)
         sig = self.world.typing.resolve_function_type(ty, (), {})
-        self.become_call(assign, function, (), {}, None, sig)
-        return [function, assign]
+        return self.edits.call(assign, found.load, ty, sig, ())
 
-    def set(self, assign: Any, value: Any) -> None:
-        """Make ``assign`` assign a constant."""
-        redefine(self.func_ir, assign, ir.Global("overlay", value, assign.loc))
+    def _set_attribute(self, statement: Any) -> list[Any]:
+        """``instance.attr = value``, where that calls the setter of a jitclass."""
+        owner = self.typemap[statement.target.name]
+        properties = getattr(owner, "jit_props", {}).get(statement.attr, {})
+        if "set" not in properties:
+            return [statement]
+        sig = self.edits.calltypes.pop(statement)
+        setter = self.world.dispatcher(properties["set"])
+        assign = self.edits.result_unused(statement, sig)
+        return self.edits.enter(assign, setter, sig, (statement.target, statement.value))
 
     # ---- operators ----
 
@@ -160,27 +167,26 @@ class Resolution:
             return None
         assign = statement
         if isinstance(statement, ir.Assign):
-            self.calltypes.pop(statement.value, None)
+            self.edits.calltypes.pop(statement.value, None)
         else:
-            self.calltypes.pop(statement, None)
-            assign = self._result_unused(statement, sig)
-        return self._enter(assign, entered, sig, operands)
+            self.edits.calltypes.pop(statement, None)
+            assign = self.edits.result_unused(statement, sig)
+        return self.edits.enter(assign, entered, sig, operands)
 
     def _division(self, assign: Any, expr: Any) -> list[Any]:
         """A division of numbers, made to say where it stands when it raises."""
         fn = expr._kws.get("immutable_fn", expr.fn)
-        numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands_of(expr))
+        operands = operands_of(expr)
+        numbers = all(isinstance(self.typemap[v.name], types.Number) for v in operands)
         if not (numbers and is_division(fn) and self.world.makes_code):
             return [assign]
-        sig, ty = self.calltypes.pop(expr), DivisionType(fn)
-        function = self._define(assign, ir.Global("overlay", Typed(ty), assign.loc), ty)
-        self.become_call(assign, function, operands_of(expr), {}, None, sig)
-        return [function, assign]
+        sig, ty = self.edits.calltypes.pop(expr), DivisionType(fn)
+        return self.edits.call(assign, Typed(ty), ty, sig, operands)
 
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
         """What an operator enters that is not numba's own, and the signature of that call."""
         if self.world.overlays(fn):
-            callee = self.world.callee(fn)._numba_type_
+            callee = self.world.stand_ins.callee(fn)._numba_type_
             outcome = callee.outcome(args, {})
             if outcome.method is not None:
                 return outcome.callee, callee.get_call_type(self.world.typing, args, {})
@@ -189,49 +195,43 @@ class Resolution:
             return None, None
         return body, types.Dispatcher(body).get_call_type(self.world.typing, args, {})
 
-    def _result_unused(self, statement: Any, sig: Any) -> Any:
-        target = new_variable(statement)
-        self.typemap[target.name] = sig.return_type
-        return ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
 
-    def _set_attribute(self, statement: Any) -> list[Any]:
-        """``instance.attr = value``, where that calls the setter of a jitclass."""
-        owner = self.typemap[statement.target.name]
-        properties = getattr(owner, "jit_props", {}).get(statement.attr, {})
-        if "set" not in properties:
-            return [statement]
-        sig = self.calltypes.pop(statement)
-        setter = self.world.dispatcher(properties["set"])
-        assign = self._result_unused(statement, sig)
-        return self._enter(assign, setter, sig, (statement.target, statement.value))
+class _ResolvedCalls:
+    """Resolves calls, by the type of what is called."""
 
-    # ---- calls ----
+    def __init__(self, edits: TypedEdits, made_contexts: _MadeContexts) -> None:
+        self.edits = edits
+        self.world, self.typemap = edits.world, edits.typemap
+        self.calltypes = edits.calltypes
+        self.made_contexts = made_contexts
 
-    def _call(self, assign: Any, expr: Any) -> list[Any]:
+    def resolved(self, assign: Any) -> list[Any]:
+        """What stands in place of the assignment of a call's result."""
+        expr = assign.value
         ty = self.typemap[expr.func.name]
-        self._note(ty)
+        self.edits.note(ty)
         for var in expr.args:
             if isinstance(self.typemap[var.name], BoundCallee):
-                raise self.unknown(expr, self.typemap[var.name], "handed on as an argument")
+                raise self.edits.unknown(expr, self.typemap[var.name], "handed on as an argument")
         if isinstance(ty, MakesBaseType):
-            self.set(assign, Typed(self.typemap[assign.target.name]))
+            self.edits.set(assign, Typed(self.typemap[assign.target.name]))
             return [assign]
-        made = self.crossing.call(assign)
+        made = self.made_contexts.call(assign)
         if made is not None:
             return made
         if isinstance(ty, Enters):
-            return self._enter_context(assign, ty)
+            return self._in_context(assign, ty)
         if isinstance(ty, CalleeType):
-            return self._call_of_callee(assign, ty, expr.args, self.calltypes.pop(expr))
+            return self._of_callee(assign, ty, expr.args, self.calltypes.pop(expr))
         if isinstance(ty, BoundCallee):
-            return self._call_of_attribute(assign, ty)
+            return self._of_attribute(assign, ty)
         if isinstance(ty, (types.Function, types.ClassType)):
-            return self._call_of_numba(assign, ty)
+            return self._of_numba(assign, ty)
         if isinstance(ty, types.RecursiveCall):
-            return self._call_again(assign, ty.dispatcher_type.dispatcher)
+            return self._again(assign, ty.dispatcher_type.dispatcher)
         return [assign]
 
-    def _call_again(self, assign: Any, dispatcher: Any) -> list[Any]:
+    def _again(self, assign: Any, dispatcher: Any) -> list[Any]:
         """A call of a function that waits for this one, for other types. numba calls it by a name
         that is made of the types; code that came from another world has another name."""
         expr = assign.value
@@ -240,34 +240,67 @@ class Resolution:
         if code is None or code.result.signature.args == sig.args:
             return [assign]
         del self.calltypes[expr]
-        return self._enter(assign, dispatcher, sig, expr.args, dict(expr.kws), expr.vararg)
+        return self.edits.enter(assign, dispatcher, sig, expr.args, dict(expr.kws), expr.vararg)
 
-    def _call_of_numba(self, assign: Any, ty: Type) -> list[Any]:
+    def _of_numba(self, assign: Any, ty: Type) -> list[Any]:
         expr = assign.value
-        body = self.world.implementation(ty, *self._types(expr.args, expr))
+        body = self.world.implementation(ty, *argument_types(self.typemap, expr))
         if body is None:
             return [assign]
         sig = self.calltypes.pop(expr)
-        return self._enter(assign, body, sig, expr.args, dict(expr.kws), expr.vararg)
+        return self.edits.enter(assign, body, sig, expr.args, dict(expr.kws), expr.vararg)
 
-    def _enter_context(self, assign: Any, ty: Enters) -> list[Any]:
+    def _of_callee(self, assign: Any, ty: CalleeType, args: Sequence[Any], sig: Any) -> list[Any]:
+        expr = assign.value
+        outcome = ty.outcome(*argument_types(self.typemap, expr, args))
+        kws: Mapping[str, Any] = dict(expr.kws)
+        inserted: list[Any] = []
+        if kws and outcome.method is not None:
+            if expr.vararg is not None:
+                raise self.edits.unknown(expr, ty, "called with both *arguments and keywords")
+            args, kws = ty.callee.positional(args, kws)
+            inserted = [
+                self.edits.define_constant(assign, a) for a in args if not isinstance(a, ir.Var)
+            ]
+            defaults = iter(inserted)
+            args = [a if isinstance(a, ir.Var) else next(defaults).target for a in args]
+        return inserted + self.edits.enter(assign, outcome.callee, sig, args, kws, expr.vararg)
+
+    def _of_attribute(self, assign: Any, ty: BoundCallee) -> list[Any]:
+        expr = assign.value
+        bound = guard(get_definition, self.edits.func_ir, expr.func)
+        if not (isinstance(bound, ir.Expr) and bound.op == "getattr"):
+            raise self.edits.unknown(expr, ty, "chosen when the program runs")
+        args, kws = argument_types(self.typemap, expr)
+        if ty.is_base(args, kws):
+            base = ir.Expr.getattr(bound.value, bound.attr, assign.loc)
+            method = self.edits.define(assign, base, ty.base)
+            expr.func = method.target
+            return [method, assign]
+        sig, given = self.calltypes.pop(expr), (bound.value, *expr.args)
+        if isinstance(ty.function, CalleeType):
+            return self._of_callee(assign, ty.function, given, sig)
+        body = ty.function.dispatcher
+        return self.edits.call(assign, body, ty.function, sig, given, dict(expr.kws), expr.vararg)
+
+    # ---- in another context ----
+
+    def _in_context(self, assign: Any, ty: Enters) -> list[Any]:
         """A call of a context, or of ``recurse``: one of the function among its arguments."""
         expr = assign.value
-        function = ty.entered(self.world, self.types_of(expr)[0])
+        args, _ = argument_types(self.typemap, expr)
+        function, inner = ty.entered(self.world, args), ty.world_inside(self.world, args)
         sig = self.calltypes.pop(expr)
         sig = sig.replace(args=sig.args[ty.dropped :])
-        inner = ty.world_inside(self.world, self.types_of(expr)[0])
-        before, given = self.spread(assign)
-        args = [self._handed(assign, inner, a, before) for a in given[ty.dropped :]]
+        before, given = self.edits.spread(assign)
+        handed = [self._handed(assign, inner, a, before) for a in given[ty.dropped :]]
         expr.kws = [(name, self._handed(assign, inner, a, before)) for name, a in expr.kws]
         if isinstance(function, CalleeType):
-            return before + self._call_of_callee(assign, function, args, sig)
+            return before + self._of_callee(assign, function, handed, sig)
         value = Typed(function)
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
-        called = self._define(assign, ir.Global("overlay", value, assign.loc), function)
-        self.become_call(assign, called, args, dict(expr.kws), None, sig)
-        return [*before, called, assign]
+        return before + self.edits.call(assign, value, function, sig, handed, dict(expr.kws))
 
     def _handed(self, assign: Any, inner: World, argument: Any, before: list[Any]) -> Any:
         """The variable that stands for an argument in another world. before: what has to be put
@@ -277,170 +310,88 @@ class Resolution:
         if local is ty:
             return argument
         value = local.dispatcher if isinstance(local, types.Dispatcher) else Typed(local)
-        before.append(self._define(assign, ir.Global("overlay", value, assign.loc), local))
+        before.append(self.edits.define(assign, ir.Global("overlay", value, assign.loc), local))
         return before[-1].target
 
-    def spread(self, assign: Any) -> tuple[list[Any], list[Any]]:
-        """The positional arguments of a call, those of ``*arguments`` among them, and what has to
-        stand before the call, which has no ``*arguments`` any more."""
+
+class _MadeContexts:
+    """Resolves statements that make, read or enter contexts that only the running program knows.
+
+    is_crossed: whether a call goes through a barrier.
+    """
+
+    def __init__(self, edits: TypedEdits) -> None:
+        self.edits = edits
+        self.typemap = edits.typemap
+        self.is_crossed = False
+
+    def attribute(self, assign: Any) -> list[Any] | None:
+        """What an attribute of such a context becomes; None for other attributes."""
         expr = assign.value
-        if expr.vararg is None:
-            return [], list(expr.args)
-        whole, expr.vararg = expr.vararg, None
-        taken = [self._item(assign, whole, i) for i in range(len(self.typemap[whole.name]))]
-        expr.args = [*expr.args, *(each.target for each in taken)]
-        return taken, list(expr.args)
+        owner = self.typemap[expr.value.name]
+        if not isinstance(owner, MadeContextType):
+            return None
+        if expr.attr != "replace" and expr.attr not in dict(owner.fields):
+            return None
+        reads = Reads(self.typemap[assign.target.name])
+        return self._become(assign, reads, [Named((expr.attr,))], [expr.value])
 
-    def _item(self, assign: Any, whole: Any, index: int) -> Any:
-        """The assignment of one item of a tuple to a new variable."""
-        ty = self.typemap[whole.name]
-        item = ir.Expr.static_getitem(whole, index, None, assign.loc)
-        self.calltypes[item] = signature(ty.types[index], ty, types.literal(index))
-        return self._define(assign, item, ty.types[index])
+    def joined(self, assign: Any, operands: tuple[Any, ...]) -> list[Any] | None:
+        """What ``outer | inner`` becomes; None for other operators."""
+        both = self.typemap[assign.target.name]
+        if len(operands) != 2 or not isinstance(both, (ContextType, MadeContextType)):
+            return None
+        if isinstance(both, MadeContextType):
+            return self._become(assign, Joins(both), [], list(operands))
+        self.edits.calltypes.pop(assign.value, None)
+        self.edits.set(assign, KnownContext(both.engine))
+        return [assign]
 
-    def _call_of_callee(
-        self, assign: Any, ty: CalleeType, args: Sequence[Any], sig: Any
-    ) -> list[Any]:
+    def call(self, assign: Any) -> list[Any] | None:
+        """What a call becomes that makes such a context or plugin, or enters a context; None for
+        other calls."""
         expr = assign.value
-        outcome = ty.outcome(*self._types(args, expr))
-        kws: Mapping[str, Any] = dict(expr.kws)
-        inserted: list[Any] = []
-        if kws and outcome.method is not None:
-            if expr.vararg is not None:
-                raise self.unknown(expr, ty, "called with both *arguments and keywords")
-            args, kws = ty.callee.positional(args, kws)
-            inserted = [self._constant(assign, a) for a in args if not isinstance(a, ir.Var)]
-            defaults = iter(inserted)
-            args = [a if isinstance(a, ir.Var) else next(defaults).target for a in args]
-        return inserted + self._enter(assign, outcome.callee, sig, args, kws, expr.vararg)
+        function = self.typemap[expr.func.name]
+        if isinstance(function, (ReplacesType, ReplacesMadeType, PluginClassType)):
+            return self._make(assign)
+        if isinstance(function, MadeContextType):
+            spread, given = self.edits.spread(assign)
+            return spread + self._enter(assign, expr.func, given)
+        if not isinstance(function, RecursesType):
+            return None
+        if not isinstance(argument_types(self.typemap, expr)[0][0], MadeContextType):
+            return None
+        spread, given = self.edits.spread(assign)
+        return spread + self._enter(assign, given[0], given[1:])
 
-    def _call_of_attribute(self, assign: Any, ty: BoundCallee) -> list[Any]:
-        expr = assign.value
-        bound = guard(get_definition, self.func_ir, expr.func)
-        if not (isinstance(bound, ir.Expr) and bound.op == "getattr"):
-            raise self.unknown(expr, ty, "chosen when the program runs")
-        args, kws = self._types(expr.args, expr)
-        if ty.is_base(args, kws):
-            base = ir.Expr.getattr(bound.value, bound.attr, assign.loc)
-            method = self._define(assign, base, ty.base)
-            expr.func = method.target
-            return [method, assign]
-        if isinstance(ty.function, CalleeType):
-            args = (bound.value, *expr.args)
-            return self._call_of_callee(assign, ty.function, args, self.calltypes.pop(expr))
-        sig = self.calltypes.pop(expr)
-        body = ir.Global("overlay", ty.function.dispatcher, assign.loc)
-        function = self._define(assign, body, ty.function)
-        args = (bound.value, *expr.args)
-        self.become_call(assign, function, args, dict(expr.kws), expr.vararg, sig)
-        return [function, assign]
+    def _make(self, assign: Any) -> list[Any]:
+        expr, made = assign.value, self.typemap[assign.target.name]
+        args = [*expr.args, *(var for _, var in expr.kws)]
+        if not isinstance(made, MadeContextType):
+            return self._become(assign, Makes(made), [], args)
+        names = Named(tuple(name for name, _ in expr.kws))
+        return self._become(assign, Makes(made), [names], [expr.func, *args])
 
-    def _enter(
-        self,
-        assign: Any,
-        found: Any,
-        sig: Any,
-        args: Sequence[Any],
-        kws: Mapping[str, Any] = {},
-        vararg: Any = None,
-    ) -> list[Any]:
-        """Make ``assign`` the call of what was found."""
-        if isinstance(found, Native):
-            value, ty = found.value, found._numba_type_
-        else:
-            value, ty = found, found.type_of_call(sig)
-        function = self._define(assign, ir.Global("overlay", value, assign.loc), ty)
-        self.become_call(assign, function, args, kws, vararg, sig)
-        return [function, assign]
-
-    def become_call(
-        self, assign: Any, function: Any, args: Any, kws: Any, vararg: Any, sig: Any
-    ) -> None:
-        call = ir.Expr.call(
-            function.target, list(args), list(kws.items()), assign.loc, vararg=vararg
+    def _enter(self, assign: Any, context: Any, rest: list[Any]) -> list[Any]:
+        """A call of the first of ``rest`` with the others, through a barrier."""
+        self.is_crossed = True
+        expr, made = assign.value, self.typemap[context.name]
+        args = [*rest[1:], *(var for _, var in expr.kws)]
+        given = [self.typemap[var.name] for var in args]
+        count = len(args) - len(expr.kws)
+        barrier = self.edits.world.barriers.stand_in(
+            made,
+            self.typemap[rest[0].name],
+            given[:count],
+            dict(zip((name for name, _ in expr.kws), given[count:], strict=True)),
+            is_base=context is not expr.func,
         )
-        self.calltypes[call] = sig
-        redefine(self.func_ir, assign, call)
+        return self._become(assign, Crosses(), [barrier], [context, *args])
 
-    def _note(self, ty: Type) -> None:
-        """A function of the program is called."""
-        dispatcher = getattr(ty, "dispatcher", None)
-        if isinstance(dispatcher, InnerDispatcher):
-            self.entered.append(dispatcher)
-
-    def types_of(self, expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
-        """The types of the arguments of a call."""
-        return self._types(expr.args, expr)
-
-    def _types(self, args: Sequence[Any], expr: Any) -> tuple[tuple[Type, ...], dict[str, Type]]:
-        given = tuple(self.typemap[var.name] for var in args)
-        if expr.vararg is not None:
-            given += tuple(self.typemap[expr.vararg.name].types)
-        return given, {name: self.typemap[var.name] for name, var in expr.kws}
-
-    def _constant(self, assign: Any, value: Any) -> Any:
-        return self._define(assign, ir.Const(value, assign.loc), type_of_constant(value))
-
-    def defined(self, assign: Any, value: Any) -> Any:
-        """An assignment of a stand-in to a new variable before ``assign``."""
-        return self._define(assign, ir.Global("overlay", value, assign.loc), value._numba_type_)
-
-    def _define(self, assign: Any, value: Any, ty: Type) -> Any:
-        made = defined_before(self.func_ir, assign, value)
-        self.typemap[made.target.name] = ty
-        self._note(ty)
-        return made
-
-    def unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
-        error = NotCompilable(
-            f"{ty} is {reason}, where compiled code cannot tell which method it enters",
-            where=shown(expr.loc.filename, expr.loc.line),
-            help="call it where it is named, with positional arguments",
-        )
-        return refused(self.world, error)
-
-
-# ---- representation -----------------------------------------------------------------------
-
-
-def operands_of(expr: Any) -> tuple[Any, ...]:
-    """The variables that an operator is applied to, in the order of the operator's function."""
-    return OPERANDS[expr.op](expr) if expr.op in OPERANDS else ()
-
-
-OPERANDS: Final[dict[str, Callable[[Any], tuple[Any, ...]]]] = {
-    "binop": lambda e: (e.lhs, e.rhs),
-    "inplace_binop": lambda e: (e.lhs, e.rhs),
-    "unary": lambda e: (e.value,),
-    "getitem": lambda e: (e.value, e.index),
-    "static_getitem": lambda e: () if e.index_var is None else (e.value, e.index_var),
-}
-STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
-    ir.SetItem: (operator.setitem, lambda s: (s.target, s.index, s.value)),
-    ir.StaticSetItem: (operator.setitem, lambda s: (s.target, s.index_var, s.value)),
-    ir.DelItem: (operator.delitem, lambda s: (s.target, s.index)),
-}
-
-
-_numbers = itertools.count(1)
-
-
-def new_variable(statement: Any) -> Any:
-    """A variable that numba has no other of, also where it copies blocks (``literal_unroll``)."""
-    return ir.Var(statement.target.scope, f"$overlay.{next(_numbers)}", statement.loc)
-
-
-def redefine(func_ir: Any, assign: Any, value: Any) -> None:
-    """Make ``assign`` assign another value."""
-    definitions = func_ir._definitions[assign.target.name]
-    definitions[:] = [value if old is assign.value else old for old in definitions] or [value]
-    assign.value = value
-
-
-def defined_before(func_ir: Any, assign: Any, value: Any) -> Any:
-    """An assignment of a constant, or of an expression, to a new variable before ``assign``."""
-    if isinstance(value, Native):
-        value = ir.Global("overlay", value, assign.loc)
-    target = new_variable(assign)
-    func_ir._definitions[target.name] = [value]
-    return ir.Assign(value, target, assign.loc)
+    def _become(self, assign: Any, ty: Any, constants: list[StandIn], args: list[Any]) -> list[Any]:
+        """Make ``assign`` a call of what has this type, with constants and variables."""
+        self.edits.calltypes.pop(assign.value, None)
+        inserted = [self.edits.define_stand_in(assign, each) for each in constants]
+        args = [*(each.target for each in inserted), *args]
+        sig = ty.get_call_type(None, tuple(self.typemap[var.name] for var in args), {})
+        return inserted + self.edits.call(assign, Typed(ty), ty, sig, args)

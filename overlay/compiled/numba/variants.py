@@ -8,7 +8,8 @@ known. Each variant, and each result of the interpreter, has to be of that type 
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numba import typeof
@@ -17,25 +18,33 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing.templates import signature
 
 from overlay.compiled import failures
+from overlay.compiled.glue import by_position, calling, ending
 from overlay.compiled.numba.context_values import ContextType, KnownType, function_in, value_of
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.hints import numba_type
 from overlay.compiled.numba.made_contexts import MadeContextType, MadePluginType, unknown_metadata
 from overlay.compiled.numba.memory_words import leaves_of, rebuilt
 from overlay.compiled.numba.numba_types import Type, numba_typing
-from overlay.compiled.resolved_calls import by_position, calling, ending
 from overlay.core.errors import OverlayError
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from overlay.compiled.barrier import Barrier, Variant
+    from overlay.compiled.barrier import Barrier
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
     from overlay.contexts.context import Context
 
-__all__ = ["can_interpret", "checked", "compiled_variant", "parameter_of", "result_of"]
+__all__ = [
+    "Parameter",
+    "Variant",
+    "can_interpret",
+    "checked",
+    "compiled_variant",
+    "parameter_of",
+    "result_of",
+]
 
 # Types of values that the interpreter shares with compiled code, or gets as constants.
 SHARED: Final = (
@@ -53,10 +62,25 @@ SHARED: Final = (
 )
 
 
-def parameter_of(ty: Type) -> Any:
-    """What a barrier knows of an argument of this type."""
-    from overlay.compiled.barrier import Parameter
+class Parameter(NamedTuple):
+    """One argument of the calls: of a type, or in a tuple something known when code is
+    compiled, such as a function."""
 
+    type: Type
+    constant: tuple[Any] | None
+
+
+@dataclass(eq=False)
+class Variant:
+    """The function compiled for one context. keeps: what its code needs."""
+
+    engine: CompiledContext
+    address: int
+    keeps: Any
+
+
+def parameter_of(ty: Type) -> Parameter:
+    """What a barrier knows of an argument of this type."""
     if isinstance(ty, ContextType):
         return Parameter(ty, (ty.engine.context,))
     if isinstance(ty, KnownType):
@@ -69,7 +93,7 @@ def parameter_of(ty: Type) -> Any:
     return Parameter(types.unliteral(ty), None)
 
 
-def can_interpret(parameters: Sequence[Any], result: Type) -> bool:
+def can_interpret(parameters: Sequence[Parameter], result: Type) -> bool:
     """Whether a call gives the same where the interpreter runs it, as far as types tell."""
     return _is_shared(result) and all(
         p.constant is not None or _is_shared(p.type) for p in parameters
@@ -92,7 +116,7 @@ def result_of(
     engine: CompiledContext,
     made: MadeContextType,
     target: Any,
-    parameters: Sequence[Any],
+    parameters: Sequence[Parameter],
     names: Sequence[str],
     is_base: bool,
 ) -> tuple[Type, CompiledContext | None]:
@@ -108,7 +132,7 @@ def result_of(
     only_types = _only_types(engine, made)
     inside = only_types.world(world.options)
     args, kws = _arguments(inside, parameters, names)
-    callee = inside.callee_of_base(target) if is_base else inside.callee(target)
+    callee = inside.stand_ins.callee(target, is_base=is_base)
     try:
         sig = callee._numba_type_.get_call_type(inside.typing, args, kws)
     except errors.NumbaError as error:
@@ -156,7 +180,7 @@ def _only_types(engine: CompiledContext, made: MadeContextType) -> CompiledConte
 
 
 def _arguments(
-    world: World, parameters: Sequence[Any], names: Sequence[str]
+    world: World, parameters: Sequence[Parameter], names: Sequence[str]
 ) -> tuple[tuple[Type, ...], dict[str, Type]]:
     """The types of a barrier's arguments, as code of a world has them."""
     args = tuple(p.type if p.constant is None else function_in(world, p.type) for p in parameters)
@@ -169,8 +193,6 @@ def _arguments(
 
 def compiled_variant(barrier: Barrier, engine: CompiledContext) -> tuple[Variant, World]:
     """The function of a barrier for one context, and the world in which it was compiled now."""
-    from overlay.compiled.barrier import Variant
-
     with global_compiler_lock:  # before the lock of tables, which a new world takes
         world = engine.world(barrier.options)
         try:
@@ -186,7 +208,7 @@ def compiled_variant(barrier: Barrier, engine: CompiledContext) -> tuple[Variant
 
 def _code(world: World, barrier: Barrier) -> Any:
     target = barrier.target
-    callee = world.callee_of_base(target) if barrier.is_base else world.callee(target)
+    callee = world.stand_ins.callee(target, is_base=barrier.is_base)
     given, named = _arguments(world, barrier.parameters, barrier.names)
     sig = callee._numba_type_.get_call_type(world.typing, given, named)
     returned = sig.return_type

@@ -1,5 +1,6 @@
 """Automatic differentiation: derivatives of programs as they are, interpreted and compiled."""
 
+from overlay.interpretations.autodiff import adding, forward
 from overlay.interpretations.autodiff.errors import NotDifferentiable
 from overlay.interpretations.autodiff.forward import (
     add_gradient,
@@ -18,6 +19,7 @@ from overlay.interpretations.autodiff.transformations import (
     adjoint,
     derivative,
     gradient,
+    gradient_at,
     hessian,
     jacobian,
     jvp,
@@ -45,3 +47,6 @@ __all__ = [
     "rule",
     "vjp",
 ]
+
+adding.gradient_at.bind(lambda: gradient_at)
+forward.gradient.bind(lambda: gradient)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, nonoverlay
+from overlay.contexts.rules_alone import used_by
 from overlay.core.jitted import give_options
 from overlay.interpretations.autodiff.duals import Active, ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.errors import refuse_call
@@ -22,7 +23,6 @@ from overlay.interpretations.autodiff.levels import Level, declare, refuse, writ
 from overlay.interpretations.autodiff.partial_derivatives import PartialsOf
 from overlay.interpretations.autodiff.rules import BY_NUMPY, RULES, Rule
 from overlay.interpretations.autodiff.rules.rule import takes_result
-from overlay.plugins.rules_alone import used_by
 
 __all__ = ["declare_numbers", "declare_users", "plain_zeros", "primal"]
 

@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, nonoverlay
+from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.errors import NotDifferentiable, refuse_pairs
 from overlay.interpretations.autodiff.levels import LevelTable, written
 from overlay.interpretations.autodiff.reverse.gradients import adjoint_adding, pair_of_types
 from overlay.interpretations.autodiff.reverse.running import never
 
-__all__ = ["generates_adding"]
+__all__ = ["generates_adding", "gradient_at"]
+
+# where code is interpreted, the methods of a level take gradients, which enter levels again
+gradient_at: LateBound[Callable[..., list[Any]]] = LateBound()
 
 
 def generates_adding(
@@ -56,16 +60,15 @@ def _source(names: list[str], types: tuple[Any, ...]) -> str:
 
 def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
     """The same where code is interpreted."""
-    from overlay.interpretations.autodiff.transformations import gradient_at
-
     places = [i for i, arg in enumerate(args) if _is_pair(arg)]
     if not places:
         refuse_pairs()
     given = [_array(arg[0] if i in places else arg) for i, arg in enumerate(args)]
+    slopes_at = gradient_at.load()
     try:
-        slopes = gradient_at(f, given, places, rules, "reverse")
+        slopes = slopes_at(f, given, places, rules, "reverse")
     except NotDifferentiable:  # of which no adjoint is made
-        slopes = gradient_at(f, given, places, rules, "forward")
+        slopes = slopes_at(f, given, places, rules, "forward")
     for i, slope in zip(places, slopes, strict=True):
         into = _array(args[i][1])
         if np.shape(into) != (np.shape(slope) or (1,)):

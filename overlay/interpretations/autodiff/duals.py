@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from overlay import Context
+from overlay.contexts.rules_alone import as_c_calls
 from overlay.interpretations.autodiff.errors import refuse_call, refuse_use
-from overlay.plugins.rules_alone import as_c_calls
 
 __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class"]
 

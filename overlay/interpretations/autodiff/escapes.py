@@ -24,7 +24,6 @@ __all__ = ["Watch", "begun", "given_up", "looked", "watched"]
 # Functions that call themselves hold what they capture, and contexts hold their engines, which
 # the collection that finds a context lets go for the next one.
 COLLECTIONS = 3
-
 _lock = threading.Lock()
 
 
@@ -41,9 +40,13 @@ class Watch:
             level.running += 1
             level.begun += 1
             self.serial = level.begun if level.running == 1 else 0
-        # of runs that raised, or were refused; held so that no other dual has their place
-        self.before = _alive(level) if level.may_have_left and self.serial else []
-        level.may_have_left = bool(self.before) or not self.serial
+            if level.may_have_left and self.serial:
+                level.left = _alive(level)
+            else:
+                level.left = _held_elsewhere(level.left)
+            level.may_have_left = not self.serial
+            # held so that no other dual has their place, nor their count
+            self.before = level.left
         self.references = _references(level)
 
     def give_up(self) -> None:
@@ -59,7 +62,7 @@ class Watch:
             alone = self.serial == self.level.begun
         if not alone:
             self.level.may_have_left = True
-        elif self.before or _references(self.level) != self.references:
+        elif _references(self.level) != self.references:
             left = self._left()
             for _ in range(COLLECTIONS):
                 if left:
@@ -95,6 +98,21 @@ begun, given_up, looked = nonoverlay(Watch), nonoverlay(Watch.give_up), nonoverl
 
 def _references(level: Level) -> int:
     return sys.getrefcount(level.number) + sys.getrefcount(level.array)
+
+
+def _counts(held: list[Any]) -> list[int]:
+    """How many references there are to each."""
+    return [sys.getrefcount(each) for each in held]
+
+
+def _held_elsewhere(left: list[Any]) -> list[Any]:
+    """Those that something else holds too. The rest has to be gone when this returns: references
+    to the class are counted then."""
+    counts = _counts(left)
+    return [each for each, count in zip(left, counts, strict=True) if count > _HELD_BY_LIST]
+
+
+_HELD_BY_LIST = _counts([object()])[0]
 
 
 def _alive(level: Level) -> list[Any]:

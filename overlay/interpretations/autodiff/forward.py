@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, MethodTable, call_next, known_function, nonoverlay
+from overlay.core.late_binding import LateBound
 from overlay.interpretations.autodiff.active_arrays import declare_arrays
 from overlay.interpretations.autodiff.active_numbers import declare_numbers, declare_users
 from overlay.interpretations.autodiff.adding import generates_adding
@@ -21,8 +22,18 @@ from overlay.interpretations.autodiff.reverse.gradients import adjoint_instead, 
 from overlay.interpretations.autodiff.reverse.running import never
 from overlay.interpretations.autodiff.samples import declare_samples
 
-__all__ = ["add_gradient", "autodiff", "differentiation", "inactive", "level_of", "linearised"]
+__all__ = [
+    "add_gradient",
+    "autodiff",
+    "differentiation",
+    "gradient",
+    "inactive",
+    "level_of",
+    "linearised",
+]
 
+# where code is interpreted, the methods of a level take gradients, which enter levels again
+gradient: LateBound[Callable[..., Callable[..., Any]]] = LateBound()
 MOST = 12
 """How many arguments ``autodiff`` and ``inactive`` take."""
 KEPT = 64
@@ -229,9 +240,7 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
 
 
 def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> Any:
-    from overlay.interpretations.autodiff.transformations import gradient
-
-    return gradient(f, rules=rules)(*args)
+    return gradient.load()(f, rules=rules)(*args)
 
 
 def _seeded(level: Level) -> Any:

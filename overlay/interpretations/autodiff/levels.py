@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable
+from overlay.contexts.rules_alone import alone, meets_others
 from overlay.interpretations.autodiff.duals import (
     ActiveArray,
     array_class,
     number_class,
 )
 from overlay.interpretations.autodiff.errors import refuse_inside
-from overlay.plugins.rules_alone import alone, meets_others
 
 __all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
 
@@ -92,13 +92,15 @@ class Level:
     rules: tables with rules of the user's own. number, array: its classes of duals.
     ``pack(value, tangents)`` makes a dual of the class for the value; ``strip(x)`` takes the
     value out of one, and leaves anything else as it is. running, begun: how many runs there are
-    in it now, and were; may_have_left: whether duals of earlier runs may still be held.
+    in it now, and were; may_have_left: whether duals of later runs than those in ``left``
+    may still be held.
     """
 
     def __init__(self, depth: int, count: int, rules: tuple[MethodTable, ...]) -> None:
         self.depth, self.count, self.rules = depth, count, rules
         self.running = self.begun = 0
         self.may_have_left = False
+        self.left: list[Any] = []
         self.number, self.array = number_class(depth, count), array_class(depth, count)
         self.table = LevelTable(f"derivative {depth} with {count} tangents", level=(depth, rules))
         self.context = Context(self.table)

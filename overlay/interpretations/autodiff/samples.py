@@ -7,9 +7,9 @@ import statistics
 from typing import Any
 
 from overlay import call_next
+from overlay.contexts.rules_alone import used_by
 from overlay.interpretations.autodiff.active_arrays import parts_of
 from overlay.interpretations.autodiff.levels import Level, declare, written
-from overlay.plugins.rules_alone import used_by
 
 __all__ = ["declare_samples"]
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from overlay import Context, Method, MethodTable, nonoverlay
+from overlay.contexts.rules_alone import alone, meets_others, used_by
 from overlay.core.location import caller, name_of
 from overlay.interpretations.intervals.errors import Undecided, watched
 from overlay.interpretations.intervals.following import (
@@ -22,7 +23,6 @@ from overlay.interpretations.intervals.interval_arrays import fill_arrays
 from overlay.interpretations.intervals.interval_numbers import EMPTY, Interval, set_outside
 from overlay.interpretations.intervals.interval_programs import fill_containers, fill_plain
 from overlay.interpretations.intervals.methods import fill
-from overlay.plugins.rules_alone import alone, meets_others, used_by
 from overlay.sets import NotAnInterval
 
 __all__ = ["enclose", "intervals"]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, nonoverlay, sets, tables_in_force
+from overlay.catalogue import FUNCTIONS
+from overlay.contexts.rules_alone import as_c_calls, rules_alone
 from overlay.interpretations.intervals.errors import Undecided
-from overlay.plugins.rules_alone import as_c_calls, rules_alone
 from overlay.sets import Bounds
 
 __all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
@@ -199,10 +200,8 @@ for _name in ("floor", "ceil", "trunc"):
     setattr(Interval, f"__{_name}__", _method(getattr(math, _name)))
 # what numpy calls on the items of arrays of objects
 ITEMS = {
-    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "exp2")},
-    **{name: name for name in ("expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt")},
-    **{name: name for name in ("fabs", "hypot", "degrees", "radians", "floor", "ceil", "trunc")},
-    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+    **{name: getattr(math, name) for name in ("fabs", "floor", "ceil", "trunc")},
+    **{spelling.__name__: f.function for f in FUNCTIONS for spelling in f.numpy},
 }
 for _name, _of_math in ITEMS.items():
-    setattr(Interval, _name, _method(getattr(math, _of_math)))
+    setattr(Interval, _name, _method(_of_math))

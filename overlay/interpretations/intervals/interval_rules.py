@@ -1,7 +1,5 @@
-"""Which enclosure each function has: one line for each, in a table for each family.
-
-m: ``math``, or numpy's elementwise functions under the same names.
-"""
+"""Which enclosure each function has: of the operators and what rounds one line for each; of
+others what the catalogue of functions says."""
 
 from __future__ import annotations
 
@@ -13,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import sets
-from overlay.interpretations import elementwise
+from overlay.catalogue import FUNCTIONS, everywhere
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
-__all__ = ["RULES", "Rule", "everywhere", "rule"]
-
-INF = math.inf
+__all__ = ["RULES", "Rule", "rule"]
 
 
 class Rule(NamedTuple):
@@ -58,44 +54,8 @@ def rule(
 # ---- where functions have values ----------------------------------------------------------
 
 
-def everywhere(*bounds: Bounds) -> int:
-    """For all numbers."""
-    return 1
-
-
-def _from(least: float) -> Callable[[Bounds], int]:
-    def defined(a: Bounds) -> int:
-        return 1 if a[0] >= least else -1 if a[1] < least else 0
-
-    return defined
-
-
-def _beyond(least: float) -> Callable[[Bounds], int]:
-    def defined(a: Bounds) -> int:
-        return 1 if a[0] > least else -1 if a[1] <= least else 0
-
-    return defined
-
-
-def _size_to_1(a: Bounds) -> int:
-    return 1 if a[0] >= -1 and a[1] <= 1 else -1 if a[1] < -1 or a[0] > 1 else 0
-
-
-def _size_below_1(a: Bounds) -> int:
-    return 1 if a[0] > -1 and a[1] < 1 else -1 if a[1] <= -1 or a[0] >= 1 else 0
-
-
 def _not_zero(a: Bounds) -> int:
     return 1 if a[0] > 0 or a[1] < 0 else -1 if a[0] == a[1] == 0 else 0
-
-
-def _no_pole(a: Bounds) -> int:
-    """But for 0 and the negative integers."""
-    if a[0] > 0:
-        return 1
-    if a[0] == a[1] and a[0] == math.floor(a[0]):
-        return -1
-    return 1 if math.floor(min(a[1], 0.0)) < a[0] and a[1] < 0 else 0
 
 
 def _by_nonzero(a: Bounds, b: Bounds) -> int:
@@ -113,7 +73,6 @@ def _powers(a: Bounds, b: Bounds) -> int:
 
 
 ZERO = ZeroDivisionError
-not_negative, positive, above_minus_1, from_1 = _from(0.0), _beyond(0.0), _beyond(-1.0), _from(1.0)
 
 
 def _itself(a: Bounds) -> Bounds:
@@ -155,46 +114,13 @@ ORDER = (
 )
 
 
-# ---- exponentials, roots, angles ----------------------------------------------------------
-
-def elementary(m: Any) -> tuple[Rule, ...]:
-    return (
-        rule(m.exp,     sets.exp),
-        rule(m.exp2,    sets.exp2),
-        rule(m.expm1,   sets.expm1),
-        rule(m.log,     sets.log, 1, positive),
-        rule(m.log2,    sets.log2, 1, positive),
-        rule(m.log10,   sets.log10, 1, positive),
-        rule(m.log1p,   sets.log1p, 1, above_minus_1),
-        rule(m.sqrt,    sets.root, 1, not_negative),
-        rule(m.cbrt,    sets.cbrt),
-        rule(m.sin,     sets.sin),
-        rule(m.cos,     sets.cos),
-        rule(m.tan,     sets.tan),
-        rule(m.asin,    sets.asin, 1, _size_to_1),
-        rule(m.acos,    sets.acos, 1, _size_to_1),
-        rule(m.atan,    sets.atan),
-        rule(m.atan2,   sets.atan2, 2),
-        rule(m.hypot,   sets.hypot, 2),
-        rule(m.degrees, sets.degrees),
-        rule(m.radians, sets.radians),
-        rule(m.sinh,    sets.sinh),
-        rule(m.cosh,    sets.cosh),
-        rule(m.tanh,    sets.tanh),
-        rule(m.asinh,   sets.asinh),
-        rule(m.acosh,   sets.acosh, 1, from_1),
-        rule(m.atanh,   sets.atanh, 1, _size_below_1),
-    )
-
-
-# ---- special functions --------------------------------------------------------------------
-
-SPECIAL = (
-    rule(math.erf,          sets.erf),
-    rule(math.erfc,         sets.erfc),
-    rule(math.gamma,        sets.gamma, 1, _no_pole),
-    rule(math.lgamma,       sets.lgamma, 1, _no_pole),
-)
 # fmt: on
 
-RULES = (*ARITHMETIC, *ORDER, *elementary(math), *elementary(elementwise), *SPECIAL)
+# ---- the catalogue ------------------------------------------------------------------------
+
+ELEMENTARY = tuple(
+    rule(each.function, each.enclosure, each.arity, each.defined, also=each.numpy)
+    for each in FUNCTIONS
+)
+
+RULES = (*ARITHMETIC, *ORDER, *ELEMENTARY)

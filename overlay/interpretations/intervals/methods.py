@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from overlay import MethodTable, nonoverlay, sets
+from overlay.catalogue import everywhere
 from overlay.core.target import describe
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval_numbers import Interval
-from overlay.interpretations.intervals.interval_rules import RULES, Rule, everywhere
+from overlay.interpretations.intervals.interval_rules import RULES, Rule
 from overlay.sets import Bounds, of_integer
 
 __all__ = ["choose", "declare", "fill", "outside", "some_integer"]

@@ -12,7 +12,16 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["FRESH", "IMMUTABLE_RESULT", "MUTATORS", "READERS", "SETS", "computes", "place_of_out"]
+__all__ = [
+    "FRESH",
+    "IMMUTABLE_RESULT",
+    "MUTATORS",
+    "NO_EFFECT",
+    "READERS",
+    "SETS",
+    "computes",
+    "place_of_out",
+]
 
 
 def _of(module: Any, names: str) -> list[Any]:
@@ -93,6 +102,16 @@ READERS: Final = frozenset(_READERS.split()) - MUTATORS
 _SETS = (set, frozenset)
 SETS: Final = frozenset(map(id, _SETS))
 """What makes sets, whose order is another in another process."""
+
+
+NO_EFFECT: Final = {
+    id(f): f
+    for f in (
+        *_of(builtins, _NUMBERS + _CONTAINERS + "issubclass type"),
+        *filter(callable, vars(math).values()),
+    )
+}
+"""Builtins and functions of ``math`` that are taken to have no effect on any object."""
 
 
 def place_of_out(function: Any) -> int | None:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import nonoverlay
+from overlay.interpretations.parallel.data_kinds import Kind
 from overlay.interpretations.parallel.loop_data import (
     NotPlain,
     check,
@@ -28,13 +29,8 @@ from overlay.interpretations.parallel.loop_data import (
     same,
     snapshot,
 )
-from overlay.interpretations.parallel.purity import (
-    Kind,
-    NotProved,
-    Proof,
-    plain_function,
-    prove,
-)
+from overlay.interpretations.parallel.purity import prove
+from overlay.interpretations.parallel.purity_proof import NotProved, Proof, plain_function
 from overlay.interpretations.parallel.rewriting import AHEAD, Site
 from overlay.interpretations.parallel.shipping import CannotShip, packed
 from overlay.interpretations.parallel.workers import Results, begin, in_processes, in_threads

@@ -14,7 +14,7 @@ from overlay.interpretations.parallel.loop_candidates import (
     Options,
     default_workers,
 )
-from overlay.interpretations.parallel.purity import NotProved
+from overlay.interpretations.parallel.purity_proof import NotProved
 from overlay.interpretations.parallel.rewriting import callees_in, rewritten
 from overlay.interpretations.parallel.workers import begin
 

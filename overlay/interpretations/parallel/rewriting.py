@@ -16,12 +16,8 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from overlay.core.location import shown
-from overlay.interpretations.parallel.purity import (
-    NotProved,
-    plain_function,
-    tree_of,
-    value_of,
-)
+from overlay.interpretations.parallel.function_source import tree_of
+from overlay.interpretations.parallel.purity_proof import NotProved, plain_function, value_of
 
 __all__ = ["Site", "callees_in", "rewritten"]
 

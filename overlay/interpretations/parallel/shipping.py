@@ -14,7 +14,7 @@ import numpy as np
 
 from overlay.interpretations.parallel.known_effects import computes
 from overlay.interpretations.parallel.loop_data import is_sent_as_it_is
-from overlay.interpretations.parallel.purity import Proof
+from overlay.interpretations.parallel.purity_proof import Proof
 
 __all__ = ["CannotShip", "packed", "unpacked"]
 

@@ -1,72 +1,67 @@
-"""Which expressions of a function have no effect, by the rules of ``Slicer``."""
+"""Which calls of a function have no effect, by the rules of ``Slicer``.
+
+The instructions of the function are read, and those of the functions that it defines. A call in the
+source is found among them by where it ends, which no other call does.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
-import math
 import sys
-from collections.abc import Iterable
-from types import FunctionType, MethodType, ModuleType
+from collections.abc import Iterable, Mapping
+from types import CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
-__all__ = ["UNKNOWN", "Names"]
+from overlay.analysis.constants import captured_by, stored_in
+from overlay.code.events import Call
+from overlay.code.known_values import UNKNOWN, Bound, Known, Made, Value, type_of
+from overlay.code.listing import COMPREHENSIONS
+from overlay.code.reading import Reading
+from overlay.interpretations.parallel.known_effects import NO_EFFECT
 
-UNKNOWN = object()
-_BUILTINS = (
-    *(abs, all, any, ascii, bin, bool, bytes, chr, complex, dict, divmod, enumerate, float),
-    *(format, frozenset, hex, int, isinstance, issubclass, len, list, max, min, oct, ord, pow),
-    *(range, repr, reversed, round, set, slice, sorted, str, sum, tuple, type, zip),
-)
-PURE = {id(f): f for f in (*_BUILTINS, *filter(callable, vars(math).values()))}
+__all__ = ["CallsInSource"]
+
 _EFFECTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+_NOT_KNOWN = object()
 
 
-class Names:
-    """What the names of a function stand for, as far as its source says.
+class CallsInSource:
+    """The calls of a function, by their places in the source.
 
     pure: functions that have no effect, besides those that are known.
     """
 
-    def __init__(self, function: FunctionType, node: ast.AST, pure: Iterable[Any]) -> None:
-        self.pure = PURE | {id(f): f for f in pure}
-        self._globals: dict[str, Any] = function.__globals__
-        self._cells = dict(
-            zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        )
-        self._local = {
-            *(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _binds(n)),
-            *(a.arg for a in ast.walk(node) if isinstance(a, ast.arg)),
-        }
+    def __init__(self, function: FunctionType, pure: Iterable[Any]) -> None:
+        self.pure = NO_EFFECT | {id(f): f for f in pure}
+        self._calls: dict[tuple[int | None, int | None], list[Call]] = {}
+        code = function.__code__
+        rebound = dict.fromkeys(stored_in(code, ("STORE_GLOBAL", "DELETE_GLOBAL")), _NOT_KNOWN)
+        namespace = function.__globals__ | rebound if rebound else function.__globals__
+        self._read(code, namespace, {n: Known(v) for n, v in captured_by(function).items()})
 
-    def value_of(self, node: ast.expr) -> Any:
-        """What a name, or an attribute of a module or object, stands for now; else UNKNOWN."""
-        if isinstance(node, ast.Attribute):
-            holder = self.value_of(node.value)
-            if holder is UNKNOWN:
-                return UNKNOWN
-            if isinstance(holder, (ModuleType, type)):
-                return vars(holder).get(node.attr, UNKNOWN)
-            found = getattr(type(holder), node.attr, UNKNOWN)
-            return found if isinstance(found, FunctionType) else UNKNOWN
-        if not isinstance(node, ast.Name) or node.id in self._local:
-            return UNKNOWN
-        if node.id in self._cells:
-            return _contents(self._cells[node.id])
-        return self._globals.get(node.id, getattr(builtins, node.id, UNKNOWN))
+    def _read(self, code: CodeType, namespace: dict[str, Any], cells: Mapping[str, Value]) -> None:
+        """Read code, and all that is defined in it. cells: what it finds around it."""
+        known = {name: cells[name] for name in code.co_freevars if name in cells}
+        given = dict.fromkeys(code.co_varnames, UNKNOWN)
+        for event in Reading(code, namespace, given, known, _result).events.values():
+            end = event.at.end_lineno, event.at.end_col_offset
+            if isinstance(event, Call) and not _is_implied(event.callee) and None not in end:
+                self._calls.setdefault(end, []).append(event)
+        inner = {name: value for name, value in cells.items() if name not in code.co_cellvars}
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._read(constant, namespace, inner)
 
-    def calls(self, node: ast.expr, targets: Iterable[Any]) -> bool:
-        """Whether it is a call of one of these functions."""
-        if not isinstance(node, ast.Call) or any(self._is_file(k) for k in node.keywords):
+    def is_call_of(self, node: ast.expr, targets: Iterable[Any]) -> bool:
+        """Whether it is a call of one of these functions, which prints to no file of its own."""
+        if not isinstance(node, ast.Call) or any(key.arg is None for key in node.keywords):
             return False
-        found = self.value_of(node.func)
-        found = found.__func__ if isinstance(found, MethodType) else found
-        return any(found is target for target in targets)
-
-    def _is_file(self, keyword: ast.keyword) -> bool:
-        """Whether it says that something is printed to a file of its own."""
-        shown = sys.stdout, sys.stderr
-        return keyword.arg in ("file", None) and self.value_of(keyword.value) not in shown
+        found = self._at(node)
+        return bool(found) and all(
+            any(_function(call.callee) is target for target in targets) and not _has_file(call)
+            for call in found
+        )
 
     def is_pure(self, node: ast.expr) -> bool:
         """Whether it calls only functions that have no effect."""
@@ -77,19 +72,51 @@ class Names:
             for part in ast.walk(node)
         )
 
-    def _is_pure_call(self, call: ast.Call) -> bool:
-        function = call.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant):
-            return isinstance(function.value.value, str)  # "...".join, "...".format
-        return self.pure.get(id(self.value_of(function)), UNKNOWN) is not UNKNOWN
+    def _is_pure_call(self, node: ast.Call) -> bool:
+        found = self._at(node)
+        return bool(found) and all(
+            _is_of_text(call.callee) or id(_function(call.callee)) in self.pure for call in found
+        )
+
+    def _at(self, node: ast.Call) -> list[Call]:
+        """What is read of a call: none where the source is not what runs, or never runs; several
+        where it stands in a ``finally``."""
+        return self._calls.get((node.end_lineno, node.end_col_offset), [])
 
 
-def _binds(name: ast.Name) -> bool:
-    return not isinstance(name.ctx, ast.Load)
+def _result(event: object) -> Value:
+    return UNKNOWN
 
 
-def _contents(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # empty yet
-        return UNKNOWN
+def _is_implied(callee: Value) -> bool:
+    """Whether a comprehension or a class statement makes the call, which ends with it."""
+    if isinstance(callee, Known):
+        return callee.object is builtins.__build_class__
+    return isinstance(callee, Made) and callee.code.co_name in COMPREHENSIONS
+
+
+def _function(callee: Value) -> Any:
+    """The function that is called, without its receiver."""
+    found = callee.function if isinstance(callee, Bound) else callee
+    value = found.object if isinstance(found, Known) else _NOT_KNOWN
+    return value.__func__ if isinstance(value, MethodType) else value
+
+
+def _is_of_text(callee: Value) -> bool:
+    """Whether it is a method of a text: ``"...".join``, ``"...".format``."""
+    function = _function(callee)
+    if not isinstance(callee, Bound) or type(function) is not MethodDescriptorType:
+        return False
+    return function.__objclass__ is str and type_of(callee.receiver) is str
+
+
+def _has_file(call: Call) -> bool:
+    """Whether it says that something is printed to a file of its own."""
+    named = dict(call.spread)
+    if call.args is not None and call.names:
+        named |= zip(call.names, call.args[-len(call.names) :], strict=True)
+    file = named.get("file")
+    shown = sys.stdout, sys.stderr
+    return file is not None and not (
+        isinstance(file, Known) and any(file.object is each for each in shown)
+    )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.interpretations.printing.printed_effects import Names
+from overlay.interpretations.printing.printed_effects import CallsInSource
 
 __all__ = ["sliced", "sliced_source"]
 
@@ -27,7 +27,7 @@ def sliced(
     """The function without statements that call one of the targets and what only these need; None
     where there is nothing to leave out, or its source is not there."""
     node = _definition(function)
-    if node is None or not _slice(node, Names(function, node, pure), targets):
+    if node is None or not _slice(node, CallsInSource(function, pure), targets):
         return None
     return _compiled(function, node)
 
@@ -37,7 +37,7 @@ def sliced_source(function: FunctionType, targets: Sequence[Any], pure: Iterable
     node = _definition(function)
     if node is None:
         return ""
-    _slice(node, Names(function, node, pure), targets)
+    _slice(node, CallsInSource(function, pure), targets)
     return ast.unparse(node)
 
 
@@ -60,18 +60,18 @@ def _definition(function: FunctionType) -> Definition | None:
 # ---- slicing ------------------------------------------------------------------------------
 
 
-def _slice(node: Definition, names: Names, targets: Sequence[Any]) -> bool:
+def _slice(node: Definition, calls: CallsInSource, targets: Sequence[Any]) -> bool:
     """Leave out of a definition what is to be left out; whether there was anything."""
 
     def rest_of(statement: ast.stmt) -> list[ast.stmt]:
-        if not isinstance(statement, ast.Expr) or not names.calls(statement.value, targets):
+        if not isinstance(statement, ast.Expr) or not calls.is_call_of(statement.value, targets):
             return [statement]
-        return _effects_of(statement.value, names)
+        return _effects_of(statement.value, calls)
 
     if not _replaced(_blocks(node), rest_of):
         return False
     looks = any(isinstance(n, ast.Name) and n.id in _LOOKING for n in ast.walk(node))
-    while not looks and _leave_out_needless(node, names):
+    while not looks and _leave_out_needless(node, calls):
         pass
     for block in _blocks(node):
         if not block:
@@ -80,22 +80,22 @@ def _slice(node: Definition, names: Names, targets: Sequence[Any]) -> bool:
     return True
 
 
-def _leave_out_needless(node: Definition, names: Names) -> bool:
+def _leave_out_needless(node: Definition, calls: CallsInSource) -> bool:
     counters = _counters(node)
-    needed = _names_needed(node, names, counters)
+    needed = _names_needed(node, calls, counters)
 
     def rest_of(statement: ast.stmt) -> list[ast.stmt]:
-        return [] if _is_needless(statement, names, needed, counters) else [statement]
+        return [] if _is_needless(statement, calls, needed, counters) else [statement]
 
     return _replaced(_blocks(node, classes=False), rest_of)
 
 
-def _effects_of(call: Any, names: Names) -> list[ast.stmt]:
+def _effects_of(call: Any, calls: CallsInSource) -> list[ast.stmt]:
     """The arguments of a call that may have an effect, as statements."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     found: list[ast.stmt] = []
     for argument in given:
-        if not names.is_pure(argument):
+        if not calls.is_pure(argument):
             starred = isinstance(argument, ast.Starred)
             value = ast.Tuple([argument], ast.Load()) if starred else argument
             found.append(ast.copy_location(ast.Expr(value), call))
@@ -126,12 +126,12 @@ def _blocks(node: ast.AST, *, classes: bool = True) -> list[list[ast.stmt]]:
     return blocks
 
 
-def _names_needed(node: Definition, names: Names, counters: set[str]) -> Counter[str]:
+def _names_needed(node: Definition, calls: CallsInSource, counters: set[str]) -> Counter[str]:
     """How often each name is read, or declared as one of the outside; not by ``x += 1`` alone."""
     needed: Counter[str] = Counter()
     for inner in ast.walk(node):
         if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
-            counts = inner.target.id in counters and names.is_pure(inner.value)
+            counts = inner.target.id in counters and calls.is_pure(inner.value)
             needed[inner.target.id] += not counts
         if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store):
             needed[inner.id] += 1
@@ -161,12 +161,12 @@ def _bound_by(statement: ast.AST) -> set[str]:
 
 
 def _is_needless(
-    statement: ast.stmt, names: Names, needed: Counter[str], counters: set[str]
+    statement: ast.stmt, calls: CallsInSource, needed: Counter[str], counters: set[str]
 ) -> bool:
     if isinstance(statement, ast.If):
-        return not statement.body and not statement.orelse and names.is_pure(statement.test)
+        return not statement.body and not statement.orelse and calls.is_pure(statement.test)
     if isinstance(statement, ast.For) and not statement.body and not statement.orelse:
-        return isinstance(statement.iter, ast.Call) and names.is_pure(statement.iter)
+        return isinstance(statement.iter, ast.Call) and calls.is_pure(statement.iter)
     if isinstance(statement, ast.AugAssign) and _name_of(statement.target) not in counters:
         return False
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -176,7 +176,7 @@ def _is_needless(
     return (
         all(isinstance(target, ast.Name) and not needed[target.id] for target in targets)
         and value is not None
-        and names.is_pure(value)
+        and calls.is_pure(value)
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay.contexts.in_force import outside
+from overlay.core.in_force import outside
 
 __all__ = ["BASES", "base_of", "carried", "combined", "found_in", "plain", "with_tags"]
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
-from inversion.arrays import array_kernels as kernels
-from inversion.arrays.array_kernels import Kernel
-from inversion.arrays.elementwise_statements import Elementwise
-from inversion.arrays.linear_systems import System
-from inversion.arrays.moved_elements import Moved
-from inversion.running.quick import is_quick
+from inversion.planning.plan import is_quick
+from inversion.program.elementwise_statements import Elementwise
+from inversion.program.linear_systems import System
+from inversion.program.moved_elements import Moved
+from inversion.running import array_kernels as kernels
+from inversion.running.array_kernels import Kernel
 from overlay import Context, MethodTable
 from primitives import Interval, Shape, array_of, relation, relation_of
 

@@ -7,11 +7,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from inversion import NoSolution, choose, invert
-from inversion.invert import PIPELINE
 from inversion.lifting.lifter import lift
+from inversion.passes.all_passes import rewritten
 from inversion.planning.joins import joins
-from inversion.planning.loop_blocks import blocks
 from inversion.planning.plan import Root
+from inversion.program.loop_blocks import blocks
 from primitives.forms.fractions import fraction
 
 small = st.integers(-9, 9).map(float)
@@ -150,9 +150,7 @@ def test_the_relation_of_a_fraction_is_complete(x, top, bottom):
 
 def core_of(f, *names):
     program = lift(f, [(name, F) for name in names], None).program
-    for rewrite in PIPELINE:
-        program = rewrite(program)
-    return program
+    return rewritten(program, ("return",))
 
 
 def test_the_uses_of_a_variable_meet_in_one_statement():

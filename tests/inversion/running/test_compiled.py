@@ -11,7 +11,7 @@ from typeguard import suppress_type_checks
 
 from inversion import NoSolution, OutsideDomain, WrongArguments, choose, invert
 from inversion import inverse as inverse_module
-from inversion.running.number_checks import is_close, is_finite
+from inversion.intrinsics.checks import is_close, is_finite
 from overlay import NotCompilable
 from primitives import Interval
 

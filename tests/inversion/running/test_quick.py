@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from inversion import NoSolution, invert
+from inversion.planning.plan import is_quick
 from inversion.running import quick
-from inversion.running.quick import is_quick
 
 
 def line(x: float):

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inversion import NoSolution, invert
-from inversion.arrays.array_checks import all_close, lists_close
 from inversion.contraction.variable_sets import around
-from inversion.program.number_types import is_close as is_value_close
-from inversion.running.number_checks import is_close, margin
+from inversion.emitting.definition import is_close as is_value_close
+from inversion.intrinsics.checks import all_close, is_close, lists_close, margin
 
 
 def scaled(x: float):

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from inversion.tools.inverse_command import main
+from inversion.inverse_command import main
 
 LINE = "lambda x, y, z: x*y + z"
 

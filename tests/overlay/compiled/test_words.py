@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from overlay import Context
 from overlay.compiled import engine
-from overlay.compiled import name_words as words
+from overlay.compiled import watching as words
 from overlay.compiled.watching import Watch
 
 NAMES = ["a", "b", "c", "d", "name"]

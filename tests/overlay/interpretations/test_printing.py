@@ -2,6 +2,7 @@ import calendar
 import io
 import logging
 import math
+import sys
 import threading
 
 import pytest
@@ -276,3 +277,24 @@ def test_tables_hold_in_what_is_left():
         return math.sqrt(x)
 
     assert (Context(table) | Slicer().context)(program, 9.0) == 2.0
+
+
+def test_calls_are_found_by_what_runs():
+    def program(xs, log=None):
+        def inner(z):
+            class Made:
+                size = len(xs)
+                print(size)
+
+            return Made
+
+        say = print
+        say(sum(x for x in xs), *xs, file=sys.stdout)
+        print(*xs, **{"file": sys.stderr})
+        log = log or sys.stderr
+        print("a" if xs else "b", file=log)
+        return inner
+
+    assert [line.strip() for line in Slicer().source(program).splitlines() if "print" in line] == [
+        *("print(*xs, **{'file': sys.stderr})", "print('a' if xs else 'b', file=log)")
+    ]

@@ -10,8 +10,8 @@ import weakref
 
 import pytest
 
-from overlay.contexts.in_force import key_in_force as key
-from overlay.contexts.in_force import stack_in_force as stack
+from overlay.core.in_force import key_in_force as key
+from overlay.core.in_force import stack_in_force as stack
 from overlay.python import interception
 from overlay.python.self_test import (
     CALLS,

@@ -345,7 +345,7 @@ def test_a_process_may_fork_while_threads_call_and_install():
 ENDS = {
     "installed": "",
     "in a stack": """
-        from overlay.contexts.in_force import key_in_force, stack_in_force
+        from overlay.core.in_force import key_in_force, stack_in_force
         from overlay.python.self_test import Stack
         stack_in_force.set(Stack()); key_in_force.set(object())
         calls()

@@ -15,7 +15,7 @@ from overlay import (
     current_context,
     plugins_in_force,
 )
-from overlay.contexts.context import current_stack
+from overlay.core.in_force import current_stack
 from overlay.plugins.plugin import (
     ALL,
     STAGES,

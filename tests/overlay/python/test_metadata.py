@@ -8,7 +8,7 @@ import numba
 import pytest
 
 from overlay import Context, MethodTable, Plugin, current_context, nonoverlay, recurse
-from overlay.contexts.context import current_stack
+from overlay.core.in_force import current_stack
 
 table = MethodTable("table")
 

@@ -19,7 +19,7 @@ from overlay import (
     nonoverlay,
     recurse,
 )
-from overlay.contexts.context import current_stack
+from overlay.core.in_force import current_stack
 from overlay.core.signature import array_type
 from overlay.plugins.plugin import STAGES
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from overlay.analysis.structured_tree import Choice
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.overlaying import Overlaying
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
@@ -21,7 +22,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     Region,
     Value,
 )
-from overlay.interpretations.autodiff.reverse.structure import Choice, Unreadable
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
 __all__ = ["Branching", "State"]
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from overlay import MethodTable, known_function, nonoverlay, plugins_in_force
+from overlay.contexts.rules_alone import rules_alone
 from overlay.core.location import caller, name_of
 from overlay.interpretations.autodiff.duals import ActiveArray
 from overlay.interpretations.autodiff.errors import (
@@ -29,7 +30,6 @@ from overlay.interpretations.autodiff.reverse.source_text import Form
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.kernels import in_kernel
 from overlay.plugins.plugin import stages_of
-from overlay.plugins.rules_alone import rules_alone
 
 __all__ = [
     "MANY",

@@ -11,6 +11,7 @@ from typing import Any
 
 from overlay.analysis import body as code
 from overlay.analysis import marks
+from overlay.analysis.structured_tree import Choice, Exits, Leave, Repeat, Result
 from overlay.code.fingerprint import MISSING
 from overlay.code.record import Reading
 from overlay.core.target import describe
@@ -30,15 +31,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     Value,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.structure import (
-    Choice,
-    Exits,
-    Leave,
-    Repeat,
-    Result,
-    Unreadable,
-    tree_of,
-)
+from overlay.interpretations.autodiff.reverse.structure import Unreadable, tree_of
 
 __all__ = ["Lifter"]
 
@@ -203,8 +196,10 @@ class Lifter(Branching):
         function = statement.function
         if function is None:
             raise Unreadable("it does what is not known")
+        if any(function is each for each in marks.UNKNOWN):
+            return UNSET
         if function is marks.new:
-            if statement.native is None:
+            if env[statement.args[0]].value is not list:
                 raise Unreadable("it makes a set, a dict or a text")
             return tuple(self.read(env, name) for name in statement.native)
         if isinstance(function, str):

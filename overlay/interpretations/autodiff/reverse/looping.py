@@ -7,6 +7,7 @@ from typing import Any
 
 from overlay.analysis import body as read
 from overlay.analysis import marks
+from overlay.analysis.structured_tree import Choice, Exits, Leave, Repeat
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
@@ -20,13 +21,7 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     Steps,
     Value,
 )
-from overlay.interpretations.autodiff.reverse.structure import (
-    Choice,
-    Exits,
-    Leave,
-    Repeat,
-    Unreadable,
-)
+from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
 __all__ = ["repeat"]
 

@@ -11,6 +11,7 @@ from overlay.interpretations.autodiff import (
     NotDifferentiable,
     autodiff,
     derivative,
+    escapes,
     gradient,
     inactive,
     jvp,
@@ -188,3 +189,30 @@ def test_duals_of_another_thread_are_not_taken_for_what_is_left():
     done.set()
     thread.join()
     assert found == [4.0]
+
+
+def test_what_a_kept_exception_holds_is_looked_for_once(monkeypatch):
+    """A notebook keeps the last exception, and with it the duals of the run that raised it."""
+    looked = []
+    alive = escapes._alive
+    monkeypatch.setattr(escapes, "_alive", lambda level: looked.append(level) or alive(level))
+
+    def raising(x):
+        raise ValueError
+
+    slope = derivative(math.sin)
+    slope(0.5)  # what is made at first refers to the duals' class
+    looked.clear()
+    with pytest.raises(ValueError) as kept:  # noqa: PT011
+        derivative(raising)(1.0)
+    assert [slope(0.5) for _ in range(5)] == [math.cos(0.5)] * 5
+    assert len(looked) == 1
+
+    left = []
+    with pytest.raises(NotDifferentiable):
+        derivative(lambda x: left.append(x) or x)(1.0)
+    del kept
+    left.clear()
+    slope(0.5)
+    with pytest.raises(NotDifferentiable):
+        derivative(lambda x: left.append(x) or x)(1.0)

@@ -1,1 +1,0 @@
-"""Arrays as variables of a program: elementwise parts, moved elements, linear systems."""

@@ -1,0 +1,118 @@
+"""Tests of numbers and arrays that generated code calls; and the reasons against ways it tried."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from primitives.solver_kernels import compiled_form
+
+__all__ = [
+    "all_close",
+    "all_equal",
+    "all_finite",
+    "is_close",
+    "is_finite",
+    "lists_close",
+    "margin",
+    "refused",
+    "taken_refusals",
+]
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a float, or a complex number, is not infinite or NaN."""
+    return abs(value) < inf
+
+
+def margin(wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> Any:
+    """How far from a number, or from elements of an array, another may be: ``rtol`` of its size,
+    and ``atol`` from 0. floor: how far in any case, for what is only roughly the same."""
+    size = abs(wanted)
+    return (size == 0) * atol + rtol * size + floor
+
+
+def is_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
+    """Whether a float, or a complex number, is finite and within the margin of what is wanted;
+    nothing is close to what is not finite."""
+    size = abs(wanted)
+    most = (atol if size == 0.0 else rtol * size) + floor
+    # the difference is 0, or NaN; one comparison is what LLVM makes the shortest loops of
+    return abs(found - wanted) <= most + (size - size)
+
+
+def all_finite(values: Any) -> bool:
+    """Whether no element is infinite or NaN."""
+    return bool(np.isfinite(values).all())
+
+
+@compiled_form(all_finite)
+def all_finite_compiled(values: Any) -> bool:
+    found = True
+    for value in values.ravel():
+        if not np.isfinite(value):
+            found = False
+            break
+    return found
+
+
+def all_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
+    """Whether each element is within the margin of what is wanted; none is close to what is not
+    finite."""
+    close = np.abs(found - wanted) <= margin(wanted, rtol, atol, floor)
+    return bool(close.all()) and all_finite(wanted)
+
+
+@compiled_form(all_close)
+def all_close_compiled(
+    found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0
+) -> bool:
+    close = True
+    given, asked = found.ravel(), wanted.ravel()
+    for i in range(given.size):
+        if not is_close(given[i], asked[i], rtol, atol, floor):
+            close = False
+            break
+    return close
+
+
+def all_equal(found: Any, wanted: Any) -> bool:
+    """Whether the elements are the same."""
+    return bool((found == wanted).all())
+
+
+def lists_close(found: Any, wanted: Any, rtol: float, atol: float, floor: float = 0.0) -> bool:
+    """Whether lists of floats are of one length, and close element by element."""
+    return len(found) == len(wanted) and all(
+        is_close(a, b, rtol, atol, floor) for a, b in zip(found, wanted, strict=True)
+    )
+
+
+class _Reasons(threading.local):
+    def __init__(self) -> None:
+        self.found: list[tuple[str, Exception]] = []
+
+
+_reasons = _Reasons()
+
+
+def refused(way: str) -> None:
+    """Keep the exception that is being handled, as the reason against a way."""
+    error = sys.exc_info()[1]
+    if isinstance(error, Exception):
+        _reasons.found.append((way, error))
+
+
+@compiled_form(refused)
+def _not_kept(way: str) -> None:
+    pass
+
+
+def taken_refusals() -> list[tuple[str, Exception]]:
+    """The reasons that have been kept, which are forgotten."""
+    found, _reasons.found = _reasons.found, []
+    return found

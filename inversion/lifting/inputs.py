@@ -1,0 +1,201 @@
+"""The inputs of a function: their names, types and domains, as they are declared or given."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from inversion.errors import WrongArguments
+from inversion.program.trees import Node, Tree, declared, mapped
+from overlay.core.location import caller, location_of
+from overlay.core.signature import without_alias
+from overlay.core.target import describe
+from primitives import Bool, Domain
+from primitives.arrays.domain import (
+    ELEMENTS,
+    Arrays,
+    Shape,
+    array_of,
+    is_array,
+    type_of_array,
+)
+from primitives.domains import domain_of
+from primitives.sequences.lists import ELEMENTS as LIST_ELEMENTS
+from primitives.sequences.lists import is_list, list_of
+
+__all__ = ["inputs_of", "inputs_within", "numbers_of", "unknown_axis"]
+
+KINDS = (float, int, bool, complex, np.int64, np.uint64, str)
+EQUAL: Mapping[Any, type] = {np.float64: float, np.bool_: bool}
+
+
+def inputs_of(
+    f: Callable[..., Any], types: Sequence[Any]
+) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
+    """The names and types of the inputs, and the domains that annotations declare."""
+    names, required, hints = _signature(f, len(types))
+    if not types:
+        given = {name: hints[name] for name in names if name in hints}
+        missing = [name for name in required if name not in hints]
+        if missing:
+            raise WrongArguments(
+                f"{describe(f)} does not say the type of {', '.join(missing)}",
+                where=location_of(f),
+                help="annotate it, or give the types to invert",
+            )
+        chosen = {name: given[name] for name in required}
+    elif not len(required) <= len(types) <= len(names):
+        raise WrongArguments(
+            f"{describe(f)} has {len(names)} parameters ({', '.join(names)}); "
+            f"{len(types)} types were given",
+            where=caller(),
+            help="give a type for each parameter that has no default",
+        )
+    else:
+        left = len(types) - len(required)  # of those that have a default
+        taken = [name for name in names if name in required or (left := left - 1) >= 0]
+        chosen = dict(zip(taken, types, strict=True))
+    domains: dict[str, Domain] = {}
+    inputs = [(name, _kinds(f, name, declared(hint), domains)) for name, hint in chosen.items()]
+    return inputs, domains
+
+
+def inputs_within(
+    f: Callable[..., Any], types: Sequence[Any], declared: Mapping[str, Domain]
+) -> tuple[list[tuple[str, Any]], dict[str, Domain]]:
+    """The names and types of the inputs, and their domains: those that annotations declare, and
+    those declared here, by input or part of one."""
+    inputs, domains = inputs_of(f, types)
+    kinds = {at: kind for name, tree in inputs for at, kind in numbers_of(name, tree)}
+    for at, wanted in declared.items():
+        if at not in kinds:
+            raise unknown_axis(f, at, list(kinds), "domain")
+        domains[at] = wanted
+    for at, kind in kinds.items():
+        if is_array(kind) and at in domains and not isinstance(domains[at], Arrays):
+            domains[at] = Arrays(domains[at], kind.shape)
+        if at in domains:
+            _check_domain(f, at, kind, domains[at])
+        elif kind is bool:
+            domains[at] = Bool
+    return inputs, domains
+
+
+def _kinds(f: Callable[..., Any], name: str, hint: Any, domains: dict[str, Domain]) -> Tree:
+    """The type, or the tree of types, that an annotation says; its domains are noted."""
+    if isinstance(hint, Node):
+        labels = zip(hint.labels, hint.items, strict=True)
+        return Node(hint.cls, tuple(_kinds(f, name + at, item, domains) for at, item in labels))
+    kind = hint
+    shape: Shape | None = None
+    if typing.get_origin(kind) is typing.Annotated:
+        kind, *notes = typing.get_args(kind)
+        kind = without_alias(kind)
+        for note in notes:
+            if isinstance(note, Domain):
+                domains[name] = note
+            if isinstance(note, Shape):
+                shape = note
+    if isinstance(kind, np.ndarray):
+        return type_of_array(kind)
+    if typing.get_origin(kind) is np.ndarray or kind is np.ndarray:
+        return _array_type(f, name, kind, shape)
+    if is_array(kind) or is_list(kind):
+        return kind
+    if typing.get_origin(kind) is list and typing.get_args(kind)[0] in LIST_ELEMENTS:
+        return list_of(typing.get_args(kind)[0])
+    if domain_of(type(kind)) is not None and not isinstance(kind, str):
+        kind = type(kind)  # an example; a string is rather the name of a type
+    if not isinstance(kind, type):
+        raise WrongArguments(
+            f"{name} of {describe(f)} has no plain type: {hint!r}",
+            where=location_of(f),
+            help="float, int, bool, complex, str, numpy.int64 and numpy.uint64 are inverted; "
+            "tuples of them, tuple[float, float]; and list[float], list[int], list[str]",
+        )
+    if dataclasses.is_dataclass(kind):
+        raise WrongArguments(
+            f"{name} of {describe(f)} is a {kind.__name__}, a dataclass that does more than hold "
+            "its fields, all given by position and of declared types",
+            where=location_of(f),
+            help="leave out __post_init__, __getattr__, an __init__ of its own, and fields that "
+            "are given by keyword only or not at all",
+        )
+    kind = EQUAL.get(kind, kind)
+    if domain_of(kind) is not None and kind not in KINDS:
+        raise WrongArguments(
+            f"{name} of {describe(f)} is of type {kind.__name__}, a subclass of a number's",
+            where=location_of(f),
+            help="numbers are inverted: float, int, bool, complex, numpy.int64, numpy.uint64",
+        )
+    return kind
+
+
+def _array_type(f: Callable[..., Any], name: str, hint: Any, shape: Shape | None) -> type:
+    """The type of arrays that an annotation of numpy's means, with a shape."""
+    scalar = (*typing.get_args((*typing.get_args(hint), None, None)[1]), None)[0]
+    if shape is None or scalar not in ELEMENTS:
+        raise WrongArguments(
+            f"{name} of {describe(f)} has no known {'shape' if scalar in ELEMENTS else 'dtype'}: "
+            f"{hint!r}",
+            where=location_of(f),
+            help="give an example to invert, such as numpy.zeros((3, 4)), or annotate it: "
+            "Annotated[NDArray[numpy.float64], Shape(3, 4)]",
+        )
+    return array_of(ELEMENTS[scalar], shape.lengths)
+
+
+def numbers_of(name: str, tree: Tree) -> list[tuple[str, Any]]:
+    """The leaves of a tree, each with how it is written: ``x``, ``p[0]``, ``p.x``."""
+    found: list[tuple[str, Any]] = []
+    mapped(tree, lambda path, leaf: found.append((name + path, leaf)))
+    return found
+
+
+def _check_domain(f: Callable[..., Any], name: str, kind: type, declared: object) -> None:
+    if not isinstance(declared, Domain):
+        raise WrongArguments(
+            f"the domain of {name} in {describe(f)} is no domain: {declared!r}",
+            where=caller(),
+            help="give a primitives.Domain, such as Interval(0, 1)",
+        )
+    if declared.kind is not kind:
+        raise WrongArguments(
+            f"{declared!r} holds values of type {declared.kind.__name__}, "
+            f"and {name} of {describe(f)} is of type {kind.__name__}",
+            where=caller(),
+            help="Interval is for floats, Integers(low, high, kind=...) for integers and words",
+        )
+
+
+def _signature(f: Callable[..., Any], count: int) -> tuple[list[str], list[str], dict[str, Any]]:
+    """The names of a function's parameters, those without default, and their annotations."""
+    function = getattr(f, "py_func", f)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        names = [f"x{i + 1}" for i in range(count)]
+        return names, names, {}
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):
+        hints = {}
+    names = [p.name for p in parameters]
+    return names, [p.name for p in parameters if p.default is p.empty], hints
+
+
+def unknown_axis(
+    f: Callable[..., Any], name: object, axes: Sequence[str], what: str
+) -> WrongArguments:
+    return WrongArguments(
+        f"{describe(f)} has no axis {name!r} for {what}",
+        where=caller(),
+        notes=[("axes", ", ".join(axes))],
+        help="the axes are the names of the arguments, and 'return'; parts of them are written as "
+        "'p.x' and 'return[0]'",
+    )

@@ -1,0 +1,101 @@
+"""A call of a function by itself, as a value: followed through sums and products to the return.
+
+Used in any other way, it cannot be a turn of a loop.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from inversion.errors import NotInvertible
+from inversion.lifting.exits import At, Found, Returned
+from inversion.lifting.lifted_values import Again, Site, Tupled, Value, Values
+from inversion.program.statements import Constant, Operand, Variable
+from overlay.core.target import describe
+
+if TYPE_CHECKING:
+    from inversion.lifting.lifter import Lifter
+    from inversion.lifting.recursion import Calls
+
+AGAIN = -1  # the place where a function calls itself: no label
+SHIFT, SCALE = "shift.", "scale."  # no names that numba gives
+
+
+class Deeper(Exception):
+    """A function calls itself, where only the ways that do not are gone."""
+
+
+class UsedOtherwise(NotInvertible):
+    """What a function's call of itself gives is used otherwise than in sums and products."""
+
+
+def through(lifter: Lifter, site: Site, targets: tuple[Any, ...], args: Values) -> Value:
+    """What a call gives of which an argument is what a function's call of itself gives."""
+    target, tables = targets[-1], lifter.resolver.tables if site.overlaid else ()
+    if any(one in table for table in tables for one in targets):
+        raise used_otherwise(site, target)
+    if target is operator.neg and len(args) == 1:
+        return through(lifter, site, (operator.mul,), (Constant(-1), args[0]))
+    if len(args) != 2 or all(isinstance(arg, Again) for arg in args):
+        raise used_otherwise(site, target)
+    one, other = args
+
+    def made(do: Callable[..., Any], a: Value, b: Value) -> Operand:
+        found = combined(lifter, site, do, a, b)
+        assert isinstance(found, (Variable, Constant))
+        return found
+
+    if target is operator.sub and isinstance(other, Again):
+        turned = through(lifter, site, (operator.mul,), (Constant(-1), other))
+        return through(lifter, site, (operator.add,), (turned, one))
+    if isinstance(other, Again) and target in (operator.add, operator.mul):
+        one, other = other, one
+    if not isinstance(one, Again) or not isinstance(other, (Variable, Constant)):
+        raise used_otherwise(site, target)
+    if target in (operator.add, operator.sub):
+        return replace(one, shift=made(target, one.shift, other))
+    if target in (operator.mul, operator.truediv):
+        return replace(one, shift=made(target, one.shift, other),
+                       scale=made(target, one.scale, other))  # fmt: skip
+    raise used_otherwise(site, target)
+
+
+def combined(lifter: Lifter, site: Site, do: Callable[..., Any], a: Value, b: Value) -> Value:
+    """A sum, difference, product or quotient, simplified where one of both is 0 or 1."""
+    zero, unit = Constant(0), Constant(1)
+    if do is operator.mul and zero in (a, b):
+        return zero
+    if do is operator.mul and unit in (a, b):
+        return b if a == unit else a
+    if do is operator.add and zero in (a, b):
+        return b if a == zero else a
+    if do is operator.truediv and a == zero:
+        return zero
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return Constant(do(a.value, b.value))
+    plain = replace(site, overlaid=False, name="")
+    return lifter.call(plain, (do,), (a, b), {})
+
+
+def returned(calls: Calls | None, value: Value) -> Found:
+    """The end of a way that returns a value."""
+    if isinstance(value, Again) and value.of is calls:
+        assert calls is not None
+        names = dict(zip(calls.names, value.args, strict=True))
+        return At(AGAIN, {**names, SHIFT: value.shift, SCALE: value.scale})
+    if isinstance(value, Tupled) and any(isinstance(item, Again) for item in value.items):
+        raise used_otherwise(None, "a tuple")
+    return Returned(value)
+
+
+def used_otherwise(site: Site | None, target: Any) -> UsedOtherwise:
+    """The refusal of what cannot be a turn of a loop."""
+    name = target if isinstance(target, str) else describe(target)
+    return UsedOtherwise(
+        f"cannot invert a function that calls itself and takes what that gives for {name}",
+        where=None if site is None else site.where,
+        help="return it, or use it once, in sums and products; or give the function a relation",
+    )

@@ -1,0 +1,349 @@
+"""Statements that are solved together: they become one statement.
+
+Of a point in polar coordinates, solved one after the other, the radius would be looked for as a
+root, and the angle be one of those with its cosine, of which every other has another sine. Of
+statements about arrays, algebra and the order of solving see each element's equations together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from inversion.program.branches import Branch
+from inversion.program.causality import causalise, given_variables
+from inversion.program.elementwise_statements import Elementwise, elementwise
+from inversion.program.linear_systems import System, system
+from inversion.program.loop_blocks import split
+from inversion.program.moved_elements import Moved, places_of
+from inversion.program.statements import Operand, Program, Statement, Variable
+from primitives import Relation
+from primitives.arrays.domain import is_array
+from primitives.floats.arithmetic import mul
+from primitives.floats.trigonometric import angle as angle_of
+from primitives.floats.trigonometric import cosine, hypotenuse, sine
+from primitives.forms.polar import polar, unpolar
+from primitives.sequences.chains import Chain, chain
+
+__all__ = [
+    "absorb",
+    "chained",
+    "fuse_elementwise",
+    "fuse_moved",
+    "in_polar_coordinates",
+    "with_systems",
+]
+
+
+def absorb(program: Program) -> Program:
+    """What only a branch needs, such as its condition, is computed by the branch."""
+    kept: list[Statement] = []
+    needed = Counter[Operand](program.results.values())
+    needed.update(value for value, _ in program.holds)
+    for statement in program.statements:
+        needed.update(set(statement.arguments))
+    taken: set[Statement] = set()
+    for statement in reversed(program.statements):
+        if statement in taken:
+            continue
+        kept.append(_with_its_own(program, statement, needed, taken))
+    return program.replace(statements=tuple(reversed(kept)))
+
+
+def _with_its_own(
+    program: Program, statement: Statement, needed: Counter[Operand], taken: set[Statement]
+) -> Statement:
+    """A statement; of a branch, one with what only it needs taken into it."""
+    rule = statement.relation
+    if not isinstance(rule, Branch):
+        return statement
+    given = dict(zip(rule.inputs, statement.arguments, strict=True))
+    if any(formal != actual for formal, actual in given.items()):
+        return statement  # its variables have other names outside
+    before: list[Statement] = []
+    wanted: set[Operand] = set(statement.arguments)
+    for other in reversed(program.statements):
+        if wanted.isdisjoint(other.results) or isinstance(other.relation, Branch):
+            continue
+        if all(needed[result] == 1 and result in wanted for result in other.results):
+            taken.add(other)
+            before.append(other)
+            for argument in set(other.arguments) & wanted:
+                needed[argument] -= 1
+            wanted |= set(other.arguments)
+    return rule.with_before(before[::-1]).statement() if before else statement
+
+
+def chained(program: Program) -> Program:
+    """The program with each part that is itself put together, and used nowhere else, replaced by
+    its own parts: ``a + "/" + b`` is one whole, which can be cut at the places of what is known."""
+    uses = Counter[Operand](o for s in program.statements for o in s.arguments)
+    uses.update(program.results.values())
+    uses.update(value for value, _ in program.holds)
+    inner: dict[Operand, Statement] = {}
+    kept: list[Statement] = []
+    for statement in program.statements:
+        statement = _flat(statement, inner)
+        kept.append(statement)
+        if isinstance(statement.relation, Chain) and uses[statement.result] == 1:
+            inner[statement.result] = statement
+    used = {o for s in kept for o in s.arguments if isinstance(s.relation, Chain)}
+    gone = {v for v in inner if v not in used and _is_in_chain(program, v)}
+    return program.replace(statements=tuple(s for s in kept if not gone & set(s.results)))
+
+
+def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:
+    """A statement of parts, with the parts of these in their place."""
+    rule = statement.relation
+    if not isinstance(rule, Chain) or not any(o in inner for o in statement.arguments):
+        return statement
+    parts: list[Operand] = []
+    singles: list[bool] = []
+    for operand, single in zip(statement.arguments, rule.singles, strict=True):
+        if operand in inner and not single:
+            part = inner[operand]
+            assert isinstance(part.relation, Chain)
+            parts += part.arguments
+            singles += part.relation.singles
+        else:
+            parts.append(operand)
+            singles.append(single)
+    made = chain(rule.returns, tuple(singles))
+    return replace(statement, relation=made, arguments=tuple(parts))
+
+
+def _is_in_chain(program: Program, operand: Operand) -> bool:
+    """Whether the only use of a variable is as a sequence in a whole."""
+    return isinstance(operand, Variable) and any(
+        operand == part and not single
+        for s in program.statements
+        if isinstance(s.relation, Chain)
+        for part, single in zip(s.arguments, s.relation.singles, strict=True)
+    )
+
+
+def in_polar_coordinates(program: Program, known: Sequence[str]) -> Program:
+    """The program with what is multiplied by the cosine, and by the sine, of one angle as one
+    statement, where neither the angle nor the factor follows from what is known; and with the
+    length and the angle of a point that are known as one."""
+    angles, points = _angles(program), _points(program)
+    if not angles and not points:
+        return program
+    unknown = set(causalise(program, given_variables(program, known)).open)
+    found = list(program.statements)
+    for (x, y), pair in points.items():
+        results = tuple(one.result for one in pair)
+        if {x, y} <= unknown and unknown.isdisjoint(results):
+            found[found.index(pair[0])] = replace(pair[0], relation=unpolar, results=results)
+            found.remove(pair[1])
+    for angle in [a for a in angles if a in unknown]:
+        wide, high = (_products(found, angles[angle][rule]) for rule in (cosine, sine))
+        for radius in unknown & wide.keys() & high.keys() - set(angles[angle].values()):
+            pair = wide[radius], high[radius]
+            at = min(found.index(one) for one in pair)
+            results = tuple(one.result for one in pair)
+            found[at] = Statement(polar, results, (radius, angle), pair[0].where)
+            found = [s for s in found if s not in pair]
+    return program.replace(statements=tuple(found))
+
+
+def _angles(program: Program) -> Mapping[Operand, Mapping[Relation, Variable]]:
+    """The arguments of which both the cosine and the sine are taken, with these."""
+    found: dict[Operand, dict[Relation, Variable]] = {}
+    for statement in program.statements:
+        for rule in (cosine, sine):
+            if statement.relation is rule:
+                found.setdefault(statement.arguments[0], {})[rule] = statement.result
+    return {angle: parts for angle, parts in found.items() if len(parts) == 2}
+
+
+def _points(program: Program) -> Mapping[tuple[Operand, Operand], tuple[Statement, Statement]]:
+    """The points of which both the length and the angle are taken, by these."""
+    rules = hypotenuse, angle_of
+    taken = {(s.relation, s.arguments): s for s in program.statements if s.relation in rules}
+    return {
+        (x, y): (length, taken[angle_of, (y, x)])
+        for (rule, (x, y)), length in taken.items()
+        if rule is hypotenuse and (angle_of, (y, x)) in taken
+    }
+
+
+def _products(statements: Sequence[Statement], factor: Variable) -> dict[Operand, Statement]:
+    """The products of a variable with others, by these."""
+    found: dict[Operand, Statement] = {}
+    for statement in statements:
+        if statement.relation is mul and factor in statement.arguments:
+            one, other = statement.arguments
+            found[other if one == factor else one] = statement
+    return found
+
+
+Group = tuple[int, ...]
+
+
+def fuse_moved(program: Program) -> Program:
+    """Statements that move elements, and share an array, become one, where no other statement has
+    to come between them."""
+    return _fused(program, Moved)
+
+
+def fuse_elementwise(program: Program) -> Program:
+    """Elementwise statements of one shape that share an array become one, where no other statement
+    has to come between them."""
+    return _fused(program, Elementwise)
+
+
+def _fused(program: Program, kind: type) -> Program:
+    if not any(isinstance(s.relation, kind) for s in program.statements):
+        return program
+    fusion = _Fusion(program, kind)
+    while fusion.merged():
+        pass
+    return program.replace(statements=tuple(fusion.statements()))
+
+
+class _Fusion:
+    """Groups of a program's statements, by number."""
+
+    def __init__(self, program: Program, kind: type) -> None:
+        self.program = program
+        self.kind = kind
+        self.groups: list[Group] = [(i,) for i in range(len(program.statements))]
+        self.users: dict[Operand, set[int]] = {}
+        for i, statement in enumerate(program.statements):
+            for operand in statement.arguments:
+                self.users.setdefault(operand, set()).add(i)
+        self.given = {*program.results.values(), *(value for value, _ in program.holds)}
+
+    def of(self, group: Group) -> list[Statement]:
+        """The statements of a group."""
+        return [self.program.statements[i] for i in group]
+
+    def merged(self) -> bool:
+        """Merge two groups; whether there were any."""
+        for i, one in enumerate(self.groups):
+            for other in self.groups[i + 1 :]:
+                if self.fit(one, other) and self.free(one, other):
+                    self.groups = [g for g in self.groups if g not in (one, other)]
+                    self.groups.insert(i, tuple(sorted((*one, *other))))
+                    return True
+        return False
+
+    def fit(self, one: Group, other: Group) -> bool:
+        """Whether two groups are of the kind, and share an array."""
+        first, second = self.of(one)[0].relation, self.of(other)[0].relation
+        if not (isinstance(first, self.kind) and isinstance(second, self.kind)):
+            return False
+        shapes = {r.shape for r in (first, second) if isinstance(r, Elementwise)}
+        if len(shapes) > 1:
+            return False
+        arrays = {v for s in self.of(one) for v in s.variables if is_array(v.kind)}
+        return any(v in arrays for s in self.of(other) for v in s.variables)
+
+    def follows(self, group: Group) -> Iterator[Group]:
+        """The groups that read what a group gives."""
+        readers = {i for s in self.of(group) for v in s.results for i in self.users.get(v, ())}
+        for other in self.groups:
+            if other != group and not readers.isdisjoint(other):
+                yield other
+
+    def free(self, one: Group, other: Group) -> bool:
+        """Whether no way leads from one group to the other through a third."""
+        for first, last in ((one, other), (other, one)):
+            waiting = [g for g in self.follows(first) if g != last]
+            seen = set(waiting)
+            while waiting:
+                for group in self.follows(waiting.pop()):
+                    if group == last:
+                        return False
+                    if group not in seen:
+                        seen.add(group)
+                        waiting.append(group)
+        return True
+
+    def statements(self) -> Iterator[Statement]:
+        """A statement for each group, each after what it needs."""
+        left = sorted(self.groups)
+        known: set[Operand] = set(self.program.inputs)
+        while left:
+            group = next(g for g in left if self.ready(g, known))
+            left.remove(group)
+            known.update(v for s in self.of(group) for v in s.results)
+            yield self.statement(group)
+
+    def ready(self, group: Group, known: set[Operand]) -> bool:
+        """Whether all that a group needs from others is known."""
+        own = {v for s in self.of(group) for v in s.results}
+        return all(v in known or v in own for s in self.of(group) for v in s.arguments
+                   if isinstance(v, Variable))  # fmt: skip
+
+    def statement(self, group: Group) -> Statement:
+        """The one statement for a group."""
+        parts = self.of(group)
+        if len(parts) == 1:
+            return parts[0]
+        results = [
+            v for s in parts for v in s.results
+            if v in self.given or not self.users.get(v, set()).issubset(group)
+        ]  # fmt: skip
+        if isinstance(parts[0].relation, Moved):
+            return places_of(parts, results)
+        return _elementwise(parts, results)
+
+
+def _elementwise(parts: Sequence[Statement], results: Sequence[Variable]) -> Statement:
+    operands: dict[str, Operand] = {}
+    inner: list[Statement] = []
+    by_name: dict[str, Variable] = {}
+    for part in parts:
+        rule = part.relation
+        assert isinstance(rule, Elementwise)
+        renamed: dict[Operand, Operand] = {}  # a pass may have put other variables in their place
+        for v, operand in zip(rule.read, part.arguments, strict=True):
+            new = (
+                Variable(operand.name, v.kind, operand.source)
+                if isinstance(operand, Variable)
+                else v
+            )
+            renamed[v] = new
+            operands[new.name] = operand
+        inner += [
+            replace(s, arguments=tuple(renamed.get(a, a) for a in s.arguments))
+            for s in rule.statements
+        ]
+        by_name.update({v.name: v for v in rule.results})
+    first = parts[0].relation
+    assert isinstance(first, Elementwise)
+    wanted = [by_name[v.name] for v in results]
+    return elementwise(
+        first.name, first.shape, inner, operands, wanted, root_finding=first.root_finding
+    )
+
+
+def with_systems(program: Program, known: Sequence[str]) -> Program:
+    """The program with each loop of shared arrays that is linear as one system of equations."""
+    if not any(is_array(v.kind) for v in program.variables):
+        return program  # loops of numbers are taken apart first
+    order = causalise(program, given_variables(program, known))
+    for core in _loops(order.core, set(order.open)):
+        before, inside, after = split(program, core)
+        made = system(inside, order.open) if len(inside) == len(core) else None
+        if made is not None:
+            return with_systems(program.replace(statements=(*before, made, *after)), known)
+    return program
+
+
+def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[Statement]]:
+    """The statements of a core in parts that share no unknown; those about elements alone need no
+    system."""
+    left = list(core)
+    while left:
+        part, reached = [left.pop(0)], set[Variable]()
+        for statement in part:
+            reached |= unknown.intersection(statement.variables)
+            more = [s for s in left if not reached.isdisjoint(s.variables)]
+            left = [s for s in left if s not in more]
+            part += more
+        if not all(isinstance(s.relation, (Elementwise, System)) for s in part):
+            yield [s for s in core if s in part]

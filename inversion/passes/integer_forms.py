@@ -1,0 +1,343 @@
+"""Arithmetic of integers, rewritten into statements that are solved as a whole.
+
+Digits: ``s // 3600, s // 60 % 60, s % 60`` are the digits of s in mixed bases. Solved one by one,
+each but one would have to agree by chance with what the others leave open; as ``q, r = divmod(s,
+60)`` and ``divmod(q, 60)`` they determine s.
+
+Congruences: where a product is reduced, as in ``3 * n % 8``, the product would be chosen freely,
+and be a multiple of the factor for few choices. Systems: sums of the same integers are solved
+together.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from inversion.passes.simplifying import MASK
+from inversion.program.statements import Constant, Operand, Program, Statement, Variable, renumbered
+from inversion.program.variable_names import subject_of
+from primitives import Relation
+from primitives.floats import arithmetic
+from primitives.floats.arithmetic import add_int, mul_int, neg_int, sub_int
+from primitives.forms.congruences import congruence
+from primitives.forms.integer_systems import system
+from primitives.integers import integer_division as integer
+from primitives.integers.integer_division import floordiv_int, mod_int
+from primitives.integers.word_divmod import WORD_DIVISION
+from primitives.several_results import divmod_int
+
+__all__ = ["by_digits", "reduced", "with_integer_systems"]
+
+
+class Field(NamedTuple):
+    """``whole // unit % size``; without the remainder where there is no size."""
+
+    unit: int
+    size: int | None
+
+
+@dataclass
+class Digits:
+    """What is computed from one integer by divisions. fields: what each variable is. statements:
+    those that compute them."""
+
+    whole: Variable
+    fields: dict[Operand, Field]
+    statements: list[Statement]
+
+
+DIVISION: Mapping[Any, tuple[Relation, Relation, Relation]] = {
+    int: (floordiv_int, mod_int, divmod_int),
+    **WORD_DIVISION,
+}
+"""Quotient, remainder and both, by type."""
+RULES = tuple(rule for rules in DIVISION.values() for rule in rules)
+
+
+def by_digits(program: Program) -> Program:
+    """The program with integers divided by constants step by step, where several of the quotients
+    and remainders of one are used, and fit together."""
+    if sum(s.relation in RULES for s in program.statements) < 2:
+        return program
+    tried = set[Variable]()
+    for statement in program.statements:
+        if statement.relation not in RULES or not isinstance(statement.arguments[0], Variable):
+            continue
+        whole = statement.arguments[0]
+        if whole in tried:
+            continue
+        found = _digits(program, whole)
+        tried |= {v for v in found.fields if isinstance(v, Variable)}
+        program = _rewritten(program, found) or program
+    return program
+
+
+def _digits(program: Program, whole: Variable) -> Digits:
+    """All that is computed from one integer by divisions by constants."""
+    found = Digits(whole, {whole: Field(1, None)}, [])
+    for statement in program.statements:
+        if statement.relation not in RULES or statement.arguments[0] not in found.fields:
+            continue
+        by = statement.arguments[1]
+        if not isinstance(by, Constant) or by.value < 1:
+            continue
+        made = _divided(found.fields[statement.arguments[0]], statement, int(by.value))
+        if made is not None:
+            found.fields.update(zip(statement.results, made, strict=True))
+            found.statements.append(statement)
+    return found
+
+
+def _divided(field: Field, statement: Statement, by: int) -> Sequence[Field] | None:
+    """What a division of a field by a constant gives, as fields of the whole."""
+    if field.size is not None and field.size % by != 0:
+        return None
+    rest = None if field.size is None else field.size // by
+    quotient, remainder = Field(field.unit * by, rest), Field(field.unit, by)
+    floor, _, both = DIVISION[statement.arguments[0].kind]
+    if statement.relation is both:
+        return quotient, remainder
+    return (quotient,) if statement.relation is floor else (remainder,)
+
+
+def _rewritten(program: Program, found: Digits) -> Program | None:
+    """The program with these digits found step by step; None where they are so already, are used
+    together with the whole, or do not fit together."""
+    outside = [s for s in program.statements if s not in found.statements]
+    uses = Counter(a for s in found.statements for a in s.arguments)
+    used = {a for s in outside for a in s.arguments}
+    used |= {*program.results.values(), *(value for value, _ in program.holds)}
+    if max(map(uses.__getitem__, found.fields)) < 2 or found.whole in used:
+        return None
+    wanted = {v: f for v, f in found.fields.items() if v in used}
+    ends = [f.unit * f.size for f in wanted.values() if f.size is not None]
+    bounds = sorted({1, *(f.unit for f in wanted.values()), *ends})
+    pairs = list(itertools.pairwise(bounds))
+    most = {np.int64: 2**63, np.uint64: 2**64}.get(found.whole.kind, math.inf)
+    if bounds[-1] >= most or any(high % low for low, high in pairs):
+        return None
+    if any(f.size is not None and (f.unit, f.unit * f.size) not in pairs for f in wanted.values()):
+        return None
+    same, made = _steps(program, found, wanted, pairs)
+    place = program.statements.index(found.statements[0])
+    before = [s for s in program.statements[:place] if s not in found.statements]
+    after = [s for s in program.statements[place:] if s not in found.statements]
+    changed = program.replace(statements=(*before, *made, *after))
+    return _with(changed, same)
+
+
+def _steps(
+    program: Program,
+    found: Digits,
+    wanted: Mapping[Operand, Field],
+    pairs: Sequence[tuple[int, int]],
+) -> tuple[Mapping[Operand, Operand], list[Statement]]:
+    """The divisions, lowest digits first; and which variables are the same as others."""
+    names = {v.name for v in program.variables}
+    first: dict[Field, Operand] = {}
+    same = {v: first.setdefault(f, v) for v, f in wanted.items()}
+    where = {v: s.where for s in found.statements for v in s.results}
+    made: list[Statement] = []
+    rest: Operand = found.whole
+    kind = rest.kind
+    floor, remainder, both = DIVISION[kind]
+    for low, high in pairs:
+        fields = Field(high, None), Field(low, high // low)
+        needs = high < pairs[-1][1] or fields[0] in first
+        one, other = (first.get(field) for field in fields)
+        if needs and one is None:
+            source = f"{subject_of(found.whole)}_by_{high}"
+            one = Variable(renumbered(f"{found.whole}_by_{high}", names), kind, source)
+            names.add(str(one))
+        results = [v for v in (one, other) if isinstance(v, Variable)]
+        rule = both if len(results) == 2 else floor if one is not None else remainder
+        line = next((where[v] for v in (other, one) if v in where), found.statements[0].where)
+        made.append(Statement(rule, tuple(results), (rest, Constant(kind(high // low))), line))
+        rest = rest if one is None else one
+    return {v: other for v, other in same.items() if v != other}, made
+
+
+def _with(program: Program, same: Mapping[Operand, Operand]) -> Program:
+    """The program with variables replaced."""
+
+    def now(operand: Operand) -> Operand:
+        return same.get(operand, operand)
+
+    return program.replace(
+        statements=tuple(
+            replace(s, arguments=tuple(map(now, s.arguments))) for s in program.statements
+        ),
+        results={axis: now(value) for axis, value in program.results.items()},
+        holds=tuple((now(value), is_true) for value, is_true in program.holds),
+    )
+
+
+Line = tuple[int, int]
+"""Factor and shift of a linear function."""
+
+
+def reduced(program: Program) -> Program:
+    """The program with each linear function of one integer that is reduced as one statement."""
+    if not any(s.relation in (integer.mod_int, MASK) for s in program.statements):
+        return program
+    definitions = {v: s for s in program.statements for v in s.results}
+    uses = Counter(a for s in program.statements for a in s.arguments)
+    uses.update((*program.results.values(), *(value for value, _ in program.holds)))
+
+    def change(statement: Statement) -> Statement:
+        modulus = _modulus(statement)
+        if modulus is None:
+            return statement
+        line, inner = (1, 0), statement.arguments[0]
+        while uses[inner] == 1 and isinstance(inner, Variable) and inner in definitions:
+            found = _through(line, definitions[inner])
+            if found is None:
+                break
+            line, inner = found
+        if abs(line[0]) == 1 or not isinstance(inner, Variable) or line[0] % modulus == 0:
+            return statement
+        return replace(statement, relation=congruence(*line, modulus), arguments=(inner,))
+
+    return program.replace(statements=tuple(map(change, program.statements)))
+
+
+def _modulus(statement: Statement) -> int | None:
+    """What a statement reduces modulo, where that is a constant."""
+    if statement.relation not in (integer.mod_int, MASK):
+        return None
+    by = statement.arguments[1]
+    if not isinstance(by, Constant):
+        return None
+    if statement.relation is MASK:  # the low bits
+        return by.value + 1 if by.value > 0 and by.value & (by.value + 1) == 0 else None
+    return by.value if by.value > 0 else None
+
+
+STEPS: Mapping[Relation, Callable[[Line, int, int], Line]] = {
+    arithmetic.add_int: lambda line, c, at: (line[0], line[1] + line[0] * c),
+    arithmetic.sub_int: lambda line, c, at: (
+        (line[0], line[1] - line[0] * c) if at == 1 else (-line[0], line[1] + line[0] * c)
+    ),
+    arithmetic.mul_int: lambda line, c, at: (line[0] * c, line[1]),
+}
+"""A linear function of what a statement gives, as one of its other argument. c: the constant that
+is an argument; at: its place."""
+
+
+def _through(line: Line, statement: Statement) -> tuple[Line, Operand] | None:
+    """A linear function of what a statement gives, as one of what it takes."""
+    rule = statement.relation
+    if rule is arithmetic.neg_int:
+        return (-line[0], line[1]), statement.arguments[0]
+    if not isinstance(rule, Relation) or rule not in STEPS:
+        return None
+    for at, constant in enumerate(statement.arguments):
+        if isinstance(constant, Constant):
+            return STEPS[rule](line, constant.value, at), statement.arguments[1 - at]
+    return None
+
+
+Sum = dict[Variable, int]
+"""The factor of each integer in a sum."""
+SUMMING = add_int, sub_int, neg_int, mul_int
+
+
+def with_integer_systems(program: Program) -> Program:
+    """The program with sums that share integers, all with known factors, as one statement each.
+
+    For programs that cannot be solved as they are: alone, each sum is solved in simpler ways.
+    """
+    lines: dict[Operand, tuple[Sum, int]] = {}
+    inner: list[Statement] = []
+    for statement in program.statements:
+        made = _line(statement, lines)
+        if made is not None:
+            lines[statement.result] = made
+            inner.append(statement)
+    rest = [s for s in program.statements if s not in inner]
+    used = {a for s in rest for a in s.arguments}
+    used |= {*program.results.values(), *(value for value, _ in program.holds)}
+    sums = {s.result: lines[s.result] for s in inner if s.result in used}
+    made = [_system(group, sums, inner) for group in _groups(sums) if len(group) > 1]
+    gone = {v for s in made for v in s.results}
+    kept = [s for s in inner if s.result not in gone]  # what they do not need is pruned
+    ordered = _ordered(program, [*rest, *kept, *made])
+    return program if ordered is None or not made else program.replace(statements=tuple(ordered))
+
+
+def _line(statement: Statement, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[Sum, int] | None:
+    """What a statement gives as a sum of integers with factors; None where it is none."""
+    if statement.relation not in SUMMING:
+        return None
+    parts = [_part(operand, lines) for operand in statement.arguments]
+    if statement.relation is neg_int:
+        return _combined(({}, 0), parts[0], -1)
+    one, other = parts
+    if statement.relation is mul_int:
+        if one[0] and other[0]:
+            return None
+        factor, line = (one[1], other) if not one[0] else (other[1], one)
+        return _combined(({}, 0), line, factor)
+    return _combined(one, other, 1 if statement.relation is add_int else -1)
+
+
+def _part(operand: Operand, lines: Mapping[Operand, tuple[Sum, int]]) -> tuple[Sum, int]:
+    if isinstance(operand, Constant):
+        return {}, operand.value
+    return lines.get(operand, ({operand: 1}, 0))
+
+
+def _combined(one: tuple[Sum, int], other: tuple[Sum, int], times: int) -> tuple[Sum, int]:
+    """One sum and another, times a factor."""
+    found = dict(one[0])
+    for variable, factor in other[0].items():
+        found[variable] = found.get(variable, 0) + times * factor
+    return {v: f for v, f in found.items() if f}, one[1] + times * other[1]
+
+
+def _groups(sums: Mapping[Variable, tuple[Sum, int]]) -> Iterator[list[Variable]]:
+    """The sums in parts that share no integer."""
+    left = {v for v, (line, _) in sums.items() if line}
+    for first in sums:
+        if first not in left:
+            continue
+        left.discard(first)
+        group = [first]
+        for variable in group:
+            near = [v for v in sums if v in left and sums[v][0].keys() & sums[variable][0].keys()]
+            left.difference_update(near)
+            group += near
+        yield group
+
+
+def _system(
+    group: Sequence[Variable],
+    sums: Mapping[Variable, tuple[Sum, int]],
+    inner: Sequence[Statement],
+) -> Statement:
+    terms = list(dict.fromkeys(v for result in group for v in sums[result][0]))
+    matrix = tuple(tuple(sums[result][0].get(v, 0) for v in terms) for result in group)
+    rule = system(matrix, tuple(sums[result][1] for result in group))
+    where = next(s.where for s in inner if s.result == group[0])
+    return Statement(rule, tuple(group), tuple(terms), where)
+
+
+def _ordered(program: Program, statements: Sequence[Statement]) -> list[Statement] | None:
+    """The statements, each after those that it needs; None where that cannot be."""
+    known: set[Operand] = set(program.inputs)
+    left, found = list(statements), list[Statement]()
+    while left:
+        ready = [s for s in left if all(isinstance(a, Constant) or a in known for a in s.arguments)]
+        if not ready:
+            return None
+        found += ready
+        known.update(v for s in ready for v in s.results)
+        left = [s for s in left if s not in ready]
+    return found

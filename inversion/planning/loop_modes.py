@@ -1,0 +1,214 @@
+"""Modes of loops: a loop runs backwards where its turns do, or is run to see where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inversion.errors import NotInvertible
+from inversion.passes.all_passes import simplified
+from inversion.planning.parameters import Coordinates
+from inversion.planning.plan import Plan
+from inversion.planning.planner import plan
+from inversion.planning.repeated import Repeated, size_of
+from inversion.program.loops import Loop
+from inversion.program.statements import Operand, Program, Variable
+from inversion.program.structured import generated, planned
+from primitives import Integers
+from primitives.relation import Mode
+
+__all__ = ["BEYOND", "TRIPS", "Backwards", "Counted"]
+
+TRIPS, BEYOND = "trips", "beyond"
+"""What coordinates are called where no variable is: how often a loop has run, and how far the end
+of a range is from its last item."""
+
+
+@dataclass(frozen=True)
+class Backwards(Mode):
+    """A loop solved for the state that it begins with.
+
+    forwards: state that is known at the beginning, and needs nothing else. last: how the state
+    at the end follows from what the loop gives. turn: how the state before a turn follows from
+    that after it. overwritten: state that a turn gives and does not read. at_end, each: the
+    coordinate that each parameter of these plans is, in ``each`` one for every turn. begins: the
+    coordinate for what is overwritten, as it is before the first turn. to_the_end: the range that
+    is gone through to its end, where that is known; else trips is the coordinate that says how
+    often the loop has run.
+    """
+
+    forwards: tuple[Variable, ...] = ()
+    last: Plan | None = None
+    turn: Plan | None = None
+    overwritten: tuple[Variable, ...] = ()
+    at_end: Mapping[str, str] = field(default_factory=dict[str, str])
+    each: Mapping[str, str] = field(default_factory=dict[str, str])
+    begins: Mapping[Variable, str] = field(default_factory=dict[Variable, str])
+    to_the_end: tuple[Operand, Operand, Operand] | None = None
+    trips: str | None = None
+
+    def parts(self) -> list[tuple[str, Any, Mapping[str, str]]]:
+        """The plans for the end, where there is something to solve, and for each turn."""
+        begins = {v.name: coordinate for v, coordinate in self.begins.items()}
+        named = [
+            ("at the end", self.last, self.at_end),
+            ("each turn, the last one first", self.turn, {**self.each, **begins}),
+        ]
+        return [part for part in named if part[1] is not None and part[1].steps]
+
+
+@dataclass(frozen=True)
+class Counted(Mode):
+    """A loop solved for the end of its range: it is run to see when it gives what is known. Of
+    several numbers of turns it is the one closest to a coordinate, ``trips``. beyond: the one that
+    says how far the end is from the last item."""
+
+    trips: str = TRIPS
+    beyond: str = BEYOND
+
+
+MOST_VALUES = 100_000
+"""A loop whose turns need more values than this for one choice is not solved."""
+
+
+@planned.register(Loop)
+def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
+    axes = (*loop.outputs, *loop.axes)
+    known, order = loop.divided(unknown)
+    if unknown <= frozenset(loop.outputs):
+        return Backwards(order, generated, known, {})
+    if loop.bounds is not None and unknown == frozenset((loop.bounds.stop.name,)):
+        return _counted(loop, order, known)
+    fixed = [v.name for v in (*loop.free, *loop.limits) if v.name in unknown]
+    if fixed:
+        return loop.not_planned(f"{', '.join(fixed)} is the same in each turn")
+    forwards = _forwards(loop, [v for v in loop.state if v.name not in unknown])
+    back = [v for v in loop.state if v not in forwards]
+    try:
+        last = _plan(loop, loop.last(), [*known, *_names(forwards)], back)
+        overwritten, turn = _turn_plan(loop, forwards, back)
+    except NotInvertible as error:
+        return loop.not_planned(error)
+    begun = [v for v in back if v.name in known and v not in overwritten]
+    chosen = [v for v in (*last.free, *turn.free) if v not in overwritten]
+    if begun and any(v.kind in (float, complex) for v in chosen):
+        # rarely would it begin with what is known
+        names = ", ".join(_names(begun))
+        return loop.not_planned(f"it begins with a known {names}, and choices change that")
+    coordinates = Coordinates(axes)
+    to_the_end = _to_the_end(loop, forwards, last)
+    trips = None
+    if to_the_end is None:
+        trips = coordinates.add(TRIPS, Integers(0, loop.max_trips))
+    at_end = coordinates.of(last.parameters)
+    begins = {
+        v: coordinates.add(p.name, p.domain, p.label)
+        for v, p in turn.free.items() if v in overwritten and v.name in unknown
+    }  # fmt: skip
+    each = coordinates.of(
+        replace(p, domain=Repeated(p.domain, loop.max_trips))
+        for p in turn.parameters if p.name not in _names(overwritten)
+    )  # fmt: skip
+    if any(size_of(domain) > MOST_VALUES for domain in coordinates.domains.values()):
+        return loop.not_planned(
+            f"its turns need more than {MOST_VALUES} values of one choice: make max_trips less"
+        )
+    return Backwards(
+        order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+        loop.axes, labels=coordinates.labels, forwards=tuple(forwards), last=last, turn=turn,
+        overwritten=overwritten, at_end=at_end, each=each, begins=begins,
+        to_the_end=to_the_end, trips=trips,
+    )  # fmt: skip
+
+
+def _counted(loop: Loop, order: tuple[str, ...], known: tuple[str, ...]) -> Counted:
+    """The mode for the end of its range."""
+    coordinates = Coordinates((*loop.outputs, *loop.axes))
+    trips = coordinates.add(TRIPS, Integers(0, loop.max_trips))
+    beyond = coordinates.add(BEYOND, Integers(0, None))
+    return Counted(
+        order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
+        loop.axes, labels=coordinates.labels, last_resort=True, trips=trips, beyond=beyond,
+    )  # fmt: skip
+
+
+def _to_the_end(
+    loop: Loop, forwards: Sequence[Variable], last: Plan
+) -> tuple[Operand, Operand, Operand] | None:
+    """The range that tells how often it has run."""
+    if loop.bounds is not None:
+        return loop.bounds.start, loop.bounds.stop, loop.bounds.step
+    at = loop.counts
+    if at is None or at.at not in forwards or (at.more, False) not in last.program.holds:
+        return None
+    return at.at, at.stop, at.step
+
+
+def _turn_plan(
+    loop: Loop, forwards: Sequence[Variable], back: Sequence[Variable]
+) -> tuple[tuple[Variable, ...], Plan]:
+    """How a turn is undone, and the state that it overwrites, which need not be known after
+    it."""
+    overwritten = tuple(v for v in back if v not in _read_in_a_turn(loop))
+    kept = [v for v in back if v not in overwritten]
+    program = loop.turn()
+    if overwritten:
+        turn = _plan(loop, program, [*loop.after_turn(kept), *_names(forwards)], back)
+        if set(turn.free) <= set(overwritten):
+            return overwritten, turn
+    return (), _plan(loop, program, [*loop.after_turn(back), *_names(forwards)], back)
+
+
+def _read_in_a_turn(loop: Loop) -> set[Variable]:
+    """The state that a turn reads."""
+    parts = (loop.before, loop.after)
+    read: set[Operand] = {a for part in parts for s in part.statements for a in s.arguments}
+    read.update(value for part in parts for value, _ in part.holds)
+    read.update(f for v, f in zip(loop.state, loop.following, strict=True) if f != v)
+    read.update([] if loop.condition is None else [loop.condition])
+    unchanged = {v for v, f in zip(loop.state, loop.following, strict=True) if f == v}
+    return {v for v in loop.state if v in read or v in unchanged}
+
+
+def _plan(loop: Loop, program: Program, known: Sequence[str], unknown: Sequence[Variable]) -> Plan:
+    """The plan for some state, all else known but what is not among the known axes."""
+    simple = simplified(program)
+    given = [axis for axis in simple.axes if axis in known or _is_given(loop, axis)]
+    given = [axis for axis in given if axis not in _names(unknown)]
+    return plan(simple, given, {}, root_finding=loop.root_finding)
+
+
+def _is_given(loop: Loop, axis: str) -> bool:
+    index = () if loop.bounds is None else (loop.bounds.index,)
+    return axis in _names((*loop.free, *index))
+
+
+def _forwards(loop: Loop, known: Sequence[Variable]) -> list[Variable]:
+    """The state that follows from known state alone."""
+    found = list(known)
+    following = dict(zip(loop.state, loop.following, strict=True))
+    while True:
+        others = set(loop.state) - set(found)
+        kept = [v for v in found if _reads(loop, following[v]).isdisjoint(others)]
+        if kept == found:
+            return found
+        found = kept
+
+
+def _reads(loop: Loop, operand: Operand) -> set[Variable]:
+    """The state that an operand is computed from."""
+    made = {v: s for part in (loop.before, loop.after) for s in part.statements
+            for v in s.results}  # fmt: skip
+    waiting, seen = [operand], set[Operand]()
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            if isinstance(one, Variable) and one in made:
+                waiting += made[one].arguments
+    return {v for v in loop.state if v in seen}
+
+
+def _names(variables: Iterable[Variable]) -> list[str]:
+    return [v.name for v in variables]

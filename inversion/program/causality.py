@@ -1,0 +1,273 @@
+"""Which statement is solved for which variable, and in what order.
+
+Statements are equations between unknowns. First, as long as an equation has one unknown left,
+it is solved for it. For the rest, backwards: a variable that stands in one equation only can be
+solved last, from that equation, which then no longer binds the others. This leaves no equation
+exactly where an order without a loop exists; each step takes the choice that asks least.
+Variables that no equation is solved for are free.
+
+A comparison says little of what it compares: it is solved only for what nothing else determines,
+and where that leaves a loop it is only checked.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from inversion.program.statements import Program, Rule, Statement, Variable
+from primitives import Relation
+from primitives.arrays.domain import element_of
+from primitives.relation import Mode
+
+__all__ = ["Order", "Solved", "causalise", "given_variables"]
+
+FORWARD, JOINTLY, INNER, INPUT, PARTLY, LAST_RESORT = range(6)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A statement that is solved by one mode of its relation, for these variables."""
+
+    statement: Statement
+    mode: Mode
+    unknown: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a program is solved: free variables are chosen, the statements then solved in turn.
+
+    core: the statements that are left, in a loop of shared variables, those in ``open``: what
+    comes first is solved before them, what comes last after them. stuck: those of the core that
+    alone bind a variable, for which they have no mode.
+    """
+
+    free: tuple[Variable, ...]
+    first: tuple[Solved, ...]
+    last: tuple[Solved, ...]
+    core: tuple[Statement, ...]
+    open: tuple[Variable, ...]
+    stuck: tuple[tuple[Statement, Variable], ...]
+
+    @property
+    def solved(self) -> tuple[Solved, ...]:
+        """All that is solved: what comes before the core, and after it."""
+        return (*self.first, *self.last)
+
+
+def causalise(program: Program, known: Iterable[Variable]) -> Order:
+    """The order in which a program is solved where these variables are known."""
+    return _Causality(program, known).order()
+
+
+def given_variables(program: Program, known: Sequence[str]) -> list[Variable]:
+    """The variables that are known: those of the known axes, and the conditions that hold."""
+    operands = [*map(program.operand, known), *(value for value, _ in program.holds)]
+    return [operand for operand in operands if isinstance(operand, Variable)]
+
+
+class _Causality:
+    def __init__(self, program: Program, known: Iterable[Variable]) -> None:
+        self.program = program
+        given = set(known)
+        self.inputs = set(program.inputs)
+        self.unknowns = [v for v in dict.fromkeys(program.variables) if v not in given]
+        self.rank = {v: i for i, v in enumerate(self.unknowns)}
+        # equations that remain, by number, each with its unknowns
+        self.left: dict[int, set[Variable]] = {}
+        self.users: dict[Variable, set[int]] = {v: set() for v in self.unknowns}
+        for i, statement in enumerate(program.statements):
+            self.left[i] = {v for v in statement.variables if v not in given}
+            for variable in self.left[i]:
+                self.users[variable].add(i)
+
+    def order(self) -> Order:
+        first = list(self.propagated())
+        last = list(self.peeled())
+        done = {v for step in (*first, *last) for v in step.unknown}
+        statements = self.program.statements
+        held = {v for unknown in self.left.values() for v in unknown}
+        return Order(
+            tuple(v for v in self.unknowns if v not in done and v in self.users and v not in held),
+            tuple(first),
+            tuple(reversed(last)),
+            tuple(statements[i] for i in self.left),
+            tuple(v for v in self.unknowns if v in held),
+            tuple(
+                (statements[i], variable)
+                for i, unknown in self.left.items()
+                for variable in sorted(unknown, key=self.rank.__getitem__)
+                if len(self.users[variable]) == 1
+            ),
+        )
+
+    # ---- forwards from what is known ----
+
+    def propagated(self) -> Iterator[Solved]:
+        """Solve equations that have one unknown left; those without unknowns are only checks. What
+        needs a coordinate comes last: another equation may tell the same without a choice."""
+        ready: list[tuple[bool, int]] = []
+        for i in self.left:
+            self.offer_ready(ready, i)
+        while ready:
+            chosen, i = heapq.heappop(ready)
+            if i not in self.left or not self.is_ready(i):
+                continue
+            if not self.left[i]:
+                del self.left[i]
+                continue
+            step = self.ready(i)
+            if step is None:
+                continue
+            if not chosen and not step.mode.settled:
+                heapq.heappush(ready, (True, i))
+                continue
+            yield step
+            del self.left[i]
+            for variable in step.unknown:
+                for other in sorted(self.users.pop(variable)):
+                    if other in self.left:
+                        self.left[other].discard(variable)
+                        self.offer_ready(ready, other)
+
+    def offer_ready(self, heap: list[tuple[bool, int]], i: int) -> None:
+        """Add equation i, where it may leave no choice."""
+        if self.is_ready(i):
+            heapq.heappush(heap, (False, i))
+
+    def ready(self, i: int) -> Solved | None:
+        """Equation i solved for all that is unknown in it, where that leaves little choice."""
+        unknown = tuple(sorted(self.left[i], key=self.rank.__getitem__))
+        step = None if self.is_condition(i) else self.solved(i, unknown)
+        if step is None or (len(unknown) > 1 and not step.mode.settled and not self.is_decided(i)):
+            return None
+        return step
+
+    def is_ready(self, i: int) -> bool:
+        """Whether equation i may leave no choice: it has one unknown, or is solved as a whole."""
+        return len(self.left[i]) <= 1 or self.rule(i).whole
+
+    def is_decided(self, i: int) -> bool:
+        """Whether the results that are known say as much as is unknown, apart from which of
+        separate solutions is meant."""
+        rule, results = self.rule(i), self.program.statements[i].results
+        if not isinstance(rule, Relation) or not rule.independent:
+            return False
+        return len(results) >= len(self.left[i]) and self.left[i].isdisjoint(results)
+
+    def rule(self, i: int) -> Rule:
+        """What equation i says."""
+        return self.program.statements[i].relation
+
+    # ---- backwards from what is bound once ----
+
+    def peeled(self) -> Iterator[Solved]:
+        """Take away equations that alone bind a variable, the last to be solved first."""
+        heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]] = []
+        for i in self.left:
+            self.offer(heap, i)
+        while heap or self.left:
+            if not heap:
+                # what says little of an array cannot be left to the check: it would hardly pass
+                conditions = [
+                    i
+                    for i in self.left
+                    if self.is_condition(i) and not self.rule(i).low_information
+                ]
+                if not conditions:
+                    break
+                self.take(heap, conditions[-1])
+                continue
+            _, i, unknown = heapq.heappop(heap)
+            if i not in self.left:
+                continue
+            step = self.solved(i, unknown)
+            assert step is not None
+            yield step
+            self.take(heap, i)
+
+    def take(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
+        """Take equation i away, and offer those of which it bound a variable."""
+        touched: set[int] = set()
+        for variable in self.left.pop(i):
+            self.users[variable].discard(i)
+            touched |= self.users[variable]
+        for other in touched:
+            self.offer(heap, other)
+
+    def is_condition(self, i: int) -> bool:
+        """Whether equation i is a comparison with a known result, of what is no truth value, or
+        has another known result that says as little."""
+        results = self.program.statements[i].results
+        if self.rule(i).low_information:
+            return self.left[i].isdisjoint(results)
+        return all(v.kind is bool and v not in self.left[i] for v in results) and any(
+            v.kind is not bool for v in self.left[i]
+        )
+
+    def offer(self, heap: list[tuple[tuple[int, ...], int, tuple[Variable, ...]]], i: int) -> None:
+        """Add the ways to take equation i away."""
+        statement = self.program.statements[i]
+        alone = [v for v in statement.variables if self.users.get(v) == {i}]
+        ways = [(v,) for v in alone] + ([tuple(alone)] if len(alone) > 1 else [])
+        for unknown in ways:
+            step = self.solved(i, unknown)
+            if step is None or (step.mode.overdetermined and self.left[i] != set(unknown)):
+                continue
+            if len(unknown) == 1 or self.joins(step):
+                # of equal choices the last in the program is solved, the first stays free
+                rank = self.rank[unknown[-1]]
+                heapq.heappush(heap, ((*self.cost(step), -i, -rank, len(unknown)), i, unknown))
+
+    def joins(self, step: Solved) -> bool:
+        """Whether a statement is solved for several variables at once rather than after a free
+        choice of some: for inputs, and where a free choice would mostly have no solution."""
+        if step.statement.relation.whole or _discrete(step.statement):
+            return True
+        return self.inputs.issuperset(step.unknown)
+
+    def cost(self, step: Solved) -> tuple[int, ...]:
+        """What counts against a choice, the smaller the better."""
+        relation = step.statement.relation
+        codomain = relation.codomain
+        forward = set(relation.outputs) <= set(step.mode.unknown)
+        partial = not forward and codomain is not None and not codomain.total
+        if step.mode.last_resort:
+            kind = LAST_RESORT
+        elif forward and len(step.unknown) == len(relation.outputs):
+            kind = FORWARD
+        elif self.is_part(step):
+            kind = PARTLY
+        elif len(step.unknown) > 1:
+            kind = JOINTLY
+        else:
+            kind = INPUT if self.inputs.issuperset(step.unknown) else INNER
+        return kind, int(partial), len(step.mode.coordinates)
+
+    def is_part(self, step: Solved) -> bool:
+        """Whether more could be solved for at once, by a relation that is better solved so."""
+        rule = step.statement.relation
+        single = len(step.unknown) == 1 and step.mode.coordinates
+        if single and _discrete(step.statement) and rule.mode(rule.axes):
+            return True
+        if not isinstance(rule, Relation) or not rule.joint:
+            return False
+        left = [axis for axis, v in step.statement.bindings() if v in self.rank]
+        return len(left) > len(step.unknown) and rule.mode(left) is not None
+
+    def solved(self, i: int, unknown: tuple[Variable, ...]) -> Solved | None:
+        """Equation i solved for these variables, or None where no mode does that."""
+        statement = self.program.statements[i]
+        by_axis = {axis: v for axis, v in statement.bindings() if v in unknown}
+        if len(by_axis) > len(unknown):  # one of them stands on two axes
+            return None
+        mode = statement.relation.mode(by_axis)
+        if mode is None:
+            return None
+        return Solved(statement, mode, tuple(by_axis[axis] for axis in mode.unknown))
+
+
+def _discrete(statement: Statement) -> bool:
+    return not any(element_of(v.kind) in (float, complex) for v in statement.variables)

@@ -1,0 +1,235 @@
+"""The code of a function as nested statements: branches and loops in the place of jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from overlay.analysis.body import Apply, Block, Body, Return
+
+__all__ = ["Choice", "Exits", "Leave", "NotStructured", "Repeat", "Result", "Tree", "structured"]
+
+MOST_ITEMS = 4000
+"""Statements that a tree may come to have where what follows several branches is repeated."""
+
+
+class NotStructured(Exception):
+    """Code that is no tree: it handles exceptions, or jumps into loops. reason: why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Leave:
+    """Go on at a block further out: the next turn of a loop, or what comes after it."""
+
+    label: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """Give the value of a variable."""
+
+    value: str
+    where: str
+
+
+@dataclass
+class Choice:
+    """One tree or the other, by a variable."""
+
+    condition: str
+    yes: Tree
+    no: Tree
+    where: str
+
+
+@dataclass
+class Repeat:
+    """A loop. head: the block at which each turn begins; a turn leaves to it, or to one of the
+    exits."""
+
+    head: int
+    body: Tree
+    exits: tuple[int, ...]
+    where: str
+
+
+@dataclass
+class Exits:
+    """After a loop with several exits: the tree for each."""
+
+    repeat: Repeat
+    trees: dict[int, Tree]
+
+
+Item = Any
+Tree = list[Item]
+
+
+def structured(body: Body) -> Tree:
+    """A function's body as a tree. Raises NotStructured."""
+    return _Builder(body).tree(body.first, frozenset(), None)
+
+
+@dataclass
+class _Builder:
+    body: Body
+    count: int = 0
+    building: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.loops = {h: self._nodes(h) for h in self.body.loop_heads}
+
+    def _nodes(self, head: int) -> frozenset[int]:
+        """The blocks of a loop. Raises NotStructured for one that is entered elsewhere."""
+        before: dict[int, list[int]] = {label: [] for label in self.body.order}
+        for label in self.body.order:
+            for after in self._next(label):
+                before[after].append(label)
+        place = self.body.place
+        inside, todo = {head}, [b for b in before[head] if place[b] >= place[head]]
+        while todo:
+            label = todo.pop()
+            if label not in inside:
+                inside.add(label)
+                todo += before[label]
+        for label in inside - {head}:
+            if any(b not in inside for b in before[label]):
+                raise NotStructured("a loop is entered in its middle")
+        return frozenset(inside)
+
+    def _next(self, label: int) -> tuple[int, ...]:
+        end = self.body.blocks[label].end
+        return () if isinstance(end, Return) else tuple(dict.fromkeys((end.yes, end.no)))
+
+    def tree(
+        self,
+        label: int,
+        stops: frozenset[int],
+        inside: frozenset[int] | None,
+        *,
+        entered: bool = False,
+    ) -> Tree:
+        """From a block to one of ``stops``, or to the end. inside: the blocks of the loop whose
+        body this is; what is not among them leaves it. entered: the block is that loop's head."""
+        items: Tree = []
+        while True:
+            if not entered and (label in stops or (inside is not None and label not in inside)):
+                return [*items, Leave(label)]
+            if label in self.loops and not entered:
+                after, loop = self._loop(label, stops, inside)
+                items += loop
+                if after is None:
+                    return items
+                label = after
+                continue
+            entered = False
+            block = self.body.blocks[label]
+            self._refuse(block)
+            self.count += len(block.statements) + 1
+            if self.count > MOST_ITEMS:
+                raise NotStructured("it branches too often")
+            items += block.statements
+            end = block.end
+            if isinstance(end, Return):
+                return (
+                    [*items, Result(str(end.value), _where(block))] if end.value else [*items, None]
+                )
+            if end.condition is None:
+                label = end.yes
+                continue
+            join = self._join(label, stops, inside)
+            below = stops if join is None else stops | {join}
+            yes, no = (self.tree(way, below, inside) for way in (end.yes, end.no))
+            items.append(Choice(end.condition, yes, no, _where(block)))
+            if join is None:
+                return items
+            label = join
+
+    def _refuse(self, block: Block) -> None:
+        if block.handler is not None:
+            raise NotStructured("it handles exceptions, or makes a list by a comprehension")
+
+    def _loop(
+        self, head: int, stops: frozenset[int], inside: frozenset[int] | None
+    ) -> tuple[int | None, Tree]:
+        nodes = self.loops[head]
+        place = self.body.place
+        exits = {n: None for b in sorted(nodes, key=place.__getitem__) for n in self._next(b)}
+        ways = tuple(n for n in exits if n not in nodes)
+        self.building.append(head)
+        body = self.tree(head, frozenset({head}), nodes, entered=True)
+        self.building.pop()
+        repeat = Repeat(head, body, ways, _where(self.body.blocks[head]))
+        if len(ways) < 2:
+            return (ways[0] if ways else None), [repeat]
+        join = self._common(ways, stops, inside)
+        below = stops if join is None else stops | {join}
+        trees = {way: self.tree(way, below, inside) for way in ways}
+        return join, [Exits(repeat, trees)]
+
+    # ---- where branches meet ----
+
+    def _join(self, label: int, stops: frozenset[int], inside: frozenset[int] | None) -> int | None:
+        """The block that both ways of a branch come to, or None where they have no other than
+        the ends."""
+        return self._common(self._next(label), stops, inside)
+
+    def _common(
+        self, labels: tuple[int, ...], stops: frozenset[int], inside: frozenset[int] | None
+    ) -> int | None:
+        must = [self._always(label, stops, inside) for label in labels]
+        shared = [each for each in must[0] if all(each in others for others in must[1:])]
+        return shared[0] if shared else None
+
+    def _always(
+        self, start: int, stops: frozenset[int], inside: frozenset[int] | None
+    ) -> list[int]:
+        """The blocks through which all ways from one go, up to where they leave, in order."""
+        reached = list(self._acyclic(start, stops, inside))
+        if not reached:
+            return []
+        always: dict[int, frozenset[int]] = {}
+        for label in reversed(reached):
+            after = [n for n in self._after(label, stops, inside) if n in always]
+            ends = len(after) < len(self._after(label, stops, inside)) or not after
+            below = (
+                frozenset[int]() if ends else frozenset.intersection(*(always[n] for n in after))
+            )
+            always[label] = below | {label}
+        return [label for label in reached if label in always[start]]
+
+    def _after(
+        self, label: int, stops: frozenset[int], inside: frozenset[int] | None
+    ) -> tuple[int, ...]:
+        """What comes after a block; of a loop that begins there, its exits."""
+        if label in self.loops and label not in self.building:
+            nodes = self.loops[label]
+            found = {n for b in nodes for n in self._next(b) if n not in nodes}
+            return tuple(sorted(found))
+        return self._next(label)
+
+    def _acyclic(
+        self, start: int, stops: frozenset[int], inside: frozenset[int] | None
+    ) -> Iterator[int]:
+        """The blocks from one on, each before those that come after it; none that leave."""
+        seen: set[int] = set()
+        todo = [start]
+        while todo:
+            label = todo.pop()
+            leaves = label in stops or (inside is not None and label not in inside)
+            if label in seen or leaves or label in self.building:
+                continue
+            seen.add(label)
+            todo += self._after(label, stops, inside)
+        place = self.body.place
+        yield from sorted(seen, key=place.__getitem__)
+
+
+def _where(block: Block) -> str:
+    found = [each.where for each in block.statements if isinstance(each, Apply)]
+    return found[-1] if found else ""

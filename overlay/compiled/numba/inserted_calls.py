@@ -1,0 +1,140 @@
+"""Calls and values that plugins put into a function, as numba represents them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from numba.core import errors, ir
+
+from overlay.compiled import failures
+from overlay.compiled.numba.ir_edits import defined_before, new_variable
+from overlay.compiled.numba.numba_types import Type, has_code, is_dispatcher
+from overlay.core.errors import NotCompilable, OverlayError
+from overlay.core.location import location_of, name_of, shown
+from overlay.ir import Call, Variable
+
+__all__ = ["InsertedCalls", "shown_target"]
+
+
+class InsertedCalls:
+    """Makes the statements of calls that are put into one function.
+
+    name: of the function, for errors. bind: what stands in it for a callable of the program.
+    typing, typemap, calltypes: where types are known.
+    """
+
+    def __init__(
+        self,
+        func_ir: Any,
+        name: str,
+        bind: Callable[[Any], Any] | None,
+        typing: Any,
+        typemap: dict[str, Type] | None,
+        calltypes: dict[Any, Any] | None,
+    ) -> None:
+        self.func_ir = func_ir
+        self.typemap = typemap
+        self.calltypes = calltypes
+        self._name = name
+        self._bind = bind
+        self._typing = typing
+
+    def call(
+        self, near: Any, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], Any]:
+        """Statements that prepare a call, and the one that makes it."""
+        made: list[Any] = []
+        function = self.operand(near, target, made)
+        given = [self.operand(near, a, made) for a in args]
+        named = [(name, self.operand(near, a, made)) for name, a in kwargs.items()]
+        expr = ir.Expr.call(function, given, named, near.loc)
+        last = ir.Assign(expr, new_variable(near), near.loc)
+        self.func_ir._definitions[last.target.name] = [expr]
+        if self.typemap is not None and self.calltypes is not None:
+            sig = self._signature(target, function, given, named, near)
+            self.calltypes[expr] = sig
+            self.typemap[last.target.name] = sig.return_type
+        return made, last
+
+    def operand(self, near: Any, value: Any, made: list[Any]) -> Any:
+        """The variable that holds a value; what it takes to have it is added to ``made``."""
+        if isinstance(value, Variable):
+            return ir.Var(near.target.scope, value.name, near.loc)
+        bound = self._bound(value)
+        kind = ir.Global("overlay", bound, near.loc) if bound is not None else None
+        assign = defined_before(self.func_ir, near, kind or ir.Const(value, near.loc))
+        if self.typemap is not None:
+            ty = getattr(bound, "_numba_type_", None)
+            try:
+                ty = ty or self._typing.resolve_value_type(value)
+            except ValueError:
+                where = shown(near.loc.filename, near.loc.line)
+                raise self.cannot(
+                    f"hold {value!r}", where, "give a value that compiled code can hold"
+                ) from None
+            self.typemap[assign.target.name] = ty
+        made.append(assign)
+        return assign.target
+
+    def _bound(self, value: Any) -> Any | None:
+        """What stands for a callable; None for any other constant."""
+        if not callable(value):
+            return None
+        stand_in = None if self._bind is None else self._bind(value)
+        return value if stand_in is None else stand_in
+
+    def _signature(
+        self, target: Any, function: Any, args: Sequence[Any], kws: Iterable[Any], near: Any
+    ) -> Any:
+        assert self.typemap is not None
+        types_ = tuple(self.typemap[v.name] for v in args)
+        named = {name: self.typemap[v.name] for name, v in kws}
+        try:
+            found = self._typing.resolve_function_type(self.typemap[function.name], types_, named)
+        except errors.NumbaError as error:
+            failure = failures.failure_in(str(error))
+            if failure is not None:
+                raise failure.raised() from None
+            found, reason = None, failures.shortened(str(error))
+        else:
+            reason = []
+        if found is None:
+            shown_ = ", ".join(map(str, (*types_, *named.values())))
+            where = shown(near.loc.filename, near.loc.line)
+            notes = [("numba", line) for line in reason]
+            if has_code(target) or is_dispatcher(target):  # whose own code cannot be compiled
+                raise NotCompilable(
+                    f"{shown_target(target)}({shown_}), which was put into {self._name}, cannot be "
+                    "compiled",
+                    where=location_of(target),
+                    notes=[*notes, ("put in", where)],
+                    help=f"mend {shown_target(target)}, or call it with other types",
+                )
+            error = self.cannot(
+                f"call {shown_target(target)}({shown_})",
+                where,
+                "insert calls before types are known, in before_inference, or of other types",
+            )
+            error.notes = tuple(notes)
+            raise error
+        return found
+
+    def check_converts(self, call: Call, given: Any, ty: Type, wanted: Type) -> None:
+        """Raise OverlayError where a value cannot take the place of a call's result."""
+        if self._typing.can_convert(ty, wanted) is None:
+            raise self.cannot(
+                f"put {shown_target(given)}, of type {ty}, in place of "
+                f"{shown_target(call.target)}, whose type is {wanted}",
+                call.where,
+                "give what can be converted, or edit before types are known",
+            )
+
+    def cannot(self, what: str, where: str, remedy: str) -> OverlayError:
+        """The error for an edit that cannot be done."""
+        return OverlayError(f"cannot {what}, in {self._name}", where=where, help=remedy)
+
+
+def shown_target(target: Any) -> str:
+    """The name of what is called, for errors."""
+    return name_of(target) if callable(target) else repr(target)

@@ -1,0 +1,193 @@
+"""Edits of numba's representation: assignments in place of others, and new ones before them."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from numba.core import ir, types
+from numba.core.typing.templates import signature
+
+from overlay.compiled import failures
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.numba_types import Native, Type, refused, type_of_constant
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+
+__all__ = [
+    "STATEMENTS",
+    "TypedEdits",
+    "argument_types",
+    "defined_before",
+    "new_variable",
+    "operands_of",
+    "redefine",
+]
+
+
+# ---- operators ----------------------------------------------------------------------------
+
+
+def operands_of(expr: Any) -> tuple[Any, ...]:
+    """The variables that an operator is applied to, in the order of the operator's function."""
+    return OPERANDS[expr.op](expr) if expr.op in OPERANDS else ()
+
+
+OPERANDS: Final[dict[str, Callable[[Any], tuple[Any, ...]]]] = {
+    "binop": lambda e: (e.lhs, e.rhs),
+    "inplace_binop": lambda e: (e.lhs, e.rhs),
+    "unary": lambda e: (e.value,),
+    "getitem": lambda e: (e.value, e.index),
+    "static_getitem": lambda e: () if e.index_var is None else (e.value, e.index_var),
+}
+STATEMENTS: Final[dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]]] = {
+    ir.SetItem: (operator.setitem, lambda s: (s.target, s.index, s.value)),
+    ir.StaticSetItem: (operator.setitem, lambda s: (s.target, s.index_var, s.value)),
+    ir.DelItem: (operator.delitem, lambda s: (s.target, s.index)),
+}
+
+
+# ---- whatever the types -------------------------------------------------------------------
+
+_numbers = itertools.count(1)
+
+
+def new_variable(statement: Any) -> Any:
+    """A variable that numba has no other of, also where it copies blocks (``literal_unroll``)."""
+    return ir.Var(statement.target.scope, f"$overlay.{next(_numbers)}", statement.loc)
+
+
+def redefine(func_ir: Any, assign: Any, value: Any) -> None:
+    """Make ``assign`` assign another value."""
+    definitions = func_ir._definitions[assign.target.name]
+    definitions[:] = [value if old is assign.value else old for old in definitions] or [value]
+    assign.value = value
+
+
+def defined_before(func_ir: Any, assign: Any, value: Any) -> Any:
+    """An assignment of a constant, or of an expression, to a new variable before ``assign``."""
+    if isinstance(value, Native):
+        value = ir.Global("overlay", value, assign.loc)
+    target = new_variable(assign)
+    func_ir._definitions[target.name] = [value]
+    return ir.Assign(value, target, assign.loc)
+
+
+# ---- where the types are known ------------------------------------------------------------
+
+
+def argument_types(
+    typemap: Mapping[str, Type], expr: Any, args: Sequence[Any] | None = None
+) -> tuple[tuple[Type, ...], dict[str, Type]]:
+    """The types of the arguments of a call, those of ``*arguments`` among them. args: those by
+    position, where they are others than the call says."""
+    given = tuple(typemap[var.name] for var in (expr.args if args is None else args))
+    if expr.vararg is not None:
+        given += tuple(typemap[expr.vararg.name].types)
+    return given, {name: typemap[var.name] for name, var in expr.kws}
+
+
+class TypedEdits:
+    """Edits of one function whose types are known, which stay known.
+
+    entered: the functions of the program that calls have come to enter.
+    """
+
+    def __init__(self, state: Any) -> None:
+        self.world: World = state.pipeline.world
+        self.func_ir = state.func_ir
+        self.typemap: dict[str, Type] = state.typemap
+        self.calltypes: dict[Any, Any] = state.calltypes
+        self.entered: list[InnerDispatcher] = []
+
+    def set(self, assign: Any, value: Any) -> None:
+        """Make ``assign`` assign a constant."""
+        redefine(self.func_ir, assign, ir.Global("overlay", value, assign.loc))
+
+    def enter(
+        self,
+        assign: Any,
+        found: Any,
+        sig: Any,
+        args: Sequence[Any],
+        kws: Mapping[str, Any] = {},
+        vararg: Any = None,
+    ) -> list[Any]:
+        """Make ``assign`` the call of what was found for one."""
+        if isinstance(found, Native):
+            value, ty = found.value, found._numba_type_
+        else:
+            value, ty = found, found.type_of_call(sig)
+        return self.call(assign, value, ty, sig, args, kws, vararg)
+
+    def call(
+        self,
+        assign: Any,
+        value: Any,
+        ty: Type,
+        sig: Any,
+        args: Sequence[Any],
+        kws: Mapping[str, Any] = {},
+        vararg: Any = None,
+    ) -> list[Any]:
+        """Make ``assign`` the call of a constant of this type."""
+        function = self.define(assign, ir.Global("overlay", value, assign.loc), ty)
+        expr = ir.Expr.call(
+            function.target, list(args), list(kws.items()), assign.loc, vararg=vararg
+        )
+        self.calltypes[expr] = sig
+        redefine(self.func_ir, assign, expr)
+        return [function, assign]
+
+    def define(self, assign: Any, value: Any, ty: Type) -> Any:
+        """An assignment of a value of this type to a new variable before ``assign``."""
+        made = defined_before(self.func_ir, assign, value)
+        self.typemap[made.target.name] = ty
+        self.note(ty)
+        return made
+
+    def define_stand_in(self, assign: Any, value: Any) -> Any:
+        """An assignment of a stand-in to a new variable before ``assign``."""
+        return self.define(assign, ir.Global("overlay", value, assign.loc), value._numba_type_)
+
+    def define_constant(self, assign: Any, value: Any) -> Any:
+        """An assignment of a constant of the program to a new variable before ``assign``."""
+        return self.define(assign, ir.Const(value, assign.loc), type_of_constant(value))
+
+    def result_unused(self, statement: Any, sig: Any) -> Any:
+        """An assignment of what a statement that became a call gives, which nothing reads."""
+        target = new_variable(statement)
+        self.typemap[target.name] = sig.return_type
+        return ir.Assign(ir.Const(None, statement.loc), target, statement.loc)
+
+    def spread(self, assign: Any) -> tuple[list[Any], list[Any]]:
+        """The positional arguments of a call, those of ``*arguments`` among them, and what has to
+        stand before the call, which has no ``*arguments`` any more."""
+        expr = assign.value
+        if expr.vararg is None:
+            return [], list(expr.args)
+        whole, expr.vararg = expr.vararg, None
+        taken = [self._item(assign, whole, i) for i in range(len(self.typemap[whole.name]))]
+        expr.args = [*expr.args, *(each.target for each in taken)]
+        return taken, list(expr.args)
+
+    def _item(self, assign: Any, whole: Any, index: int) -> Any:
+        """The assignment of one item of a tuple to a new variable."""
+        ty = self.typemap[whole.name]
+        item = ir.Expr.static_getitem(whole, index, None, assign.loc)
+        self.calltypes[item] = signature(ty.types[index], ty, types.literal(index))
+        return self.define(assign, item, ty.types[index])
+
+    def note(self, ty: Type) -> None:
+        """A function of the program is called, if this is the type of one."""
+        dispatcher = getattr(ty, "dispatcher", None)
+        if isinstance(dispatcher, InnerDispatcher):
+            self.entered.append(dispatcher)
+
+    def unknown(self, expr: Any, ty: Type, reason: str) -> Exception:
+        """The error for a call of which cannot be said what it enters."""
+        error = failures.callee_unknown(str(ty), reason, expr.loc.filename, expr.loc.line)
+        return refused(self.world, error)

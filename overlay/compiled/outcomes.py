@@ -1,0 +1,340 @@
+"""What calls in code of a world resolve to: a method, a body of the program, or what is numba's.
+
+Of a method of a table made with ``check=True`` it is checked when code is compiled what types
+tell. A call that fails the check raises CheckFailed where it is made, when the program runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numba import types
+
+from overlay.compiled.basis import Generated
+from overlay.compiled.dispatch_types import (
+    Unspellable,
+    alternatives,
+    hint_of,
+    is_literal,
+    underlying_type,
+)
+from overlay.compiled.glue import GLUE
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.numba_types import (
+    Native,
+    Type,
+    has_code,
+    is_dispatcher,
+    type_of_constant,
+)
+from overlay.compiled.numba.shown_ir import callable_of
+from overlay.compiled.sharing import frame
+from overlay.compiled.stand_ins import Body, Callee
+from overlay.contexts.context import nonoverlay, wrapped_in
+from overlay.core.checking import annotations_of
+from overlay.core.dispatch import Call, by_types, reachable, reads, resolve
+from overlay.core.errors import CheckFailed, NotCompilable
+from overlay.core.location import location_of
+from overlay.core.signature import NO_VARARGS, depends_on, plum_signature, shown_hint
+from overlay.core.target import describe
+from overlay.generics import plum_methods
+from overlay.ir import UNKNOWN
+from overlay.plugins.known_functions import type_of_function
+
+if TYPE_CHECKING:
+    from overlay.compiled.world import World
+    from overlay.core.table import Method
+
+__all__ = ["Outcome", "Outcomes"]
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
+
+    callee: an InnerDispatcher, or what numba knows by itself (Native).
+    method: the method entered, or None for the base.
+    result: the annotation that plum would convert the result to, or Any.
+    generated: what was asked, where the method is a generated one.
+    """
+
+    callee: Any
+    method: Method | None = None
+    result: Any = Any
+    generated: Generated | None = None
+
+
+class Outcomes:
+    """The calls that code of one world makes, by callee and types, and what each enters."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._known: dict[Any, Outcome] = {}
+        self._forms: dict[tuple[int, int], Any] = {}
+
+    def of(self, callee: Callee, args: Sequence[Type], kwargs: Mapping[str, Type]) -> Outcome:
+        """What a call of ``callee`` with arguments of these numba types enters.
+
+        Raises AmbiguousMethod, and what a generated method raises.
+        """
+        self.world.overlays(callee.target)  # the code that is being compiled depends on the answer
+        key = callee, tuple(args), tuple(kwargs.items())
+        found = self._known.get(key)
+        if found is None:
+            given, named = callee.positional(args, kwargs)
+            arguments = [_as_type(t) for t in (*given, *named.values())]
+            found = self._resolve(callee, arguments, tuple(named))
+            if self.world.plugins:
+                self._enter(found, arguments)
+            self._known[key] = found
+        compiled = frame()
+        if compiled is not None and found.generated is not None:
+            compiled.asks(found.generated)
+        return found
+
+    def _enter(self, outcome: Outcome, args: Sequence[Type]) -> None:
+        """Have the plugins say in which world a call goes on."""
+        run = outcome.callee
+        if isinstance(run, Native):
+            self.world.ask_to_enter(run.value, args)
+        elif run.world is self.world:
+            world = self.world.entered(run.function, args)
+            if world is not self.world:
+                outcome.callee = world.dispatcher(run.function, run.body)
+
+    def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
+        method = self._method(callee, args, names)
+        instead = None
+        if method is not None:
+            instead = method.table.chosen_compiled(method, callee.after, self.world.tables)
+        for actual in itertools.product(*map(alternatives, args)):
+            if list(actual) != args and self._method(callee, actual, names) is not method:
+                raise NotCompilable(
+                    f"{describe(callee.target)}({', '.join(map(str, args))}) is one method or "
+                    "another by a value that may be None when the program runs",
+                    notes=[("candidate", repr(method))] if method else (),
+                    help="test for None before the call",
+                )
+        if method is None:
+            return self._base_outcome(callee, args, names)
+        implementation, generated = instead, None
+        if instead is None:
+            implementation, generated = self._implementation(method, args, names)
+        if not (has_code(implementation) or is_dispatcher(implementation)):
+            return Outcome(Native(implementation), method, generated=generated)
+        body = Body(callee.target, (*callee.after, method))
+        return Outcome(self.world.dispatcher(implementation, body), method, generated=generated)
+
+    def _method(
+        self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
+    ) -> Method | None:
+        """The method for arguments of these types, by the resolver of both engines."""
+        if callee.is_base:
+            return None
+        literal = any(map(is_literal, args)) and self._has_literals(callee.target)
+        plain, numpy = _readings(args, names, literal)
+        return resolve(self.world.tables, callee.target, plain, callee.after, otherwise=numpy)
+
+    def _has_literals(self, target: Any) -> bool:
+        return any(m.depends_on == "value" for m in reachable(self.world.tables, target))
+
+    def _implementation(
+        self, method: Method, args: Sequence[Type], names: tuple[str, ...]
+    ) -> tuple[Any, Generated | None]:
+        """The function of a method for these types; and of a generated one, that it was asked."""
+        if not method.generated:
+            return method.function, None
+        if not method.table.interprets:
+            below = [underlying_type(t) for t in args]
+            if any(reads(method, call) for call in _readings(below, names)):
+                args = below
+        plain, _ = _readings(args, names)
+        is_plain = plain.matches(method.signature(plain.count, plain.names))
+        hints = tuple(self._hint_of(t, numpy=not is_plain) for t in args)
+        made = Generated(method, hints, method.implementation(hints))
+        return made.implementation, made
+
+    def _hint_of(self, ty: Type, *, numpy: bool) -> Any:
+        """The type that a generated method is given: for a function one that stands for it, in
+        the context that it brings."""
+        hint = hint_of(ty, numpy=numpy)
+        function = callable_of(ty) if hint is Unspellable else UNKNOWN
+        if function is UNKNOWN:
+            return hint
+        callee = getattr(ty, "callee", None)
+        if isinstance(callee, Callee) and callee.context is not None:
+            function = self._form_of(callee.context.context.wrap(function))
+        elif self.world.tables and _has_no_tables(getattr(ty, "dispatcher", callee)):
+            function = self._form_of(nonoverlay(function))
+        return type_of_function(function)
+
+    def _form_of(self, made: Any) -> Any:
+        """What was first made for a function and the context that it brings: types that stand for
+        functions tell them apart by identity."""
+        inside = wrapped_in(made)
+        context, function = inside or (None, made.function)
+        return self._forms.setdefault((id(context), id(function)), made)
+
+    def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
+        count = len(args) - len(names)
+        if not plum_methods.is_function(callee.target):
+            found = self.world.stand_ins.base(callee.target)
+            if isinstance(found, Native):
+                named = dict(zip(names, args[count:], strict=True))
+                found = self.world.implementation(found.type_known, args[:count], named) or found
+            return Outcome(found)
+        given, plain = args[:count], [underlying_type(t) for t in args[:count]]
+        method, result = plum_methods.resolved(
+            callee.target,
+            *(
+                (
+                    [hint_of(t, numpy=n) for t in given],
+                    None if plain == given else [hint_of(t, numpy=n) for t in plain],
+                )
+                for n in (False, True)
+            ),
+        )
+        return Outcome(self.world.stand_ins.base(method), None, result)
+
+    def accepts(self, outcome: Outcome, returned: Type) -> bool:
+        """Whether plum would return a result of this type as it is."""
+        return outcome.result is Any or any(
+            plum_methods.is_result(hint_of(ty), outcome.result)
+            for ty in (returned, underlying_type(returned))
+        )
+
+    def failing(
+        self, outcome: Outcome, args: Sequence[Any], kws: Mapping[str, Any], returned: Type | None
+    ) -> InnerDispatcher | None:
+        """What raises CheckFailed in place of a method, if its table checks and the arguments,
+        or a result of this type, are not what it says."""
+        method, run = outcome.method, outcome.callee
+        if method is None or not method.table.check or not isinstance(run, InnerDispatcher):
+            return None
+        if run.body is None:
+            return None  # it raises already
+        function = run.original
+        if returned is None:
+            message = _failure_of_arguments(method, function, args, kws)
+        else:
+            message = _failure_of_result(method, function, returned)
+        if message is None:
+            return None
+        made = self.world.dispatcher(_failing(run, message, len(args), at_once=returned is None))
+        made.enters_methods = True
+        return made
+
+
+def _as_type(argument: Any) -> Type:
+    """The numba type of an argument: a type, or the value of a default."""
+    return argument if isinstance(argument, Type) else type_of_constant(argument)
+
+
+def _readings(
+    args: Sequence[Type], names: Sequence[str], literal: bool = False
+) -> tuple[Call, Call]:
+    """A call read with Python's scalar types, and read with numpy's."""
+    plain = [underlying_type(t) for t in args]
+    below = (None, None) if plain == list(args) else _readings(plain, names, literal)
+    first, second = (
+        by_types([hint_of(t, numpy=n, literal=literal) for t in args], names, below[n])
+        for n in (False, True)
+    )
+    return first, second
+
+
+def _has_no_tables(function: Any) -> bool:
+    """Whether a function among the arguments is one that no table reaches."""
+    is_of_world = isinstance(function, (Callee, InnerDispatcher))
+    return is_of_world and not function.world.tables
+
+
+# ---- methods of checked tables ------------------------------------------------------------
+
+
+def _failure_of_arguments(
+    method: Method, function: Any, args: Sequence[Any], kws: Mapping[str, Any]
+) -> str | None:
+    """What is wrong with arguments of these numba types, or None."""
+    signature, hints = annotations_of(function, method)
+    bound = signature.bind(*args, **kws).arguments
+    for name, given in bound.items():
+        several = signature.parameters[name].kind is signature.parameters[name].VAR_POSITIONAL
+        for ty in given if several else (given,):
+            if name in hints and isinstance(ty, types.Type):
+                failed = _failure(method, function, f"argument {name!r}", ty, hints[name])
+                if failed is not None:
+                    return failed
+    return None
+
+
+def _failure_of_result(method: Method, function: Any, returned: types.Type) -> str | None:
+    """What is wrong with a result of this numba type, or None."""
+    hint = annotations_of(function, method)[1].get("return", Any)
+    return _failure(method, function, "the result", returned, hint)
+
+
+def _failing(run: Callable[..., Any], message: str, count: int, *, at_once: bool) -> Any:
+    """A function for compiled code that raises CheckFailed: before or after it has called
+    ``run`` with ``count`` arguments."""
+    names = ", ".join(f"a{i}" for i in range(count))
+    first = "fail()" if at_once else "pass"
+    source = (
+        f"def fail(): raise CheckFailed({message!r})\n"
+        f"def checked({names}):\n    {first}\n    result = run({names})\n    fail()\n"
+        "    return result\n"
+    )
+    namespace: dict[str, Any] = {"run": run, "CheckFailed": CheckFailed}
+    exec(compile(source, GLUE, "exec"), namespace)
+    return namespace["checked"]
+
+
+def _failure(method: Method, function: Any, what: str, ty: Any, hint: Any) -> str | None:
+    if hint is Any or (typing.get_origin(hint) is None and hint in (object, Any)):
+        return None
+    verdicts = {_meets(each, hint) for each in alternatives(ty)}
+    if verdicts == {True}:
+        return None
+    if verdicts != {False} or (depends_on(hint) == "value" and _is_unknown(ty, hint)):
+        raise NotCompilable(
+            f"table {method.table.name!r} checks its methods, and whether {what} of {method!r} is "
+            f"{shown_hint(hint)} is known only when the program runs",
+            where=location_of(function),
+            notes=[("compiled type", str(ty))],
+            help="leave out check=True, or the annotation, for compiled code",
+        )
+    return (
+        f"table {method.table.name!r}: {what} of {method!r} is not {shown_hint(hint)} but "
+        f"{shown_hint(hint_of(ty))}"
+    )
+
+
+def _is_unknown(ty: types.Type, hint: Any) -> bool:
+    """Whether the value decides, and is not known: ``Literal`` in an annotation."""
+    return "Literal" in str(hint) and not is_literal(ty)
+
+
+def _meets(ty: types.Type, hint: Any) -> bool:
+    wanted = plum_signature([hint], NO_VARARGS, 0)
+    literal = is_literal(ty)
+    readings = [_whole(ty, numpy=n, literal=v) for n in (False, True) for v in {False, literal}]
+    return any(plum_signature([given], NO_VARARGS, 0) <= wanted for given in readings)
+
+
+def _whole(ty: types.Type, *, numpy: bool, literal: bool) -> Any:
+    """The annotation that a value meets, with the types of a container's elements."""
+
+    def inner(element: Any) -> Any:
+        return _whole(element, numpy=numpy, literal=False)
+
+    if isinstance(ty, types.List):
+        return list[inner(ty.dtype)]
+    if isinstance(ty, types.Set):
+        return set[inner(ty.dtype)]
+    if isinstance(ty, types.DictType) and not numpy:
+        return dict[inner(ty.key_type), inner(ty.value_type)]
+    return hint_of(ty, numpy=numpy, literal=literal)

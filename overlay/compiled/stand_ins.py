@@ -1,0 +1,258 @@
+"""Stand-ins: what compiled code of a world holds in place of the callables of the program."""
+
+from __future__ import annotations
+
+import inspect
+import types as python_types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from numba import types
+
+from overlay.compiled import failures
+from overlay.compiled.basis import Holder
+from overlay.compiled.dispatch_types import is_method_of_container
+from overlay.compiled.glue import calling_attribute
+from overlay.compiled.gpu import Kernel
+from overlay.compiled.numba.context_values import KnownContext, MakesBase, ReadsContext, Recurses
+from overlay.compiled.numba.dispatchers import InnerDispatcher
+from overlay.compiled.numba.held_bodies import is_kernel, kernel_in
+from overlay.compiled.numba.interfaces import callback_of
+from overlay.compiled.numba.numba_types import (
+    CalleeType,
+    Native,
+    StandIn,
+    body_registered_as_jitable,
+    has_code,
+    is_dispatcher,
+    knows,
+)
+from overlay.compiled.numba.python_entries import EntryDispatcher
+from overlay.compiled.sharing import frame
+from overlay.contexts.context import (
+    Context,
+    call_next,
+    current_context,
+    nonoverlay,
+    recurse,
+    wrapped_in,
+)
+from overlay.core.target import (
+    as_positional,
+    bound_to_object,
+    describe,
+    key_of_target,
+    signature_of,
+)
+from overlay.plugins.known_functions import form_in_compiled_code
+
+if TYPE_CHECKING:
+    from overlay.compiled.engine import CompiledContext
+    from overlay.compiled.world import World
+    from overlay.core.table import Method
+
+__all__ = ["Body", "Callee", "StandIns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """What ``call_next`` goes on from in a method's body: the target that was called, and the
+    methods gone through so far, this one last."""
+
+    target: Any
+    methods: tuple[Method, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return key_of_target(self.target), self.methods
+
+
+class Callee(StandIn):
+    """Stands in compiled code for a target: which method a call enters is found by its types.
+
+    after: the methods that ``call_next`` has been through. is_base: no method is asked.
+    context: the one that the call enters, where the target brings its own.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        target: Any,
+        after: tuple[Method, ...] = (),
+        *,
+        is_base: bool = False,
+        context: CompiledContext | None = None,
+    ) -> None:
+        self.world = world
+        self.target = target
+        self.after = after
+        self.is_base = is_base
+        self.context = context
+        self.signature: inspect.Signature | None = signature_of(target)
+        self._numba_type_ = CalleeType(self)
+
+    def __repr__(self) -> str:
+        return f"<overlaid {describe(self.target)}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self!r} stands for a target in compiled code only")
+
+    def in_python(self) -> Any:
+        if self.after:
+            raise failures.next_in_block(self.target)
+        return self.target
+
+    @property
+    def arity(self) -> int | None:
+        """How many arguments the target takes, where that is one number."""
+        if self.signature is None:
+            return None
+        parameters = self.signature.parameters.values()
+        kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+        fixed = all(p.kind in kinds and p.default is p.empty for p in parameters)
+        return len(parameters) if fixed else None
+
+    def positional(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The same call with as much as possible given by position."""
+        return as_positional(self.signature, tuple(args), kwargs)
+
+
+class StandIns:
+    """The stand-ins of one world: there is one for each callable that its code mentions."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._made: dict[int, tuple[Any, Any]] = {}
+        self._callees: dict[Any, Callee] = {}
+        self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
+
+    def of(self, value: Any, body: Body | None = None) -> Any | None:
+        """What compiled code holds in place of a callable that the program mentions, or None
+        where numba's own meaning is the right one.
+
+        body: the method's body in which it is mentioned.
+        """
+        if value is call_next:
+            if body is None:
+                raise failures.outside_method()
+            return self.callee(body.target, body.methods)
+        known = self._made.get(id(value))
+        if known is None:
+            known = self._made[id(value)] = (value, self._stand_in_for(value))
+        self._note_mention(value)
+        return known[1]
+
+    def _note_mention(self, value: Any) -> None:
+        """The code that is being compiled depends on what stands for a callable."""
+        compiled, kind = frame(), type(value)
+        if compiled is None or issubclass(kind, (Holder, StandIn, nonoverlay)):
+            return
+        in_context = (
+            issubclass(kind, (Context, EntryDispatcher, Kernel)) or wrapped_in(value) is not None
+        )
+        if in_context or value is recurse:
+            compiled.needs_context()
+        else:
+            compiled.views(self.world, self.world.view_of(value))
+
+    def _stand_in_for(self, value: Any) -> Any | None:
+        if isinstance(value, (InnerDispatcher, Callee, Native)):
+            return None
+        form = form_in_compiled_code(value, on_device=self.world.target.is_device)
+        if form is not None:
+            return self.of(form)
+        if isinstance(value, (EntryDispatcher, Kernel)):
+            return self.in_context(value.engine, value.function, value.options)
+        if type(value) is Context:
+            return KnownContext(value.compiled.linked.on(self.world.target))
+        wrapped = wrapped_in(value)
+        if wrapped is not None:
+            return self.in_context(wrapped[0].compiled, wrapped[1], self.world.options)
+        if value is recurse:
+            return Recurses()
+        if value is nonoverlay:
+            return MakesBase(self.world.bare)
+        if isinstance(value, nonoverlay):
+            function = value.function
+            return self.world.bare.stand_ins.of(function) or Native(function)
+        if value is current_context:
+            return ReadsContext()
+        if self.world.is_target(value):
+            return self.callee(value)
+        target = bound_to_object(value)
+        if target is not None and self.world.overlays(target):
+            raise failures.bound_method(target)
+        found = self.base(value)
+        if self.world.plugins and isinstance(found, InnerDispatcher) and found.world is self.world:
+            return self.callee(value)  # with which plugins it is entered is for them to say
+        return None if isinstance(found, Native) and found.value is value else found
+
+    def in_context(self, engine: CompiledContext, function: Any, options: Mapping[str, Any]) -> Any:
+        """What stands for a function that runs in a context of its own, inside this one."""
+        world = self.world.engine.linked.inside(engine).world(options)
+        return world.stand_ins.callee(function, context=engine)
+
+    def callee(
+        self,
+        target: Any,
+        after: tuple[Method, ...] = (),
+        *,
+        is_base: bool = False,
+        context: CompiledContext | None = None,
+    ) -> Callee:
+        """What stands for a target. after: the methods gone through. is_base: it is called past
+        its methods. context: one of its own, which the call enters from here."""
+        key = key_of_target(target), after, is_base, context
+        found = self._callees.get(key)
+        if found is None:
+            found = Callee(self.world, target, after, is_base=is_base, context=context)
+            self._callees[key] = found
+        return found
+
+    def base(self, value: Any) -> Any:
+        """What stands for a callable that no method is looked up for: its body compiled in
+        this world, or what numba knows of it."""
+        if is_kernel(value):
+            return Native(self.kernel(value))
+        callback = callback_of(value)
+        if callback is not None:
+            return self.world.dispatcher(callback)
+        of_target = self.world.target.function_of(value)
+        if of_target is not None:
+            return self.world.dispatcher(of_target)
+        jitable = body_registered_as_jitable(value)
+        if jitable is not None:
+            return self.world.dispatcher(jitable)
+        if is_dispatcher(value):
+            return self.world.dispatcher(value)
+        in_c = isinstance(value, python_types.MethodDescriptorType)
+        if in_c or is_method_of_container(value):
+            return self.world.bare.dispatcher(calling_attribute(value.__name__))
+        if has_code(value) and not knows(value):
+            return self.world.dispatcher(value)
+        return Native(value)
+
+    def is_callable(self, value: Any) -> bool:
+        """Whether code can call a callable that is no Python function."""
+        found = self.of(value)
+        if found is not None:
+            return issubclass(type(found._numba_type_), types.Callable)
+        return Native(value).type_known is not None
+
+    def kernel(self, value: Any) -> Any:
+        """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled in this
+        world."""
+        if not self.world.makes_code:
+            return value
+        found = self._kernels.get(id(value))
+        if found is None:
+            found = self._kernels[id(value)] = value, *kernel_in(self.world, value)
+        _, made, inner = found
+        compiled = frame()
+        if compiled is not None:
+            compiled.needs_context(made)
+            compiled.hands_on(inner)
+        return made

@@ -1,0 +1,118 @@
+"""Rules of interpretations, run with no table in force that gives functions another meaning.
+
+A rule is computed with functions as they are: the derivative of ``sin`` is ``cos``, whatever a
+table has in the place of ``cos``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from overlay.code.decoding import decoded, operator_of
+from overlay.contexts.context import Context
+from overlay.contexts.current import call_next, nonoverlay, tables_in_force
+
+if TYPE_CHECKING:
+    from overlay.core.table import Method, MethodTable
+
+__all__ = ["alone", "as_c_calls", "context_alone", "meets_others", "rules_alone", "used_by"]
+
+KEPT = 256
+_OPERATORS = frozenset(
+    id(each) for each in vars(operator).values() if callable(each) and not isinstance(each, type)
+)
+
+
+def rules_alone() -> Context:
+    """The context of the tables in force that interpret, or are faithful: to be entered by
+    ``nonoverlay``."""
+    return context_alone(tables_in_force())
+
+
+def as_c_calls(context: Context, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Call a function for code in C, which calls operators and functions as they are: with the
+    tables of a context, and those in force that interpret or are faithful, alone."""
+    tables = dict.fromkeys((*tables_in_force(), *reversed(context.tables)))
+    return nonoverlay(context_alone(tuple(tables)))(function, *args, **named)
+
+
+def context_alone(tables: Sequence[MethodTable]) -> Context:
+    """The context of those of some tables, innermost first, that interpret or are faithful."""
+    return _context(tuple(table for table in tables if table.faithful))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _context(tables: tuple[MethodTable, ...]) -> Context:
+    return Context(*reversed(tables))
+
+
+def meets_others(used: Sequence[Any], tables: Sequence[MethodTable]) -> bool:
+    """Whether code that computes with operators and these functions meets a method of a table that
+    gives them another meaning."""
+    others = [table for table in tables if not table.faithful]
+    if any(id(target) in _OPERATORS for table in others for target in table.targets()):
+        return True
+    return any(table.find(function) for table in others for function in used)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def alone(
+    method: Method, tables: tuple[MethodTable, ...], instead: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """What runs a method of a table that interprets with such tables alone. tables: those in
+    force, innermost first. instead: what runs in the place of the method's function."""
+    kept = tuple(table for table in tables if table.faithful)
+    below = _context(kept[kept.index(method.table) + 1 :])
+    function: Any = instead or method.function
+    space = {**function.__globals__}
+    for name in [name for name, value in space.items() if value is call_next]:
+        space[name] = nonoverlay(below.wrap(method.target))
+    copy = FunctionType(function.__code__, space, None, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    names = [f"a{i}" for i in range(function.__code__.co_argcount)]
+    if function.__code__.co_flags & inspect.CO_VARARGS:
+        names.append("*rest")
+    own: dict[str, Any] = {"run": nonoverlay(_context(kept).wrap(copy))}
+    exec(f"def rule({', '.join(names)}): return run({', '.join(names)})", own)
+    own["rule"].__defaults__ = function.__defaults__
+    return own["rule"]
+
+
+# ---- what a rule computes with ------------------------------------------------------------
+
+
+_ARITHMETIC = (
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+    *(operator.pow, operator.mod),
+)
+
+
+@functools.cache
+def used_by(partials: Callable[..., Any]) -> tuple[Any, ...]:
+    """The functions and operators that a rule computes with, also through functions of ours."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    _collect(partials, found, seen)
+    return tuple(found)
+
+
+def _collect(function: Any, found: list[Any], seen: set[int]) -> None:
+    if not callable(function) or id(function) in seen:
+        return
+    seen.add(id(function))
+    if not inspect.isfunction(function):
+        found.append(function)
+        return
+    applied = map(operator_of, decoded(function.__code__))
+    found += [each[0] for each in applied if each is not None and each[0] in _ARITHMETIC]
+    named = inspect.getclosurevars(function)
+    held = [*named.nonlocals.values(), *named.globals.values(), *named.builtins.values()]
+    modules = [each for each in held if inspect.ismodule(each)]
+    held += [getattr(m, n) for m in modules for n in named.unbound if hasattr(m, n)]
+    for each in held:
+        _collect(each, found, seen)

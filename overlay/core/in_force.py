@@ -1,0 +1,86 @@
+"""The stack of contexts in force in this thread or task, and its key."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from overlay import _native
+
+if TYPE_CHECKING:
+    from overlay.contexts.stack import Stack
+
+__all__ = [
+    "be_inside",
+    "current_key",
+    "current_stack",
+    "key_in_force",
+    "leave_outside",
+    "natively",
+    "outside",
+    "put_in_force",
+    "runs_natively",
+    "stack_in_force",
+]
+
+stack_in_force: ContextVar[Stack | None] = ContextVar("overlay_stack", default=None)
+# what generic functions ask at every call
+key_in_force: ContextVar[object] = ContextVar("overlay_key", default=None)
+current_stack = stack_in_force.get
+current_key = key_in_force.get
+if _native.intercept is not None:
+    _native.intercept.set_up(stack_in_force, key_in_force)
+
+
+def put_in_force(stack: Stack | None) -> None:
+    """From here on the stack is in force; None for no stack."""
+    stack_in_force.set(stack)
+    key_in_force.set(None if stack is None else stack.key)
+
+
+def outside(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function with no stack in force."""
+    stack, key = stack_in_force.set(None), key_in_force.set(None)
+    leave_outside(1)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        leave_outside(-1)
+        stack_in_force.reset(stack)
+        key_in_force.reset(key)
+
+
+def _call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Where targets are not intercepted."""
+    return function(*args, **kwargs)
+
+
+def _nothing(_: Any) -> None:
+    """Where targets are not intercepted."""
+
+
+_intercept = _native.intercept
+# natively(function, *args, **kwargs): call it; no call that it makes is dispatched, or one of the
+# program's. The stack stays in force.
+natively: Callable[..., Any] = _intercept.undispatched if _intercept else _call
+
+
+def runs_natively[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """The function, of which no call is dispatched, nor one of the program's: for what a program
+    that runs in a context may call of ours."""
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        return natively(function, *args, **kwargs)
+
+    return run
+
+
+# leave_outside(more): so many calls more of this thread are meant to have no stack in force: what
+# they call is not lost.
+leave_outside: Callable[[int], None] = _intercept.leave_outside if _intercept else _nothing
+# be_inside(stack): from here on this thread is inside a stack, also where the stack is not in
+# force; what it was inside before. Contexts that are strict or count ask for it.
+be_inside: Callable[[Stack | None], Stack | None] = _intercept.be_inside if _intercept else _nothing

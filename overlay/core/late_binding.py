@@ -1,0 +1,73 @@
+"""Late binding: what lower modules offer of higher layers, which are imported on first use.
+
+``Context.jit`` needs the compiled engine, ``_repr_html_`` needs the drawings. The modules that
+offer these lie below them and take them from here; ``overlay/__init__.py``, the only module that
+knows all layers, binds each to a loader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from overlay.compiled import CompiledContext
+    from overlay.contexts.context import Context
+    from overlay.contexts.stack import Stack
+    from overlay.core.method import Method
+    from overlay.core.table import MethodTable
+    from overlay.inspect.explanation import Explanation
+    from overlay.ir import IR
+    from overlay.python.interception import InterceptingEngine
+
+__all__ = [
+    "LateBound",
+    "can_intercept",
+    "compiled_context",
+    "compiled_method",
+    "drawing",
+    "explain",
+    "is_kernel",
+    "python_engine",
+    "read_ir",
+]
+
+
+class LateBound[T]:
+    """A part of a higher layer: ``load()`` gives it, and imports the layer if need be."""
+
+    load: Callable[[], T]
+
+    def bind(self, load: Callable[[], T]) -> Callable[[], T]:
+        """Decorator: this function is the loader."""
+        self.load = load
+        return load
+
+
+class _Explain(Protocol):
+    def __call__(
+        self, context: Context, function: Callable[..., Any], *types: Any, depth: int | None = None
+    ) -> Explanation: ...
+
+
+class _CompiledMethod(Protocol):
+    def __call__(
+        self,
+        function: Any,
+        tables: tuple[MethodTable, ...],
+        target: Any,
+        after: tuple[Method, ...],
+    ) -> Any: ...
+
+
+# the Python engine of a stack, and whether this Python has one
+python_engine: LateBound[Callable[[Stack], InterceptingEngine]] = LateBound()
+can_intercept: LateBound[Callable[[], bool]] = LateBound()
+# the compiled engine; loading it raises NotCompilable where it cannot work
+compiled_context: LateBound[type[CompiledContext]] = LateBound()
+is_kernel: LateBound[Callable[[Any], bool]] = LateBound()
+compiled_method: LateBound[_CompiledMethod] = LateBound()
+# what the user looks at
+explain: LateBound[_Explain] = LateBound()
+drawing: LateBound[Callable[[Any], str]] = LateBound()
+read_ir: LateBound[Callable[[Callable[..., Any], tuple[Any, ...]], IR]] = LateBound()

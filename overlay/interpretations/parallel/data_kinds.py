@@ -1,0 +1,133 @@
+"""The abstract values of the proofs of purity: kinds of plain data, and what is no data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from types import CodeType
+from typing import Any
+
+from overlay.analysis.lattice import Domain
+from overlay.interpretations.parallel.known_effects import computes
+from overlay.interpretations.parallel.loop_data import is_immutable
+
+__all__ = [
+    "UNREAD",
+    "DataMethod",
+    "DefinedHere",
+    "FromOutside",
+    "KeysView",
+    "Kind",
+    "KindLattice",
+    "Produced",
+    "is_class_of_data",
+]
+
+
+class Kind(IntEnum):
+    """What is known of plain data: it cannot change; it was made in the call, and so was all that
+    is in it; it may be somebody's array, if it is not new; or it may be anybody's."""
+
+    IMMUTABLE = 0
+    NEW = 1
+    ARRAY = 2
+    SHARED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class FromOutside:
+    """An object that a name from outside holds, or an attribute of a module. what: these, in
+    words. is_alone: whether it is this object for certain."""
+
+    value: Any
+    what: str
+    where: str
+    is_alone: bool = True
+
+
+@dataclass(frozen=True)
+class DataMethod:
+    """A method of data of some kind. cls: the class that it is read from, if it is not bound."""
+
+    owner: Kind
+    name: str
+    cls: bool = False
+
+
+@dataclass(frozen=True)
+class KeysView:
+    """The keys or items of a dict, of some kind, which can be joined to sets."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Produced:
+    """A generator of a generator expression: what it gives is of some kind."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class DefinedHere:
+    """A function that the code at hand defines."""
+
+    code: CodeType
+
+
+UNREAD = object()
+"""A value of which nothing is known."""
+
+
+def is_class_of_data(value: Any) -> bool:
+    """Whether an object is a class of plain data, or of Python's exceptions."""
+    return isinstance(value, type) and computes(value)
+
+
+class KindLattice(Domain):
+    """The order of these values: kinds in their order, and what is no data below nothing else."""
+
+    top = UNREAD
+    bottom = Kind.IMMUTABLE
+
+    def constant(self, value: Any) -> Any:
+        """The kind of a constant of the program."""
+        return Kind.IMMUTABLE if is_immutable(value) else FromOutside(value, "a constant", "")
+
+    def join(self, one: Any, other: Any) -> Any:
+        """A value that stands for both; of two objects from outside, the first, not alone."""
+        if _same(one, other):
+            return one
+        plain = _plain(one), _plain(other)
+        if None not in plain:
+            kind = max(plain)
+            return KeysView(kind) if KeysView in (type(one), type(other)) else kind
+        for value in (one, other):
+            if isinstance(value, FromOutside) and not is_class_of_data(value.value):
+                return FromOutside(value.value, value.what, value.where, is_alone=False)
+        return UNREAD
+
+    def is_below(self, one: Any, other: Any) -> bool:
+        """Whether the other stands for all that one stands for."""
+        if _same(one, other):
+            return True
+        if isinstance(other, FromOutside) and not other.is_alone:
+            return True
+        joined = self.join(one, other)
+        return _same(joined, other)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, FromOutside) and isinstance(other, FromOutside):
+        return one.value is other.value and one.is_alone == other.is_alone
+    return one is other or one == other
+
+
+def _plain(value: Any) -> Any:
+    """The kind of what can be used as data; None for what cannot."""
+    if isinstance(value, Kind):
+        return value
+    if isinstance(value, KeysView):
+        return value.kind
+    is_class = isinstance(value, FromOutside) and is_class_of_data(value.value)
+    return Kind.IMMUTABLE if is_class else None
