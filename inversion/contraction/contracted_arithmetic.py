@@ -17,7 +17,7 @@ from inversion.contraction.contractor import (
 )
 from overlay import sets
 from overlay.sets import Bound, NumberSet, integer_bounds, number_set
-from overlay.sets.rounding import LARGEST
+from overlay.sets.rounding import LARGEST, TINY
 
 __all__ = [
     "ADD",
@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 INF = math.inf
-TINY = 5e-324
 FINITE = NumberSet(((-LARGEST, LARGEST),))
 EVERYTHING = ((-INF, INF),)
 
