@@ -9,13 +9,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from control_flow import Program
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from straight_line import value_of
 
 from inversion import NoSolution, NotInvertible, invert
 from inversion.planning.repeated import Repeated
+from tests.laws.control_flow import Program
+from tests.laws.straight_line import value_of
 
 COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from straight_line import UNARY, function, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, WrongArguments, invert
 from inversion.minimal import run_backwards
+from tests.laws.straight_line import UNARY, function, random_program, value_of
 
 
 @st.composite

@@ -1,9 +1,9 @@
 """Puts small faults into the cores, one at a time, and runs the tests that concern them.
 
-    python tests/mutation/mutate.py --count 60 --json build/proof/mutation.json
-    python tests/mutation/mutate.py --core dispatch --seed 2 --count 20
-    python tests/mutation/mutate.py --core dispatch --at overlay/core/dispatch.py:141
-    python tests/mutation/mutate.py --again build/proof/mutation.json --keep
+    python -m tests.mutation.mutate --count 60 --json build/proof/mutation.json
+    python -m tests.mutation.mutate --core dispatch --seed 2 --count 20
+    python -m tests.mutation.mutate --core dispatch --at overlay/core/dispatch.py:141
+    python -m tests.mutation.mutate --again build/proof/mutation.json --keep
 
 A fault that a test finds is killed; the others survive, and are printed to be looked at.
 equivalent.json has those that were looked at and change nothing that can be seen. The modules are
@@ -27,7 +27,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 KEPT = ROOT / "docs" / "report" / "kept" / "mutation.json"
 LIMIT, WAIT = 15, 600
@@ -110,7 +109,7 @@ def parsed():
 
 def tried(name, asked, known, earlier=None):
     """The figures of one core. earlier: those of which only the survivors are tried again."""
-    from mutants import mutants_of
+    from tests.mutation.mutants import mutants_of
 
     files, tests = CORES[name]
     made = [(file, m) for file in files for m in mutants_of((ROOT / file).read_text())]

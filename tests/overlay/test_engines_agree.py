@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from numeric_programs import METADATA, programs
 from numpy.typing import NDArray
 
 from overlay import Context, MethodTable
+from tests.overlay.numeric_programs import METADATA, programs
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 

@@ -2,9 +2,9 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables_beside_plum import HINTS, VALUES, compare
 
 from overlay import Context, MethodTable
+from tests.overlay.generics.tables_beside_plum import HINTS, VALUES, compare
 
 signatures = st.tuples(
     st.lists(st.sampled_from(HINTS), max_size=3),

@@ -7,8 +7,6 @@ import random
 
 import numpy as np
 import pytest
-from array_loops import ArrayProgram
-from control_flow import Program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +24,8 @@ from overlay.interpretations.autodiff import (
     vjp,
 )
 from overlay.interpretations.autodiff.reverse.adjoints import adjoint_for, kind_of_argument
+from tests.laws.array_loops import ArrayProgram
+from tests.laws.control_flow import Program
 
 X = np.array([0.5, 1.2, 0.8])
 TWICE = np.array([0, 0, 1])

@@ -4,13 +4,13 @@ import os
 import threading
 
 import numpy as np
-import parallel_programs as programs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, OverlayError
 from overlay.interpretations.parallel import parallel
+from tests.overlay.interpretations.parallel import parallel_programs as programs
 
 
 def prepared(f, **options):
