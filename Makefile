@@ -10,6 +10,8 @@ CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
+QUICK := -m 'not long' --hypothesis-profile quick
+LONG := -m 'long or hypothesis'  # those of hypothesis are in both, here with all examples
 # Some of each package, for versions that do not get all tests: three minutes on two cores.
 SHORT := tests/test_make.py tests/overlay/core/test_table.py tests/overlay/core/test_signature.py \
 	tests/overlay/contexts/test_composition.py tests/overlay/core/test_dispatch.py tests/overlay/compiled/test_call_next.py \
@@ -29,7 +31,7 @@ on_each = status=0; for version in $(1); do \
 	echo "Python $$version: $$python"; $(2) || status=1; done
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv cuda published demo notebooks test test-short test-all test-others test-oldest
+.PHONY: FORCE help venv cuda published demo notebooks test test-long test-short test-all test-others test-oldest
 .PHONY: conformance check measures format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
@@ -51,8 +53,11 @@ demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
 	@$(BIN)/python -m scripts.run_notebooks
 
-test: $(READY) cuda published  ## the tests, the README's and the docstrings' examples among them
-	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) tests || status=1; \
+test: $(READY) cuda  ## the quick tests, the README's and the docstrings' examples among them
+	@$(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) tests $(DOCUMENTS)
+
+test-long: $(READY) cuda published  ## the slow and broad tests, and the examples with checked annotations
+	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(LONG) tests || status=1; \
 	CHECK_ANNOTATIONS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(DOCUMENTS) || status=1; \
 	exit $$status
 
@@ -77,8 +82,8 @@ published: $(READY)  # packages whose compiled functions the tests run, where th
 		else echo "left out: the functions of $$left published packages that cannot be installed" \
 			"($(VENV)/published.log)"; fi; }
 
-test-all:  ## the tests on each Python in VERSIONS that is there
-	@$(call on_each,$(VERSIONS),$(MAKE) --no-print-directory test \
+test-all:  ## all tests on each Python in VERSIONS that is there
+	@$(call on_each,$(VERSIONS),$(MAKE) -k --no-print-directory test test-long \
 		VENV=.venv-$$version PYTHON=$$python); exit $$status
 
 test-others: $(READY)  ## a short part of the tests on each other Python in VERSIONS that is there
@@ -86,9 +91,9 @@ test-others: $(READY)  ## a short part of the tests on each other Python in VERS
 		'import sys; print("%d.%d" % sys.version_info[:2])'),$(VERSIONS)),$(MAKE) \
 		--no-print-directory test-short VENV=.venv-$$version PYTHON=$$python); exit $$status
 
-test-oldest: build/constraints-oldest.txt  ## the tests with the oldest numba that is claimed
+test-oldest: build/constraints-oldest.txt  ## all tests with the oldest numba that is claimed
 	@python=$$(PYTHON='$(PYTHON)' sh scripts/choose_python.sh 3.13 3.12) || exit 1; \
-		$(MAKE) --no-print-directory test VENV=.venv-oldest CONSTRAINTS=$< PYTHON=$$python
+		$(MAKE) -k --no-print-directory test test-long VENV=.venv-oldest CONSTRAINTS=$< PYTHON=$$python
 
 build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
 	@mkdir -p $(@D)

@@ -14,6 +14,7 @@ from inversion import NoSolution, NotInvertible, SolutionBranch, WrongArguments,
 from inversion.solving.solutions import branch_of
 from inversion.solving.starting import box_of, infeasible, states
 from primitives import Integers, Interval
+from tests.examples import examples
 from tests.laws.control_flow import Program
 from tests.laws.straight_line import function, random_program, value_of
 
@@ -248,7 +249,7 @@ def holds(branch, args):
     return branch.contains(*args)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=st.integers(0, 10**9))
 def test_arguments_are_among_the_solutions_of_their_result(seed):
     rng = random.Random(seed)
@@ -260,7 +261,7 @@ def test_arguments_are_among_the_solutions_of_their_result(seed):
     check_solutions(f, count, args, value)
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(seed=st.integers(0, 10**9))
 def test_arguments_of_programs_with_control_flow_are_among_the_solutions(seed):
     rng = random.Random(seed)

@@ -1,0 +1,115 @@
+"""The long tests: which are left to ``make test-long``, and which take samples in ``make test``.
+
+A test is long where it is slow and broad: what it would find is mostly found by quicker tests, too.
+"""
+
+from collections import Counter
+
+import pytest
+
+LONG = {  # folders and files: which of their tests, or () for all
+    "tests/bench/test_barrier.py": (),
+    "tests/bench/test_choosing.py": (),
+    "tests/bench/test_compiled_engine.py": (),
+    "tests/bench/test_derivatives.py": (),
+    "tests/bench/test_growth.py": (),
+    "tests/conformance": (),
+    "tests/inversion/running/test_cache.py": ("test_another_process_loads_what_one_has_compiled",),
+    "tests/laws/test_trying.py": ("test_no_random_program_is_inverted_wrongly",),
+    "tests/notebooks/test_notebooks.py": ("test_a_notebook_runs_and_shows_what_is_in_it",),
+    "tests/overlay/compiled/cache/test_cache.py": (
+        "test_another_process_finds_the_code_of_every_kind_of_program",
+    ),
+    "tests/overlay/compiled/cuda/test_gpu_check.py": (),
+    "tests/overlay/compiled/cuda/test_requirements.py": (
+        "test_r13_second_and_third_derivatives",
+        "test_third_derivatives_of_functions_of_math_are_compiled",
+    ),
+    "tests/overlay/compiled/cuda/test_serialisable.py": (
+        "test_processes_write_the_same_bytes_and_read_what_others_wrote",
+    ),
+    "tests/overlay/compiled/test_call_next.py": (
+        "test_targets_are_reached_from_numbas_higher_order_functions",
+    ),
+    "tests/overlay/compiled/test_contexts.py": (
+        "test_a_function_of_a_context_keeps_it_also_in_code_of_that_context",
+    ),
+    "tests/overlay/compiled/test_entering.py": (
+        "test_numbas_own_implementations_are_entered_where_that_is_asked_for",
+    ),
+    "tests/overlay/compiled/test_plugins_distributions.py": (
+        "test_the_order_of_imports_changes_nothing",
+    ),
+    "tests/overlay/compiled/test_published.py": (),
+    "tests/overlay/compiled/test_redefinition.py": (
+        "test_a_context_is_collected_with_all_that_it_compiled",
+        "test_what_an_inlined_function_reads_and_calls_is_seen",
+    ),
+    "tests/overlay/compiled/test_sharing.py": (
+        "test_a_context_leaves_nothing_though_another_uses_what_it_compiled",
+        "test_contexts_one_after_the_other_share_what_the_first_has_compiled_and_leave_nothing",
+        "test_functions_that_numbas_own_code_calls_are_part_of_it",
+    ),
+    "tests/overlay/compiled/test_types.py": (
+        "test_both_engines_choose_the_same_method_for_every_annotation_and_value",
+    ),
+    "tests/overlay/compiled/test_versions.py": (
+        "test_with_an_unknown_numba_programs_are_interpreted",
+    ),
+    "tests/overlay/compiled/test_what_was_read.py": (
+        "test_kept_code_is_not_used_for_another_constant",
+    ),
+    "tests/overlay/test_soak.py": (),
+    "tests/soak": (),
+    "tests/strangers/test_strangers.py": (),
+    "tests/test_cluster.py": (),
+}
+EVERY = {  # of tests with many parameters, every so many are in the quick run
+    "tests/inversion/arrays/test_arrays.py": 7,
+    "tests/inversion/contraction/test_contractors.py": 5,
+    "tests/inversion/lifting/test_functions.py": 5,
+    "tests/inversion/program/test_branches.py::test_compiled_inverses_answer_alike": 4,
+    "tests/inversion/program/test_loops.py::test_compiled_inverses_answer_alike": 4,
+    "tests/inversion/program/test_naming.py": 5,
+    "tests/inversion/test_integers.py": 4,
+    "tests/inversion/test_invert.py": 3,
+    "tests/inversion/test_what_others_cannot.py": 5,
+    "tests/inversion/test_worked_programs.py": 5,
+    "tests/inversion/tools/test_formulas.py": 5,
+    "tests/laws/test_classes_are_asked.py": 4,
+    "tests/laws/test_edits_are_seen.py": 11,
+    "tests/laws/test_overlays_are_obeyed.py": 16,
+    "tests/laws/test_registries_obey_overlays.py": 5,
+    "tests/laws/test_relations.py": 10,
+    "tests/laws/test_what_c_code_applies.py": 5,
+    "tests/overlay/compiled/cuda/test_modes.py": 4,
+    "tests/overlay/compiled/cuda/test_simulator.py": 3,
+    "tests/overlay/compiled/test_barrier.py": 3,
+    "tests/overlay/compiled/test_declarations.py": 5,
+    "tests/overlay/compiled/test_numba_library.py": 5,
+    "tests/overlay/compiled/test_what_was_read.py": 8,
+    "tests/overlay/enclosures/test_enclosures.py": 5,
+    "tests/overlay/interpretations/autodiff/test_rules.py": 5,
+    "tests/overlay/interpretations/intervals/test_intervals.py": 5,
+    "tests/overlay/interpretations/probabilistic/test_distributions.py": 5,
+    "tests/overlay/native/test_safety.py": 7,
+    "tests/overlay/python/test_callable_kinds.py": 5,
+    "tests/overlay/python/test_routes.py": 5,
+    "tests/overlay/python/test_tools_beside.py": 5,
+    "tests/strangers/test_routes_science.py": 5,
+}
+
+
+@pytest.hookimpl(tryfirst=True)  # before what -m leaves out is left out
+def pytest_collection_modifyitems(items):
+    """Mark the long tests."""
+    seen = Counter()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        path, _, name = test.partition("::")
+        long = (names for place, names in LONG.items() if f"{path}/".startswith(f"{place}/"))
+        every = EVERY.get(test) or EVERY.get(path, 1)
+        left_out = seen[test] % every
+        seen[test] += hasattr(item, "callspec")
+        if left_out or any(not names or name in names for names in long):
+            item.add_marker(pytest.mark.long)
