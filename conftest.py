@@ -1,6 +1,5 @@
 """What every test run has: checked annotations, hypothesis profiles, documents as tests."""
 
-import gc
 import importlib
 import importlib.metadata
 import json
@@ -149,15 +148,6 @@ def pytest_runtest_setup():
     """A test that has set a trace function of its own does not end what measures coverage."""
     if sys.gettrace() is not _TRACER:
         sys.settrace(_TRACER)
-
-
-# ---- garbage collections look at what tests make, and not at all modules ---------------------
-
-
-def pytest_collection_finish():
-    """Leave what is there before the first test out of collections, which many tests ask for."""
-    gc.collect()
-    gc.freeze()
 
 
 # ---- README, docs and docstrings run as tests ----------------------------------------------

@@ -59,7 +59,11 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/overlay/compiled/test_what_was_read.py": (
         "test_kept_code_is_not_used_for_another_constant",
     ),
+    "tests/overlay/python/test_sites.py": (
+        "test_the_depth_of_the_stack_is_known_in_all_code_of_the_standard_library",
+    ),
     "tests/overlay/test_soak.py": (),
+    "tests/overlay/tools/test_pytest_plugin.py": ("test_what_happens_in_workers_is_told_together",),
     "tests/soak": (),
     "tests/strangers/test_strangers.py": (),
     "tests/test_cluster.py": (),
@@ -82,6 +86,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/laws/test_registries_obey_overlays.py": 5,
     "tests/laws/test_relations.py": 10,
     "tests/laws/test_what_c_code_applies.py": 5,
+    "tests/overlay/code/test_decoding.py": 3,
     "tests/overlay/compiled/cuda/test_modes.py": 4,
     "tests/overlay/compiled/cuda/test_simulator.py": 3,
     "tests/overlay/compiled/test_barrier.py": 3,
@@ -89,13 +94,14 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/compiled/test_numba_library.py": 5,
     "tests/overlay/compiled/test_what_was_read.py": 8,
     "tests/overlay/enclosures/test_enclosures.py": 5,
+    "tests/overlay/interpretations/autodiff/test_escapes.py": 3,
     "tests/overlay/interpretations/autodiff/test_rules.py": 5,
     "tests/overlay/interpretations/intervals/test_intervals.py": 5,
     "tests/overlay/interpretations/probabilistic/test_distributions.py": 5,
     "tests/overlay/native/test_safety.py": 7,
     "tests/overlay/python/test_callable_kinds.py": 5,
-    "tests/overlay/python/test_routes.py": 5,
-    "tests/overlay/python/test_tools_beside.py": 5,
+    "tests/overlay/python/test_routes.py": 8,
+    "tests/overlay/python/test_tools_beside.py": 9,
     "tests/strangers/test_routes_science.py": 5,
 }
 
