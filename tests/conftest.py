@@ -64,6 +64,9 @@ LONG = {  # folders and files: which of their tests, or () for all
     ),
     "tests/overlay/test_soak.py": (),
     "tests/overlay/tools/test_pytest_plugin.py": ("test_what_happens_in_workers_is_told_together",),
+    "tests/primitives/sequences/test_sequences.py": (
+        "test_every_letter_of_unicode_is_reached_from_what_it_becomes",
+    ),
     "tests/soak": (),
     "tests/strangers/test_strangers.py": (),
     "tests/test_cluster.py": (),
@@ -82,9 +85,10 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/tools/test_formulas.py": 5,
     "tests/laws/test_classes_are_asked.py": 4,
     "tests/laws/test_edits_are_seen.py": 11,
-    "tests/laws/test_overlays_are_obeyed.py": 16,
+    "tests/laws/test_overlays_are_obeyed.py": 25,
     "tests/laws/test_registries_obey_overlays.py": 5,
-    "tests/laws/test_relations.py": 10,
+    "tests/laws/test_relations.py": 5,
+    "tests/laws/test_relations.py::test_compiled_modes_answer_as_interpreted_ones": 30,
     "tests/laws/test_what_c_code_applies.py": 5,
     "tests/overlay/code/test_decoding.py": 3,
     "tests/overlay/compiled/cuda/test_modes.py": 4,
@@ -102,6 +106,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/python/test_callable_kinds.py": 5,
     "tests/overlay/python/test_routes.py": 8,
     "tests/overlay/python/test_tools_beside.py": 9,
+    "tests/primitives/arrays/test_arrays.py::test_compiled_solvers_answer_as_interpreted_ones": 2,
     "tests/strangers/test_routes_science.py": 5,
 }
 
