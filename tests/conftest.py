@@ -59,7 +59,9 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/overlay/compiled/test_what_was_read.py": (
         "test_kept_code_is_not_used_for_another_constant",
     ),
+    "tests/overlay/interpretations/autodiff/test_array_functions.py": ("test_they_are_compiled",),
     "tests/overlay/python/test_sites.py": (
+        "test_sixteen_threads_apply_and_redefine",
         "test_the_depth_of_the_stack_is_known_in_all_code_of_the_standard_library",
     ),
     "tests/overlay/test_soak.py": (),
@@ -70,7 +72,36 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/soak": (),
     "tests/strangers/test_strangers.py": (),
     "tests/test_cluster.py": (),
+    "tests/test_project.py": (
+        "test_a_package_of_ours_that_another_hides_is_named_with_a_remedy",
+        "test_sdist_holds_what_the_tests_and_the_targets_of_make_need",
+        "test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else",
+    ),
 }
+HALVED = (  # files of many tests that compile or start processes: every other one is quick
+    "tests/inversion/arrays/test_arrays.py",
+    "tests/inversion/emitting/test_in_compiled_code.py",
+    "tests/inversion/emitting/test_in_kernels.py",
+    "tests/inversion/running/test_batches.py",
+    "tests/inversion/running/test_compiled.py",
+    "tests/inversion/running/test_dask.py",
+    "tests/overlay/compiled/cuda/test_kernels.py",
+    "tests/overlay/compiled/cuda/test_requirements.py",
+    "tests/overlay/compiled/cuda/test_reverse.py",
+    "tests/overlay/compiled/test_barrier.py",
+    "tests/overlay/compiled/test_calls.py",
+    "tests/overlay/compiled/test_contexts.py",
+    "tests/overlay/compiled/test_declarations.py",
+    "tests/overlay/compiled/test_entering.py",
+    "tests/overlay/compiled/test_kernels.py",
+    "tests/overlay/compiled/test_parameters.py",
+    "tests/overlay/compiled/test_plugins.py",
+    "tests/overlay/compiled/test_redefinition.py",
+    "tests/overlay/compiled/test_sharing.py",
+    "tests/overlay/interpretations/autodiff/test_forward.py",
+    "tests/overlay/tools/test_command_line.py",
+    "tests/overlay/tools/test_pytest_plugin.py",
+)
 EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/arrays/test_arrays.py": 7,
     "tests/inversion/contraction/test_contractors.py": 5,
@@ -78,6 +109,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/inversion/program/test_branches.py::test_compiled_inverses_answer_alike": 4,
     "tests/inversion/program/test_loops.py::test_compiled_inverses_answer_alike": 4,
     "tests/inversion/program/test_naming.py": 5,
+    "tests/inversion/running/test_quick.py": 4,
     "tests/inversion/test_integers.py": 4,
     "tests/inversion/test_invert.py": 3,
     "tests/inversion/test_what_others_cannot.py": 5,
@@ -120,7 +152,8 @@ def pytest_collection_modifyitems(items):
         path, _, name = test.partition("::")
         long = (names for place, names in LONG.items() if f"{path}/".startswith(f"{place}/"))
         every = EVERY.get(test) or EVERY.get(path, 1)
-        left_out = seen[test] % every
+        left_out = seen[test] % every or seen[path] % 2
         seen[test] += hasattr(item, "callspec")
+        seen[path] += path in HALVED
         if left_out or any(not names or name in names for names in long):
             item.add_marker(pytest.mark.long)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import EVERY, LONG
+from tests.conftest import EVERY, HALVED, LONG
 from tests.mutation.mutate import CORES
 
 ROOT = Path(__file__).parents[1]
@@ -362,7 +362,7 @@ def test_what_the_short_part_of_the_tests_names_is_there_and_touches_every_packa
     assert {"overlay", "primitives", "inversion"} <= {Path(path).parts[1] for path in paths}
 
 
-NAMED = [*EVERY, *(f"{path}::{test}" for path in LONG for test in LONG[path] or [""])]
+NAMED = [*EVERY, *HALVED, *(f"{path}::{test}" for path in LONG for test in LONG[path] or [""])]
 
 
 @pytest.mark.parametrize("name", NAMED)
