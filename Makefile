@@ -54,7 +54,8 @@ notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is writ
 	@$(BIN)/python -m scripts.run_notebooks
 
 test: $(READY) cuda  ## the quick tests, the README's and the docstrings' examples among them
-	@$(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) tests $(DOCUMENTS)
+	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) tests || status=1; \
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) $(DOCUMENTS) || status=1; exit $$status
 
 test-long: $(READY) cuda published  ## the slow and broad tests, and the examples with checked annotations
 	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(LONG) tests || status=1; \

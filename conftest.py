@@ -179,9 +179,9 @@ def pytest_terminal_summary(terminalreporter):
         return
     path, stats = Path(os.environ["KEEP_TESTS"]), terminalreporter.stats
     python, numba = platform.python_version(), importlib.metadata.version("numba")
-    parts = {"not long": "quick tests", "long or hypothesis": "long tests"}
-    part = parts.get(terminalreporter.config.option.markexpr, "tests")
-    part = "documents" if os.environ.get("CHECK_ANNOTATIONS") else part
+    asked = terminalreporter.config
+    part = {"not long": "quick ", "long or hypothesis": "long "}.get(asked.option.markexpr, "")
+    part += "documents" if "README.md" in asked.args else "tests"
     kept = json.loads(path.read_text()) if path.exists() else {"runs": {}}
     kept["date"] = datetime.now(UTC).strftime("%Y-%m-%d")
     kept["runs"][f"CPython {python}, numba {numba}: {part}"] = {

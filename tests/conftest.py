@@ -15,6 +15,7 @@ LONG = {  # folders and files: which of their tests, or () for all
     "tests/bench/test_growth.py": (),
     "tests/conformance": (),
     "tests/inversion/running/test_cache.py": ("test_another_process_loads_what_one_has_compiled",),
+    "tests/inversion/tools/test_standalone.py": ("test_worked_programs_run_by_themselves",),
     "tests/laws/test_trying.py": ("test_no_random_program_is_inverted_wrongly",),
     "tests/notebooks/test_notebooks.py": ("test_a_notebook_runs_and_shows_what_is_in_it",),
     "tests/overlay/compiled/cache/test_cache.py": (
