@@ -82,9 +82,10 @@ def first(caught):
 
 def start():
     # the classes of the main script are not kept, those of a module are
-    script = "import warnings, overlay, cached_cases as cases\n"
+    script = "import warnings, overlay\n"
+    script += "from tests.overlay.compiled.cache import cached_cases as cases\n"
     script += "warnings.simplefilter('error', overlay.OverlayWarning)\ncases.main()"
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(__file__).parents[4]), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-c", script]
     environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
