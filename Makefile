@@ -10,6 +10,8 @@ CONSTRAINTS ?= constraints.txt
 WORKERS ?= auto
 DOCUMENTS := README.md docs overlay primitives inversion  # whose examples are tests
 PYTEST_FLAGS ?= -q -n $(WORKERS) --dist loadfile
+QUICK := -m 'not long' --hypothesis-profile quick
+LONG := -m 'long or hypothesis'  # those of hypothesis are in both, here with all examples
 # Some of each package, for versions that do not get all tests: three minutes on two cores.
 SHORT := tests/test_make.py tests/overlay/core/test_table.py tests/overlay/core/test_signature.py \
 	tests/overlay/contexts/test_composition.py tests/overlay/core/test_dispatch.py tests/overlay/compiled/test_call_next.py \
@@ -29,7 +31,7 @@ on_each = status=0; for version in $(1); do \
 	echo "Python $$version: $$python"; $(2) || status=1; done
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv cuda published demo notebooks test test-short test-all test-others test-oldest
+.PHONY: FORCE help venv cuda published demo notebooks test test-long test-short test-all test-others test-oldest
 .PHONY: conformance check measures format peers report
 .PHONY: fuzz mutation coverage soak docs dist dist-check gpu-check clean
 
@@ -49,10 +51,14 @@ demo: $(READY)  ## overlays and inverses on real code, in about three minutes
 	@$(BIN)/python demo.py
 
 notebooks: $(READY)  ## the notebooks, run top to bottom; what they show is written into them
-	@$(BIN)/python scripts/run_notebooks.py
+	@$(BIN)/python -m scripts.run_notebooks
 
-test: $(READY) cuda published  ## the tests, the README's and the docstrings' examples among them
-	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) tests || status=1; \
+test: $(READY) cuda  ## the quick tests, the README's and the docstrings' examples among them
+	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) tests || status=1; \
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) $(QUICK) $(DOCUMENTS) || status=1; exit $$status
+
+test-long: $(READY) cuda published  ## the slow and broad tests, and the examples with checked annotations
+	@status=0; $(BIN)/python -m pytest $(PYTEST_FLAGS) $(LONG) tests || status=1; \
 	CHECK_ANNOTATIONS=1 $(BIN)/python -m pytest $(PYTEST_FLAGS) $(DOCUMENTS) || status=1; \
 	exit $$status
 
@@ -69,7 +75,7 @@ test-short: $(READY) cuda  # some of each package, for a Python that does not ge
 
 published: $(READY)  # packages whose compiled functions the tests run, where they can be had
 	@test -e $(VENV)/published || { left=0; \
-		for each in $$($(BIN)/python scripts/extra.py published); do \
+		for each in $$($(BIN)/python -m scripts.extra published); do \
 			$(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 				--only-binary :all: -c $(CONSTRAINTS) "$$each" >>$(VENV)/published.log 2>&1 || left=$$((left + 1)); \
 		done; \
@@ -77,8 +83,8 @@ published: $(READY)  # packages whose compiled functions the tests run, where th
 		else echo "left out: the functions of $$left published packages that cannot be installed" \
 			"($(VENV)/published.log)"; fi; }
 
-test-all:  ## the tests on each Python in VERSIONS that is there
-	@$(call on_each,$(VERSIONS),$(MAKE) --no-print-directory test \
+test-all:  ## all tests on each Python in VERSIONS that is there
+	@$(call on_each,$(VERSIONS),$(MAKE) -k --no-print-directory test test-long \
 		VENV=.venv-$$version PYTHON=$$python); exit $$status
 
 test-others: $(READY)  ## a short part of the tests on each other Python in VERSIONS that is there
@@ -86,9 +92,9 @@ test-others: $(READY)  ## a short part of the tests on each other Python in VERS
 		'import sys; print("%d.%d" % sys.version_info[:2])'),$(VERSIONS)),$(MAKE) \
 		--no-print-directory test-short VENV=.venv-$$version PYTHON=$$python); exit $$status
 
-test-oldest: build/constraints-oldest.txt  ## the tests with the oldest numba that is claimed
+test-oldest: build/constraints-oldest.txt  ## all tests with the oldest numba that is claimed
 	@python=$$(PYTHON='$(PYTHON)' sh scripts/choose_python.sh 3.13 3.12) || exit 1; \
-		$(MAKE) --no-print-directory test VENV=.venv-oldest CONSTRAINTS=$< PYTHON=$$python
+		$(MAKE) -k --no-print-directory test test-long VENV=.venv-oldest CONSTRAINTS=$< PYTHON=$$python
 
 build/constraints-oldest.txt: constraints-oldest.txt constraints.txt
 	@mkdir -p $(@D)
@@ -105,32 +111,32 @@ conformance:  ## CPython's own tests in a context, on each Python in VERSIONS th
 fuzz: $(READY)  ## random programs, tables, edits, files and command lines; FUZZ_FLAGS="--seconds 60"
 	@test -e $(VENV)/fuzz || { $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1 \
 		-c $(CONSTRAINTS) -e '.[fuzz]' >$(VENV)/fuzz.log 2>&1; touch $(VENV)/fuzz; }
-	@status=0; $(BIN)/python tests/fuzz/fuzz.py --json build/proof/fuzz.json $(FUZZ_FLAGS) || status=1; \
-		$(BIN)/python tests/fuzz/atheris_lines.py $(ATHERIS_FLAGS) || status=1; exit $$status
+	@status=0; $(BIN)/python -m tests.fuzz.fuzz --json build/proof/fuzz.json $(FUZZ_FLAGS) || status=1; \
+		$(BIN)/python -m tests.fuzz.atheris_lines $(ATHERIS_FLAGS) || status=1; exit $$status
 
 mutation: $(READY)  ## small faults in the cores: which the tests find; MUTATION_FLAGS="--count 20"
-	@$(BIN)/python tests/mutation/mutate.py --json build/proof/mutation.json $(MUTATION_FLAGS)
+	@$(BIN)/python -m tests.mutation.mutate --json build/proof/mutation.json $(MUTATION_FLAGS)
 
 coverage: $(READY) cuda published  ## the tests with what they run, by line and branch (half an hour on 2 cores)
 	@rm -rf build/coverage; mkdir -p build/coverage build/proof
 	@status=0; $(BIN)/python -m coverage run -m pytest $(PYTEST_FLAGS) $(COVERAGE_FLAGS) || status=1; \
 		$(BIN)/python -m coverage combine -q && \
 		$(BIN)/python -m coverage json -q -o build/proof/coverage.json && \
-		$(BIN)/python scripts/uncovered.py build/proof/coverage.json || status=1; exit $$status
+		$(BIN)/python -m scripts.uncovered build/proof/coverage.json || status=1; exit $$status
 
 soak: $(READY)  ## contexts made and dropped, calls from 64 threads, redefinitions; SOAK_FLAGS="--scale 0.1"
-	@$(BIN)/python tests/soak/soak.py --json build/proof/soak.json $(SOAK_FLAGS)
+	@$(BIN)/python -m tests.soak.soak --json build/proof/soak.json $(SOAK_FLAGS)
 
 check: $(READY)  ## format, lint, types, imports between the packages, measures, and the workflow of CI
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python scripts/measures.py --check --ways
+	@$(BIN)/python -m scripts.measures --check --ways
 	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 measures: $(READY)  ## cycles, fans, names used twice and other measures of the structure
-	@$(BIN)/python scripts/measures.py --ways
+	@$(BIN)/python -m scripts.measures --ways
 
 format: $(READY)  ## rewrite the files as "check" wants them
 	@$(BIN)/ruff format
@@ -157,13 +163,13 @@ docs: $(VENV)/docs  ## the documentation as a site, in build/site; warnings are 
 	@echo "build/site/index.html"
 
 dist: $(READY)  ## the wheel and the sdist, in dist
-	@$(BIN)/python scripts/try_distributions.py --build
+	@$(BIN)/python -m scripts.try_distributions --build
 
 dist-check: $(READY)  ## the same, each installed into an empty environment and tried there
-	@$(BIN)/python scripts/try_distributions.py
+	@$(BIN)/python -m scripts.try_distributions
 
 gpu-check: $(READY) cuda  ## kernels on the GPU that is at hand, against the CPU; without one it says so
-	@$(BIN)/python scripts/gpu_check.py $(GPU_FLAGS)
+	@$(BIN)/python -m scripts.gpu_check $(GPU_FLAGS)
 
 clean:  ## remove all that these targets made
 	rm -rf .venv .venv-* build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

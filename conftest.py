@@ -130,10 +130,12 @@ if os.environ.get("CHECK_ANNOTATIONS"):  # before anything of ours is imported
 # ---- hypothesis: no deadline, since a compilation is not slowness --------------------------
 
 # what passes once passes always; other programs are tried where EXPLORE is set
-settings.register_profile("same", deadline=None, derandomize=True, database=None)
-settings.register_profile("explore", deadline=None, print_blob=True)
-settings.load_profile("explore" if os.environ.get("EXPLORE") else "same")
-if not os.environ.get("EXPLORE"):
+_EXPLORES = bool(os.environ.get("EXPLORE"))
+_DRAWN = {"print_blob": True} if _EXPLORES else {"derandomize": True, "database": None}
+settings.register_profile("long", deadline=None, **_DRAWN)
+settings.register_profile("quick", settings.get_profile("long"), max_examples=10)
+settings.load_profile("long")  # where --hypothesis-profile names none
+if not _EXPLORES:
     # it would draw constants of the modules that happen to be loaded, too
     providers._get_local_constants = lambda: providers._local_constants
 
@@ -178,10 +180,12 @@ def pytest_terminal_summary(terminalreporter):
         return
     path, stats = Path(os.environ["KEEP_TESTS"]), terminalreporter.stats
     python, numba = platform.python_version(), importlib.metadata.version("numba")
-    half = "documents" if os.environ.get("CHECK_ANNOTATIONS") else "tests"
+    asked = terminalreporter.config
+    part = {"not long": "quick ", "long or hypothesis": "long "}.get(asked.option.markexpr, "")
+    part += "documents" if "README.md" in asked.args else "tests"
     kept = json.loads(path.read_text()) if path.exists() else {"runs": {}}
     kept["date"] = datetime.now(UTC).strftime("%Y-%m-%d")
-    kept["runs"][f"CPython {python}, numba {numba}: {half}"] = {
+    kept["runs"][f"CPython {python}, numba {numba}: {part}"] = {
         **{"python": python, "numba": numba, "date": kept["date"]},
         **{kind: len(stats.get(kind, ())) for kind in ("passed", "skipped", "xfailed")},
         "failed": sum(len(stats.get(kind, ())) for kind in ("failed", "error")),

@@ -1,6 +1,6 @@
 """Times commands, each as the first one on a fresh clone, its set-up included.
 
-python scripts/fresh_clone.py "make demo" --keep docs/report/kept/fresh_clone.json
+python -m scripts.fresh_clone "make demo" --keep docs/report/kept/fresh_clone.json
 """
 
 import argparse
@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from kept_figures import keep
+from scripts.kept_figures import keep
 
 ROOT = Path(__file__).resolve().parents[1]
 

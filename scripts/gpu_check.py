@@ -25,9 +25,10 @@ if importlib.util.find_spec("numba_cuda") is None:
     print("no numba-cuda here: nothing was run, and nothing is claimed")
     sys.exit(0)
 
-from gpu_programs import PROGRAMS, THREADS, Program, each, slopes, slopes_by_hand, unreached
-from kept_figures import keep
 from numba import config, cuda
+
+from scripts.gpu_programs import PROGRAMS, THREADS, Program, each, slopes, slopes_by_hand, unreached
+from scripts.kept_figures import keep
 
 ROUNDS = 31
 TOLERANCE = 1e-12

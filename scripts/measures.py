@@ -1,9 +1,9 @@
 """Measures the structure of the packages, and holds each measure: it may fall and not rise.
 
-python scripts/measures.py --ways
-python scripts/measures.py --check --ways
-python scripts/measures.py --keep --ways
-python scripts/measures.py --raise "fan-out-overlay=why it has to be"
+python -m scripts.measures --ways
+python -m scripts.measures --check --ways
+python -m scripts.measures --keep --ways
+python -m scripts.measures --raise "fan-out-overlay=why it has to be"
 
 What is held stands in scripts/measures.toml. Product files are measured as they are in the folder,
 if git knows them. The packages are not imported; with --ways they are run, by a Python beside this.
@@ -25,14 +25,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from structure import PACKAGES, Definition, Structure, by_last_name, is_product, package_of, read
-from three_ways import TEXTS
+from scripts.structure import (
+    PACKAGES,
+    Definition,
+    Structure,
+    by_last_name,
+    is_product,
+    package_of,
+    read,
+)
+from scripts.three_ways import TEXTS
 
 ROOT = Path(__file__).parents[1]
 HELD = "scripts/measures.toml"
 HEAD = """\
 # What scripts/measures.py holds: each may fall and not rise. "make measures" prints them,
-# "scripts/measures.py --keep --ways" writes lower ones, and --raise a higher one with its reason.
+# "python -m scripts.measures --keep --ways" writes lower ones, --raise higher ones with a reason.
 """
 MOST_METHODS = 25
 MOST_LINES = 60
@@ -314,7 +322,7 @@ def of_ways(root: Path) -> list[Measure]:
 
 def entered(way: str, root: Path) -> dict[str, list[tuple[str, str]]]:
     """Places and names of the functions by which a call enters files, in a fresh Python."""
-    command = [sys.executable, str(Path(__file__).with_name("three_ways.py")), way, str(root)]
+    command = [sys.executable, "-m", "scripts.three_ways", way, str(root.resolve())]
     with tempfile.TemporaryDirectory() as folder:  # nothing is found in a cache
         ours = ("PYTHON", "NUMBA", "OVERLAY", "INVERSION", "COVERAGE")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
@@ -323,6 +331,7 @@ def entered(way: str, root: Path) -> dict[str, list[tuple[str, str]]]:
         try:
             done = subprocess.run(
                 command,
+                cwd=ROOT,
                 env={**kept, **settings, **caches},
                 capture_output=True,
                 text=True,
@@ -437,16 +446,16 @@ def check(root: Path, measures: list[Measure]) -> int:
         for line in what_is_new(each, earlier.get(each.name)):
             print(f"  {line}")
         print(f"  help: {each.remedy}")
-        print(f"  or: scripts/measures.py --raise {each.name}=REASON\n")
+        print(f"  or: python -m scripts.measures --raise {each.name}=REASON\n")
     missing = [each.name for each in measures if each.name not in held]
     if missing:
         print(f"not held: {', '.join(missing)}")
-        print(f"  help: scripts/measures.py --keep writes them to {HELD}")
+        print(f"  help: python -m scripts.measures --keep writes them to {HELD}")
     lower = [each for each in measures if each.name in held and each.value < held[each.name].most]
     for each in lower:
         print(f"{each.name} was {held[each.name].most} and is {each.value}, which is lower")
     if lower:
-        print("  scripts/measures.py --keep lowers the bar")
+        print("  python -m scripts.measures --keep lowers the bar")
     if not higher and not missing:
         print(f"{len(measures)} measures of the structure, none higher than in {HELD}")
     return int(bool(higher or missing))
@@ -487,7 +496,7 @@ def keep(root: Path, measures: list[Measure], reasons: dict[str, str], *, ways: 
     refused = [each for name, each in higher.items() if name not in reasons]
     for each in refused:
         print(f"{each.name} was {held[each.name].most} and is {each.value}: not written")
-        print(f"  help: scripts/measures.py --raise {each.name}=REASON")
+        print(f"  help: python -m scripts.measures --raise {each.name}=REASON")
     return int(bool(refused))
 
 

@@ -1,6 +1,6 @@
 """Runs the tests of packages from PyPI natively and in contexts, and compares outcomes and counts.
 
-python scripts/package_tests.py more-itertools==11.1.0 --keep docs/report/kept/packages.json
+python -m scripts.package_tests more-itertools==11.1.0 --keep docs/report/kept/packages.json
 
 A package's sources are downloaded and unpacked, and its tests run there as they come: natively,
 and under ``pytest --overlay`` with a table that nothing reaches, and with one that has methods for
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from kept_figures import keep
+from scripts.kept_figures import keep
 
 ROOT = Path(__file__).parents[1]
 PIP = ("-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:")

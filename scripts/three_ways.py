@@ -1,6 +1,6 @@
 """Prints the files of the packages that one call runs through, as JSON: the first time, and again.
 
-python scripts/three_ways.py context .
+python -m scripts.three_ways context .
 
 A way is ``context``, for ``ctx(f, x)``, ``jit``, for ``ctx.jit(f)(x)``, or ``invert``, for
 ``invert(f)(y)``. What an import runs on the way is left out. The packages are those of the folder.
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from types import CodeType
 
-from structure import PACKAGES
+from scripts.structure import PACKAGES
 
 TEXTS = {"context": "ctx(f, x)", "jit": "ctx.jit(f)(x)", "invert": "invert(f)(y)"}
 

@@ -1,7 +1,7 @@
 """Prints what the tests have run of each package, by line and branch, and what they have not.
 
-python scripts/uncovered.py build/proof/coverage.json --worst 10
-python scripts/uncovered.py build/proof/coverage.json --keep docs/report/kept/coverage.json
+python -m scripts.uncovered build/proof/coverage.json --worst 10
+python -m scripts.uncovered build/proof/coverage.json --keep docs/report/kept/coverage.json
 """
 
 import argparse
@@ -9,7 +9,7 @@ import json
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from kept_figures import keep
+from scripts.kept_figures import keep
 
 KINDS = ("covered_lines", "num_statements", "covered_branches", "num_branches")
 

@@ -11,10 +11,10 @@ import textwrap
 
 import numpy as np
 import pytest
-from batch_programs import LINE, VALUES, line, total
 
 from inversion import NoSolution, invert
 from overlay import Context, MethodTable, call_next
+from tests.inversion.running.batch_programs import LINE, VALUES, line, total
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import EVERY, HALVED, LONG
+from tests.mutation.mutate import CORES
+
 ROOT = Path(__file__).parents[1]
 CHOOSE = ROOT / "scripts" / "choose_python.sh"
 PREFERRED = ("3.13", "3.12", "3.14", "3.15")
@@ -357,6 +360,28 @@ def test_what_the_short_part_of_the_tests_names_is_there_and_touches_every_packa
     paths = listed("SHORT")
     assert [path for path in paths if not (ROOT / path).exists()] == []
     assert {"overlay", "primitives", "inversion"} <= {Path(path).parts[1] for path in paths}
+
+
+NAMED = [*EVERY, *HALVED, *(f"{path}::{test}" for path in LONG for test in LONG[path] or [""])]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_the_lists_of_long_tests_name_is_there(name):
+    path, _, test = name.partition("::")
+    assert (ROOT / path).exists()
+    assert not test or f"def {test}(" in (ROOT / path).read_text()
+
+
+def test_ci_runs_the_quick_tests_and_the_long_ones():
+    run = (ROOT / ".ci" / "run").read_text()
+    assert {"test", "test-long"} <= {*re.findall(r"for target in (.+); do", run)[0].split()}
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.search(r"run: make (-k )?test test-long ", workflow)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_what_a_core_of_the_mutation_tests_names_is_there(core):
+    assert [path for part in CORES[core] for path in part if not (ROOT / path).exists()] == []
 
 
 def test_every_requirement_with_a_marker_says_a_version_of_make():

@@ -4,9 +4,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import measures
 import pytest
-import structure
+
+from scripts import measures, structure
 
 A = "import overlay.b\n"
 B = "def late():\n    from overlay import a\n    return a\n"
@@ -144,7 +144,7 @@ def commit(root: Path) -> None:
 def test_a_measure_that_is_not_held_is_asked_for_and_kept(tmp_path, capsys):
     status, text = run(put(tmp_path, a=A, b=B), capsys, "--check")
     assert status == 1
-    assert "scripts/measures.py --keep writes them" in text
+    assert "python -m scripts.measures --keep writes them" in text
     assert run(tmp_path, capsys, "--keep")[0] == 0
     lines = (tmp_path / measures.HELD).read_text().splitlines()
     held = [line for line in lines if not line.startswith("#")]
@@ -167,7 +167,7 @@ def test_a_measure_that_has_risen_fails_and_says_what_is_new_where_and_what_to_d
         "    overlay/b.py:6: overlay.b imports overlay.c",
         "    overlay/c.py:1: overlay.c is in a cycle of 3 modules",
         "  help: cut the import, or have what both need in a module below them",
-        "  or: scripts/measures.py --raise cycles-overlay=REASON",
+        "  or: python -m scripts.measures --raise cycles-overlay=REASON",
     ]
     assert parts["class-names-twice"].splitlines()[1:4] == [
         "  new:",
@@ -192,7 +192,7 @@ def test_a_measure_that_has_fallen_passes_and_is_kept_lower(tmp_path, capsys):
     status, text = run(tmp_path, capsys, "--check")
     assert status == 0
     assert "cycles-overlay was 2 and is 0" in text
-    assert "scripts/measures.py --keep lowers the bar" in text
+    assert "python -m scripts.measures --keep lowers the bar" in text
     assert "cycles-overlay: 2 → 0" in run(tmp_path, capsys, "--keep")[1]
     assert measures.held_in(tmp_path)["cycles-overlay"] == measures.Held(0)
 

@@ -82,7 +82,7 @@ def test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else
 def test_sdist_holds_what_the_tests_and_the_targets_of_make_need(built):
     configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
     asked = configured["ini_options"]
-    folders = {path.partition("/")[0] for path in (*asked["testpaths"], *asked["pythonpath"])}
+    folders = {path.partition("/")[0] for path in (*asked["testpaths"], "notebooks", "scripts")}
     there = (folder for folder in folders if (ROOT / folder).is_dir())
     needed = files_of(*there, *PACKAGES, "bench")
     files = {"Makefile", "pyproject.toml", "constraints.txt", "conftest.py", "demo.py", "README.md"}

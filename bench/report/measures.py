@@ -554,7 +554,7 @@ def numbas(figures: Figures) -> Cases:
 
 @measure("tests")
 def taken_by_tests(figures: Figures) -> Cases:
-    """The tests and the examples of documents, of each Python and numba together."""
+    """The quick and the long tests and the examples, of each Python and numba together."""
     cases: dict[str, float] = {}
     for each in figures["runs"].values():
         versions = f"{each['python']}, {each['numba']}"

@@ -1,6 +1,6 @@
 """Command lines drawn by atheris, which looks for words that reach more of the code.
 
-    python tests/fuzz/atheris_lines.py --runs 20000 --seed 1 --json figures.json
+    python -m tests.fuzz.atheris_lines --runs 20000 --seed 1 --json figures.json
 
 What fails is printed and kept as by fuzz.py, and does not end the search. Says so where atheris,
 of the extra "fuzz", is not installed.
@@ -16,8 +16,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-import command_lines
-import fuzz
+from tests.fuzz import command_lines, fuzz
 
 READ_WORDS = [
     *(
@@ -38,7 +37,7 @@ def main():
         return 0
     if asked.searching:
         search(asked)
-    command = [sys.executable, *sys.argv, "--searching"]
+    command = [sys.executable, "-m", "tests.fuzz.atheris_lines", *sys.argv[1:], "--searching"]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     found = json.loads(asked.json.read_text()) if asked.json.exists() else {}
     if not found.get("cases"):

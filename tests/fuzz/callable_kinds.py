@@ -3,8 +3,8 @@
 import random
 from collections import Counter
 
-import program_runs as runs
-from callable_programs import (
+from tests.overlay.python import program_runs as runs
+from tests.overlay.python.callable_programs import (
     CALLEES,
     FORMS,
     HOLDERS,

@@ -1,9 +1,9 @@
 """Fuzzes the project: random cases of each kind, and a file for each that fails.
 
-    python tests/fuzz/fuzz.py                              a short campaign of all kinds
-    python tests/fuzz/fuzz.py --seconds 600 --kind edits   as many as there is time for
-    python tests/fuzz/fuzz.py --kind edits --first 41 --count 1 --show
-    python tests/fuzz/fuzz.py --replay build/fuzz/edits-41.json
+    python -m tests.fuzz.fuzz                              a short campaign of all kinds
+    python -m tests.fuzz.fuzz --seconds 600 --kind edits   as many as there is time for
+    python -m tests.fuzz.fuzz --kind edits --first 41 --count 1 --show
+    python -m tests.fuzz.fuzz --replay build/fuzz/edits-41.json
 
 A kind and a seed make a case again. A case that has failed, once it is mended, belongs to
 tests/fuzz/corpus, where the tests replay it. The exit code is 1 where a case has failed.
@@ -23,8 +23,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("fuzz", "overlay", "overlay/python", "laws", "inversion")
-sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / folder) for folder in FOLDERS)]
 LIMIT = 60
 """Seconds for one case; one that needs more is counted as too slow."""
 FAILED = ROOT / "build" / "fuzz"
@@ -36,7 +34,7 @@ class TooSlow(BaseException):
 
 def main():
     asked = parsed()
-    from kinds import KINDS
+    from tests.fuzz.kinds import KINDS
 
     if asked.replay:
         held = json.loads(asked.replay.read_text())
@@ -87,8 +85,8 @@ def campaign(name, first, count, seconds):
         begun = figures["last"] + 1
         arguments = ["--first", begun, "--count", stop - begun]
         arguments += ["--seconds", max(1, int(end - time.monotonic()))]
-        command = [sys.executable, __file__, "--worker", name, *map(str, arguments)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        command = [sys.executable, "-m", "tests.fuzz.fuzz", "--worker", name, *map(str, arguments)]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
             for line in process.stdout:
                 begun = heard(name, json.loads(line), figures, begun)
         if process.returncode:
@@ -111,7 +109,7 @@ def heard(name, said, figures, begun):
 
 def failed(name, seed, why, figures):
     """Keep a case that has failed."""
-    from kinds import KINDS
+    from tests.fuzz.kinds import KINDS
 
     figures["failed"].append({"seed": seed, "why": why})
     figures["last"] = seed

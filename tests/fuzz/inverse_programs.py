@@ -3,10 +3,10 @@
 from collections import Counter
 
 import numpy as np
-import trying
-from straight_line import function, value_of
 
 from inversion import invert
+from tests.laws import trying
+from tests.laws.straight_line import function, value_of
 
 COMPILED = 5
 """Of so many programs one is compiled, too."""

@@ -9,15 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import cache_files
-import callable_kinds
-import command_lines
-import inverse_programs
-import method_tables
-import nonsense_plugins
-import number_programs
-import program_edits
-import python_programs
+from tests.fuzz import (
+    cache_files,
+    callable_kinds,
+    command_lines,
+    inverse_programs,
+    method_tables,
+    nonsense_plugins,
+    number_programs,
+    program_edits,
+    python_programs,
+)
 
 __all__ = ["KINDS", "Kind"]
 

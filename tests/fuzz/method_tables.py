@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 
-from tables_beside_plum import HINTS, VALUES, compare
+from tests.overlay.generics.tables_beside_plum import HINTS, VALUES, compare
 
 
 def draw(seed):

@@ -3,10 +3,9 @@
 from collections import Counter
 from dataclasses import asdict
 
-from drawing import example
-from numeric_programs import METADATA, Body, Method, Program, programs
-
 from overlay import Context
+from tests.fuzz.drawing import example
+from tests.overlay.numeric_programs import METADATA, Body, Method, Program, programs
 
 ARGUMENTS = [(x, n) for x in (0.5, -1.75, 3.0) for n in (0, 1, 5)]
 

@@ -4,12 +4,11 @@ import sys
 import warnings
 from collections import Counter
 
-import program_runs as runs
-from drawing import BATCH, example
-from program_runs import NEVER, UNSEEN
-from random_programs import programs
-
 from overlay import Context
+from tests.fuzz.drawing import BATCH, example
+from tests.overlay.python import program_runs as runs
+from tests.overlay.python.program_runs import NEVER, UNSEEN
+from tests.overlay.python.random_programs import programs
 
 
 def never_reached(text):

@@ -6,9 +6,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import fuzz
 import pytest
-from kinds import KINDS, Kind
+
+from tests.fuzz import fuzz
+from tests.fuzz.kinds import KINDS, Kind
 
 HERE = Path(__file__).parent
 CORPUS = sorted((HERE / "corpus").glob("*.json"))
@@ -45,8 +46,9 @@ def test_a_short_campaign_gets_to_what_it_is_for(name):
 
 def test_a_campaign_in_a_process_of_its_own_counts_what_was_reached(tmp_path):
     out = tmp_path / "figures.json"
-    command = [sys.executable, fuzz.__file__, "--kind", "tables", "--first", "7", "--count", "9"]
-    done = subprocess.run([*command, "--json", out], capture_output=True, text=True)
+    command = [sys.executable, "-m", "tests.fuzz.fuzz", "--kind", "tables", "--first", "7"]
+    command += ["--count", "9", "--json", out]
+    done = subprocess.run(command, cwd=fuzz.ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(out.read_text())["kinds"]["tables"]
     assert (found["first"], found["last"], found["cases"], found["failed"]) == (7, 15, 9, [])

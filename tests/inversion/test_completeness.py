@@ -14,6 +14,7 @@ from inversion import NoSolution, NotInvertible, Solutions, WrongArguments, cont
 from inversion.deadline import OutOfTime, check_deadline, limited
 from overlay.interpretations.intervals import Interval as Enclosure
 from primitives import Integers, Interval
+from tests.examples import examples
 
 
 def lcg(seed):
@@ -48,7 +49,7 @@ def test_roots_of_even_multiplicity_are_found(f, wanted):
     assert found.status == "complete"
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.sets(st.integers(-6, 6), min_size=2, max_size=3))
 def test_a_polynomial_has_the_roots_that_it_is_made_of(roots):
     a, b, *more = sorted(roots)

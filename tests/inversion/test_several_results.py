@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from inversion import NoSolution, choose, invert
 from overlay import OverlayError
 from primitives import relation
+from tests.examples import examples
 
 
 def clock(seconds: int):
@@ -18,7 +19,7 @@ def clock(seconds: int):
 
 
 @given(seconds=st.integers(-(10**6), 10**9))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_time_of_day_becomes_seconds_again(seconds):
     inverse = invert(clock)
     assert not len(inverse.parameters)
@@ -59,7 +60,7 @@ def test_one_result_known_leaves_a_choice():
 
 
 @given(a=st.integers(-500, 500), b=st.integers(-50, 50).filter(bool))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_any_of_its_numbers_is_found_from_the_others(a, b):
     divisor = choose(divmod, int, int, known=("return", "x"))
     assert divisor(divmod(a, b), a, divisor.recover(a, b)) == (b,)
@@ -68,7 +69,7 @@ def test_any_of_its_numbers_is_found_from_the_others(a, b):
 
 
 @given(x=st.floats(-1e6, 1e6))
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_floats_are_put_together_again(x):
     for f in (math.modf, math.frexp):
         inverse = invert(lambda x, f=f: f(x), float)

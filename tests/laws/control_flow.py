@@ -1,6 +1,6 @@
 """Random programs of floats that branch and loop, as source."""
 
-from straight_line import function
+from tests.laws.straight_line import function
 
 UNARY = ("math.exp", "math.sqrt", "math.sin", "math.cos", "-", "abs", "math.floor")
 

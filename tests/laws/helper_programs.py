@@ -1,6 +1,6 @@
 """Random programs of floats made of helper functions and tuples, as source."""
 
-from control_flow import Program
+from tests.laws.control_flow import Program
 
 
 class HelperProgram(Program):

@@ -3,7 +3,6 @@ of the plain value: by every interpretation, or it is refused by name."""
 
 import numpy as np
 import pytest
-from asking import PROGRAMS
 
 from inversion import NotInvertible, invert
 from overlay import Context
@@ -11,6 +10,7 @@ from overlay.interpretations.autodiff import NotDifferentiable, derivative, grad
 from overlay.interpretations.intervals import Interval, Undecided, enclose
 from overlay.interpretations.precision import significance
 from overlay.interpretations.tagging import Tagging
+from tests.laws.asking import PROGRAMS
 
 
 def in_a_context(f):

@@ -5,12 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from edits import EDITS, GENERIC, LISTS, OBJECTS, method_of_table
 
 from inversion import NoSolution, contract, invert
 from overlay import Context, OverlayError
 from overlay.interpretations.autodiff import add_gradient, autodiff, derivative, gradient
 from overlay.interpretations.intervals import Interval, enclose
+from tests.laws.edits import EDITS, GENERIC, LISTS, OBJECTS, method_of_table
 
 
 def interpreted(context, f):

@@ -116,7 +116,7 @@ def compiled(context, function):
 def in_kernel(context, function):
     """Its code for GPUs, which the CPU runs."""
     pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
-    import gpu_code
+    from tests.overlay.compiled.cuda import gpu_code
 
     def kernel(x, out):
         out[0] = function(x[0])

@@ -9,13 +9,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from control_flow import Program
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from straight_line import value_of
 
 from inversion import NoSolution, NotInvertible, invert
 from inversion.planning.repeated import Repeated
+from tests.laws.control_flow import Program
+from tests.laws.straight_line import value_of
 
 COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
 
@@ -23,7 +23,7 @@ COUNT = int(os.environ.get("RANDOM_PROGRAMS", "40"))
 REACHED = Counter()  # what the programs that were answered are made of
 
 
-@settings(max_examples=COUNT)
+@settings(max_examples=COUNT)  # all of them, since the next test counts what they reach
 @given(seed=st.integers(0, 10**9))
 def test_programs_with_control_flow_are_solved_rightly_or_refused(seed):
     rng = random.Random(seed)

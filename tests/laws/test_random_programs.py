@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from straight_line import UNARY, function, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, WrongArguments, invert
 from inversion.minimal import run_backwards
+from tests.examples import examples
+from tests.laws.straight_line import UNARY, function, random_program, value_of
 
 
 @st.composite
@@ -69,7 +70,7 @@ numbers = st.lists(st.floats(-3, 3), min_size=4, max_size=4)
 unit_points = st.lists(st.floats(0, 1), min_size=40, max_size=40)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(program=programs(reuse=False), args=numbers, units=unit_points)
 def test_programs_that_use_each_variable_once_are_invertible(program, args, units):
     source, inputs = program
@@ -79,7 +80,7 @@ def test_programs_that_use_each_variable_once_are_invertible(program, args, unit
         assume(False)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(program=programs(reuse=True), args=numbers, units=unit_points)
 def test_programs_that_use_variables_again_are_solved_rightly_or_refused(program, args, units):
     source, inputs = program
@@ -93,7 +94,7 @@ def test_programs_that_use_variables_again_are_solved_rightly_or_refused(program
     assert refusal.help
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     program=programs(reuse=False),
     args=numbers,

@@ -34,6 +34,7 @@ from primitives.testing import (
     check_sound,
     domain_at,
 )
+from tests.examples import examples
 
 TABLE = list(dict.fromkeys(m.function() for m in relations.methods()))
 MODES = [(r, mode) for r in TABLE for mode in r.modes.values()]
@@ -61,7 +62,7 @@ def members(domain):
 
 
 @pytest.mark.parametrize("rel", TABLE, ids=repr)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(data=st.data())
 def test_every_mode_of_every_relation_is_sound_and_complete(rel, data):
     arguments = [data.draw(members(domain_at(rel, axis))) for axis in rel.axes]

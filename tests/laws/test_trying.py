@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from trying import KINDS, Outcome, check, close, made, tried
 
 from inversion import invert
+from tests.laws.trying import KINDS, Outcome, check, close, made, tried
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,6 @@
 """How many random programs each level of inversion answers: tables, relations, the whole program.
 
-    python tests/laws/try_levels.py --count 400 --keep docs/report/kept/levels.json
+    python -m tests.laws.try_levels --count 400 --keep docs/report/kept/levels.json
 
 An answer counts where the program, run by Python, gives the value back, within a minute of the
 processor's time.
@@ -15,12 +15,11 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from straight_line import function, value_of
-from try_random_programs import LIMIT, TooSlow, too_slow
-from trying import close, made, tried
-
 from inversion import minimal, minimal_relations
 from overlay import OverlayError
+from tests.laws.straight_line import function, value_of
+from tests.laws.try_random_programs import LIMIT, TooSlow, too_slow
+from tests.laws.trying import close, made, tried
 
 KINDS = (
     "straight line",

@@ -1,7 +1,7 @@
 """Inverts many random programs, and counts what is answered, what is refused and what is wrong.
 
-    python tests/laws/try_random_programs.py --count 1000 --processes 2 --json figures.json
-    python tests/laws/try_random_programs.py --kind integers --first 41 --count 1 --show --compiled
+    python -m tests.laws.try_random_programs --count 1000 --processes 2 --json figures.json
+    python -m tests.laws.try_random_programs --kind integers --first 41 --count 1 --show --compiled
 
 Each answer is checked by running the program itself, in plain Python. A program's kind and seed
 make it again. The exit code is 1 where an inverse was wrong, or raised what it should not.
@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from trying import KINDS, Outcome, made, tried
+from tests.laws.trying import KINDS, Outcome, made, tried
 
 CHUNK = 250
 LIMIT = 60

@@ -7,15 +7,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from array_programs import array_program
-from control_flow import Program
-from helper_programs import HelperProgram
-from integer_programs import integer_program
-from straight_line import function, numbers_of, random_program, value_of
 
 from inversion import NoSolution, NotInvertible, invert
 from inversion.intrinsics.checks import margin
 from overlay import NotCompilable
+from tests.laws.array_programs import array_program
+from tests.laws.control_flow import Program
+from tests.laws.helper_programs import HelperProgram
+from tests.laws.integer_programs import integer_program
+from tests.laws.straight_line import function, numbers_of, random_program, value_of
 
 RTOL, ATOL = 1e-9, 1e-12  # what invert promises by default
 ROUNDING = 1 + 1e-6  # of the comparison itself

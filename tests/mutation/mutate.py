@@ -1,9 +1,9 @@
 """Puts small faults into the cores, one at a time, and runs the tests that concern them.
 
-    python tests/mutation/mutate.py --count 60 --json build/proof/mutation.json
-    python tests/mutation/mutate.py --core dispatch --seed 2 --count 20
-    python tests/mutation/mutate.py --core dispatch --at overlay/core/dispatch.py:141
-    python tests/mutation/mutate.py --again build/proof/mutation.json --keep
+    python -m tests.mutation.mutate --count 60 --json build/proof/mutation.json
+    python -m tests.mutation.mutate --core dispatch --seed 2 --count 20
+    python -m tests.mutation.mutate --core dispatch --at overlay/core/dispatch.py:141
+    python -m tests.mutation.mutate --again build/proof/mutation.json --keep
 
 A fault that a test finds is killed; the others survive, and are printed to be looked at.
 equivalent.json has those that were looked at and change nothing that can be seen. The modules are
@@ -27,7 +27,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 KEPT = ROOT / "docs" / "report" / "kept" / "mutation.json"
 LIMIT, WAIT = 15, 600
@@ -40,15 +39,18 @@ def tests_in(folder, *names):
     return [f"tests/{folder}/test_{name}.py" for name in names]
 
 
-# Modules, and the tests that concern them, the fastest first.
+# Modules, and the tests that concern them, the fastest first; the long ones are among them.
 CORES = {
     "dispatch": (
         ("overlay/core/dispatch.py", "overlay/inspect/shadowing.py", "overlay/generics/views.py"),
         [
-            *tests_in("overlay", "shadowing", "dispatch"),
+            *tests_in("overlay/inspect", "shadowing"),
+            *tests_in("overlay/core", "dispatch"),
             *tests_in("overlay/python", "interception", "plum", "operators"),
             *tests_in("overlay/python", "redefinition", "call_next", "calls"),
-            *tests_in("overlay", "composition", "plum_rules", "table"),
+            *tests_in("overlay/contexts", "composition"),
+            *tests_in("overlay/generics", "plum_rules"),
+            *tests_in("overlay/core", "table"),
             *tests_in("overlay/python", "metadata"),
         ],
     ),
@@ -62,8 +64,15 @@ CORES = {
     "planner": (
         ("inversion/program/causality.py", "inversion/planning/planner.py"),
         [
-            *tests_in("inversion", "plan", "resolve", "bad_input", "repeated", "polar"),
-            *tests_in("inversion", "algebra", "several_results", "sequences", "invert"),
+            *tests_in("inversion/planning", "plan"),
+            *tests_in("inversion/lifting", "resolve"),
+            *tests_in("inversion", "bad_input"),
+            *tests_in("inversion/planning", "repeated"),
+            *tests_in("inversion/passes", "polar"),
+            *tests_in("inversion/planning", "algebra"),
+            *tests_in("inversion", "several_results"),
+            *tests_in("inversion/lifting", "sequences"),
+            *tests_in("inversion", "invert"),
         ],
     ),
     "relations": (
@@ -110,7 +119,7 @@ def parsed():
 
 def tried(name, asked, known, earlier=None):
     """The figures of one core. earlier: those of which only the survivors are tried again."""
-    from mutants import mutants_of
+    from tests.mutation.mutants import mutants_of
 
     files, tests = CORES[name]
     made = [(file, m) for file in files for m in mutants_of((ROOT / file).read_text())]

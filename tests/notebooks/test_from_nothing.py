@@ -6,13 +6,13 @@ import math
 import operator
 import random
 
-import from_nothing
 import numpy as np
 import pytest
-from straight_line import REFUSED, random_program, value_of
 
 import overlay
 from inversion import NoSolution, NotInvertible, invert
+from notebooks import from_nothing
+from tests.laws.straight_line import REFUSED, random_program, value_of
 
 
 def program(seed, reuse):

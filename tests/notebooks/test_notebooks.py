@@ -5,7 +5,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from run_notebooks import FOLDER, executed
+
+from scripts.run_notebooks import FOLDER, executed
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MACHINE = re.compile(r"/(?:tmp|home|root|usr|opt|work|var)/|site-packages|ipykernel_\d")

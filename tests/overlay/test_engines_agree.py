@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from numeric_programs import METADATA, programs
 from numpy.typing import NDArray
 
 from overlay import Context, MethodTable
+from tests.examples import examples
+from tests.overlay.numeric_programs import METADATA, programs
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -80,7 +81,7 @@ def test_a_compiled_float_is_taken_for_numpys_where_only_that_has_a_method():
 NO_SHRINKING = [phase for phase in Phase if phase is not Phase.shrink]
 
 
-@settings(max_examples=20, phases=NO_SHRINKING, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), phases=NO_SHRINKING, suppress_health_check=list(HealthCheck))
 @given(programs(), st.sampled_from((0.5, -1.75, 3.0)), st.sampled_from((0, 1, 5)))
 def test_programs_mean_what_they_mean_with_each_call_written_by_hand(program, x, n):
     expected = program.by_hand()(x, n)

@@ -1,7 +1,7 @@
 """Hours of use in minutes: contexts made and dropped, calls from many threads, redefinitions.
 
-    python tests/soak/soak.py --json build/proof/soak.json
-    python tests/soak/soak.py --scale 0.01
+    python -m tests.soak.soak --json build/proof/soak.json
+    python -m tests.soak.soak --scale 0.01
 
 Each part runs in a process of its own, and looks at the memory ten times on its way. The exit
 code is 1 where a result is wrong, or where blocks of memory, objects of ours or the memory of the
@@ -28,7 +28,6 @@ LOOKS = 10
 CALLS = 3  # of a task
 ROOM = {"blocks": 2000, "objects": 20, "megabytes": 4}
 """What may come on top from the second look to the last, whatever the number of rounds."""
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "overlay")]
 
 
 def main():
@@ -38,8 +37,9 @@ def main():
         return 0
     found, begin = {}, time.monotonic()
     for name in PARTS:
-        command = [sys.executable, __file__, "--part", name, "--scale", str(asked.scale)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        command = [sys.executable, "-m", "tests.soak.soak", "--part", name]
+        command += ["--scale", str(asked.scale)]
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
         figures = found[name] = json.loads(done.stdout)
         figures["grows"] = growth(figures["memory"])
         said = ", ".join(f"{key} {value}" for key, value in figures.items() if key != "memory")
@@ -66,7 +66,7 @@ def parsed():
 def look():
     """What there is after a full collection: blocks that Python has given, objects of ours, and
     the process's resident memory."""
-    from test_soak import counts
+    from tests.overlay.test_soak import counts
 
     objects = sum(counts().values())
     gc.collect()
@@ -111,7 +111,7 @@ def looked_at(rounds, each, quiet=contextlib.nullcontext()):
 
 def contexts(scale):
     """Contexts made, used once and dropped; each hundredth with call sites of many kinds."""
-    from test_soak import number, own_context, use_everything
+    from tests.overlay.test_soak import number, own_context, use_everything
 
     def each(i):
         found = own_context(i)(number)
@@ -125,7 +125,7 @@ def contexts(scale):
 
 def threads(scale):
     """Calls from 64 threads, each in a context of its own, which each round starts anew."""
-    from test_soak import number, own_context
+    from tests.overlay.test_soak import number, own_context
 
     def program(times):
         return sum(number() for _ in range(times))
@@ -151,7 +151,7 @@ def threads(scale):
 def tasks(scale):
     """A thousand tasks of asyncio at once, each in a context of its own, which each round starts
     anew."""
-    from test_soak import TASKS, number, own_context
+    from tests.overlay.test_soak import TASKS, number, own_context
 
     async def program():
         seen = []
@@ -181,9 +181,8 @@ SWITCH = 0.0001
 def redefinitions(scale):
     """A module's functions and a table's method are defined anew each millisecond, while a
     thread calls them: no call gives what was there before it began, or is still to come."""
-    from test_soak import number
-
     from overlay import Context, MethodTable
+    from tests.overlay.test_soak import number
 
     module, table = types.ModuleType("a_changing_cell"), MethodTable("changing")
     sys.modules[module.__name__] = module

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-import soak
+
+from tests.soak import soak
 
 DONE = {
     "contexts": {"contexts": 200},
@@ -17,8 +18,8 @@ DONE = {
 
 @pytest.mark.parametrize("part", soak.PARTS)
 def test_a_part_does_what_it_says_and_looks_at_the_memory(part):
-    command = [sys.executable, soak.__file__, "--part", part, "--scale", "0.002"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-m", "tests.soak.soak", "--part", part, "--scale", "0.002"]
+    done = subprocess.run(command, cwd=soak.ROOT, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert done.stderr == ""
     assert found["wrong"] == []

@@ -11,8 +11,7 @@ pytest.importorskip("scipy")
 
 with warnings.catch_warnings():  # what these modules import may be deprecated
     warnings.simplefilter("ignore")
-    import routes_base
-    import routes_science
+    from tests.strangers import routes_base, routes_science
 
 from overlay import Context
 

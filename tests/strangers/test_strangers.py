@@ -4,7 +4,8 @@
 """
 
 import pytest
-from stranger_trials import programs, table, tried
+
+from tests.strangers.stranger_trials import programs, table, tried
 
 PROGRAMS = 54
 ACCEPTED = 34

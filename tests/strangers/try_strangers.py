@@ -1,15 +1,15 @@
 """Tries the programs of strangers, and compares what becomes of them with the table.
 
-python tests/strangers/try_strangers.py                  what differs from the table
-python tests/strangers/try_strangers.py --only scara bs  of these alone
-python tests/strangers/try_strangers.py --write          renews the table
+python -m tests.strangers.try_strangers                  what differs from the table
+python -m tests.strangers.try_strangers --only scara bs  of these alone
+python -m tests.strangers.try_strangers --write          renews the table
 """
 
 import argparse
 import sys
 import time
 
-from stranger_trials import TABLE, programs, table, tried, write
+from tests.strangers.stranger_trials import TABLE, programs, table, tried, write
 
 
 def main():

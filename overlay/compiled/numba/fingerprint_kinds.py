@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import platform
 import sys
 from importlib import metadata
@@ -29,8 +28,11 @@ from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.interfaces import callback_of, declared_by
 from overlay.compiled.numba.python_entries import EntryDispatcher
 
-__all__ = ["KINDS", "surroundings"]
+__all__ = ["KINDS", "sources", "surroundings"]
 
+HOME: Final = Path(__file__).absolute().parents[2]
+# Folders of this package that have no part in compiled code.
+BESIDE: Final = {"inspect", "interpretations", "python", "tools"}
 FORMAT: Final = 1
 # The settings of numba that change the code that it makes.
 SETTINGS: Final = (
@@ -82,16 +84,20 @@ def _versions() -> tuple[str, ...]:
 def _digest_of_ours() -> str:
     """Of the sources of this package, as far as compiling goes."""
     found = hashlib.sha256()
-    home = str(Path(__file__).absolute().parents[2])
-    for folder in (home, os.path.join(home, "compiled")):
-        try:
-            names = sorted(name for name in os.listdir(folder) if name.endswith(".py"))
-            for name in names:
-                with open(os.path.join(folder, name), "rb") as file:
-                    found.update(name.encode() + b"\0" + file.read())
-        except OSError:  # in an archive
-            return metadata.version("overlay-dispatch")
+    try:
+        for path in sources():
+            found.update(str(path).encode() + b"\0" + (HOME / path).read_bytes())
+    except OSError:  # in an archive
+        return metadata.version("overlay-dispatch")
     return found.hexdigest()
+
+
+def sources() -> list[Path]:
+    """The modules that decide compiled code. What interpretations bring to it is told by its own
+    content, and the rest runs beside it."""
+    inside = [folder for folder in HOME.iterdir() if folder.is_dir() and folder.name not in BESIDE]
+    found = [*HOME.glob("*.py"), *(path for folder in inside for path in folder.rglob("*.py"))]
+    return sorted(path.relative_to(HOME) for path in found)
 
 
 # ---- how numba's objects are read ---------------------------------------------------------

@@ -18,6 +18,7 @@ from inversion.running import array_kernels as kernels
 from inversion.running.array_kernels import Kernel
 from overlay import Context, MethodTable
 from primitives import Interval, Shape, array_of, relation, relation_of
+from tests.examples import examples
 
 Z = np.zeros
 SQUARE = np.array([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]])
@@ -146,7 +147,7 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(seed=st.integers(0, 10**6))
 def test_arguments_are_found_again_and_any_theta_gives_arguments_for_the_value(name, seed):
     f, *kinds = PROGRAMS[name]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from inversion import NoSolution, NotInvertible, invert
 from overlay import Context, MethodTable
 from primitives import partials_of, relation, relation_of
+from tests.examples import examples
 
 MATRIX = np.array([[2.0, 1.0, 0.0], [0.5, -1.0, 0.25], [0.0, 1.0, 3.0]])
 
@@ -93,7 +94,7 @@ def test_it_agrees_with_central_differences(f):
     inverse = invert(f, np.zeros(3))
 
     @given(apart)
-    @settings(max_examples=10)
+    @settings(max_examples=examples(10))
     def law(numbers):
         x = np.array(numbers) / 10 + 0.05
         assert at(inverse, f, (x,)) == pytest.approx(by_differences(f, (x,)), rel=1e-6, abs=1e-6)

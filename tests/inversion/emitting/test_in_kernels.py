@@ -12,8 +12,9 @@ from overlay import Context, NotCompilable
 from overlay.interpretations.autodiff import autodiff
 
 pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
-import gpu_code
 from numba import cuda
+
+from tests.overlay.compiled.cuda import gpu_code
 
 AMPERE = (8, 0)
 ARRAY = numba.float64[::1]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from inversion import NoSolution, choose, invert
 from inversion.planning.repeated import Repeated
 from inversion.program.loops import Loop
+from tests.examples import examples
 
 F = float
 
@@ -119,7 +120,7 @@ MADE = {f: invert(f, *([int] if f is hailstones else [F] * len(PROGRAMS[f]))) fo
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_what_recover_finds_leads_back(f, data):
     args = tuple(data.draw(strategy) for strategy in PROGRAMS[f])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from inversion import NoSolution, NotInvertible, choose, invert
 from inversion.program.loops import Loop
 from overlay import Context, MethodTable
+from tests.examples import examples
 
 F = float
 
@@ -72,7 +73,7 @@ MADE |= {halved: invert(halved, F), folded: invert(folded, F)}
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_what_recover_finds_leads_back(f, data):
     args, inverse = tuple(data.draw(strategy) for strategy in PROGRAMS[f]), MADE[f]

@@ -11,6 +11,7 @@ from inversion import NoSolution, NotInvertible, choose, invert
 from inversion.planning.repeated import Repeated
 from inversion.program.loops import Loop
 from primitives import Bool
+from tests.examples import examples
 
 F = float
 
@@ -136,7 +137,7 @@ def drawn(f, data):
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_what_recover_finds_leads_back(f, data):
     args, inverse = drawn(f, data), MADE[f]

@@ -10,6 +10,7 @@ from inversion import NoSolution, choose, invert
 from overlay import Context
 from primitives import Interval, partials, partials_of
 from primitives.forms.polar import from_polar, polar, unpolar
+from tests.examples import examples
 
 numbers = st.floats(-50, 50).filter(lambda x: abs(x) > 1e-3)
 
@@ -43,7 +44,7 @@ def close(found, wanted):
 
 
 @given(r=numbers, angle=numbers)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_radius_and_an_angle_are_recovered(r, angle):
     inverse = invert(point)
     assert any(step.solved.statement.relation is polar for step in inverse.program.steps)
@@ -51,7 +52,7 @@ def test_a_radius_and_an_angle_are_recovered(r, angle):
 
 
 @given(x=numbers, y=numbers, k=st.integers(-5, 5))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_number_of_half_turns_leads_to_the_point(x, y, k):
     inverse = invert(point)
     r, angle = inverse((x, y), (k, 0.0))
@@ -65,7 +66,7 @@ def test_compiled_and_interpreted_answer_alike(made):
 
 
 @given(r=numbers, latitude=numbers, longitude=numbers)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_spherical_coordinates_are_two_such_points(r, latitude, longitude):
     inverse = invert(sphere)
     assert {p.name.split("_")[0] for p in inverse.parameters} == {"branch", "angle"}
@@ -75,7 +76,7 @@ def test_spherical_coordinates_are_two_such_points(r, latitude, longitude):
 
 
 @given(x=numbers, y=numbers)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_length_and_an_angle_are_a_point(x, y):
     inverse = invert(back)
     assert not len(inverse.parameters)

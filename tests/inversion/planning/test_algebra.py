@@ -13,6 +13,7 @@ from inversion.planning.joins import joins
 from inversion.planning.plan import Root
 from inversion.program.loop_blocks import blocks
 from primitives.forms.fractions import fraction
+from tests.examples import examples
 
 small = st.integers(-9, 9).map(float)
 three = st.lists(small, min_size=3, max_size=3)
@@ -51,7 +52,7 @@ def quadratic(x, a, b, c):
 
 
 @pytest.mark.parametrize("f", [moebius, sum_of_fractions, quadratic], ids=lambda f: f.__name__)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(x=small, others=st.lists(small, min_size=4, max_size=4))
 def test_each_root_is_found_whatever_the_coefficients_are(f, x, others):
     count = f.__code__.co_argcount - 1
@@ -69,7 +70,7 @@ def test_each_root_is_found_whatever_the_coefficients_are(f, x, others):
         assert f(found, *others) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(p=small, q=small, r=small, s=small, z=small)
 def test_an_answer_is_refused_only_where_there_is_none(p, q, r, s, z):
     """Against the equation (p - z r) x = z s - q, of which the pole is no solution."""
@@ -129,7 +130,7 @@ def test_integers_are_exact_or_left_to_others():
         inverse(7)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(x=small, top=three, bottom=three)
 def test_the_relation_of_a_fraction_is_complete(x, top, bottom):
     rule = fraction(quadratic=True, free=True)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from inversion import NoSolution, choose, invert
 from inversion.planning.plan import Root
+from tests.examples import examples
 
 F = float
 whole = st.integers(-9, 9).map(float)
@@ -43,7 +44,7 @@ def test_two_equations_are_one_system_and_need_no_search():
     assert inverse.compile()((5.0, 1.0), (0.0, 0.0)) == pytest.approx((1.0, 2.0))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(x=whole, y=whole, coefficients=st.lists(whole, min_size=4, max_size=4))
 def test_any_coefficients_are_solved_or_leave_a_family(x, y, coefficients):
     value = by_coefficients(x, y, *coefficients)
@@ -56,7 +57,7 @@ def test_any_coefficients_are_solved_or_leave_a_family(x, y, coefficients):
         assert other == pytest.approx((x, y), abs=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(value=st.tuples(whole, whole), coefficients=st.lists(whole, min_size=4, max_size=4))
 def test_what_has_no_solution_is_refused_and_nothing_else(value, coefficients):
     matrix = np.reshape(coefficients, (2, 2))

@@ -8,11 +8,11 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trying import KINDS, made
 
 from inversion import NotInvertible, choose, invert
 from inversion.program.variable_names import Label, names_of
 from primitives import Interval
+from tests.laws.trying import KINDS, made
 
 
 def names(f, *types, **options):
@@ -75,7 +75,7 @@ def test_a_domain_keeps_the_name():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(12))
 def test_names_of_random_programs_are_identifiers_and_unique(kind, seed):
-    from straight_line import function
+    from tests.laws.straight_line import function
 
     trial = made(kind, seed)
     f = function(trial.source)

@@ -8,12 +8,20 @@ import tracemalloc
 import cloudpickle
 import numpy as np
 import pytest
-from batch_programs import LINE, PAIR, SCALED, VALUES, nested, softplus, total
 from typeguard import suppress_type_checks
 
 from inversion import MissingPackage, NoSolution, WrongArguments, choose, invert
 from inversion.running import rows
 from overlay import Context, MethodTable, OverlayError
+from tests.inversion.running.batch_programs import (
+    LINE,
+    PAIR,
+    SCALED,
+    VALUES,
+    nested,
+    softplus,
+    total,
+)
 
 # ---- what is given ----
 

@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
-from batch_programs import LINE, PAIR, SCALED, TOTAL, VALUES, line, nested, softplus
 
 from inversion import NoSolution, WrongArguments, choose, invert
 from inversion.running import rows
+from tests.inversion.running.batch_programs import (
+    LINE,
+    PAIR,
+    SCALED,
+    TOTAL,
+    VALUES,
+    line,
+    nested,
+    softplus,
+)
 
 da = pytest.importorskip("dask.array")
 

@@ -28,7 +28,7 @@ def wave(x, y):
 def test_no_solution_is_lost(f):
     narrower = 0
 
-    @settings(max_examples=15)
+    @settings(max_examples=15)  # all of them, since they are counted
     @given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 2), st.floats(0, 1), st.floats(0, 0.5))
     def check(x, y, size, part, off):
         nonlocal narrower

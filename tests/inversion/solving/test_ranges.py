@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inversion import NoSolution, choose, invert
+from tests.examples import examples
 
 F = float
 
@@ -51,7 +52,7 @@ def test_each_figure_of_a_loan_follows_from_the_others(axis):
 
 
 @pytest.mark.parametrize("f", [grown, downwards])
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(x=st.floats(1, 9), end=st.integers(-20, 30))
 def test_every_end_of_a_range_is_found_again(f, x, end):
     inverse = choose(f, F, int, known=("return", "x"))

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from straight_line import function, random_program, value_of
-from test_random_control_flow import Program
-from test_random_control_flow import value_of as value_of_program
 
 from inversion import NoSolution, NotInvertible, SolutionBranch, WrongArguments, choose, invert
 from inversion.solving.solutions import branch_of
 from inversion.solving.starting import box_of, infeasible, states
 from primitives import Integers, Interval
+from tests.examples import examples
+from tests.laws.control_flow import Program
+from tests.laws.straight_line import function, random_program, value_of
 
 F = float
 
@@ -249,7 +249,7 @@ def holds(branch, args):
     return branch.contains(*args)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=st.integers(0, 10**9))
 def test_arguments_are_among_the_solutions_of_their_result(seed):
     rng = random.Random(seed)
@@ -261,13 +261,13 @@ def test_arguments_are_among_the_solutions_of_their_result(seed):
     check_solutions(f, count, args, value)
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(seed=st.integers(0, 10**9))
 def test_arguments_of_programs_with_control_flow_are_among_the_solutions(seed):
     rng = random.Random(seed)
     program = Program(rng)
     args = [round(rng.uniform(-3, 3), 3) for _ in range(program.count)]
-    value = value_of_program(program.function, args)
+    value = value_of(program.function, args)
     assume(value is not None)
     check_solutions(program.function, program.count, args, value)
 

@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
-from stranger_trials import programs
-from trying import KINDS, made
 
 from inversion import NotInvertible, choose, invert
 from inversion.tools.formulas import formula_of
 from overlay import OverlayError
+from tests.laws.trying import KINDS, made
+from tests.strangers.stranger_trials import programs
 
 
 def steps(f, *types, **options):
@@ -89,7 +89,7 @@ def test_no_line_is_longer_than_a_page(name):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
 def test_any_plan_is_shown(kind, seed):
-    from straight_line import function
+    from tests.laws.straight_line import function
 
     trial = made(kind, seed)
     try:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from inversion import invert
 from inversion.tools.layers import drawn
+from tests.examples import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -89,7 +90,7 @@ edges = st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), max_size=40)
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.lists(st.floats(10, 200), min_size=15, max_size=15), edges)
 def test_nodes_do_not_overlap_and_edges_go_down(widths, edges):
     sizes = {i: (width, 20.0) for i, width in enumerate(widths)}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from overlay.analysis import array, floats, integers, prove
 from overlay.core.errors import OverlayError
+from tests.examples import examples
 
 
 def kinds(function: Any, *args: Any) -> list[tuple[str, bool]]:
@@ -188,7 +189,7 @@ places = st.sampled_from(["i", "i - 1", "i + 1", "-i", "i // 2", "i % n", "abs(i
 guards = st.sampled_from(["i >= 0", "i < n", "i != 0", "n > 2", "i <= n - 2", "not i >= n"])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(ends, ends, st.sampled_from(["1", "2", "-1", "-2"]), places, guards, guards)
 def test_what_is_proved_holds(
     start: str, stop: str, step: str, place: str, one: str, other: str

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from analysed_programs import Program, blocks, contains, program
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from overlay.analysis import Proofs, array, floats, integers, prove
 from overlay.analysis.abstract_values import BOTTOM, TOP
+from tests.examples import examples
+from tests.overlay.analysed_programs import Program, blocks, contains, program
 
 # RANDOM_PROGRAMS says how many programs are tried
-EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "20"))
+EXAMPLES = examples(int(os.environ.get("RANDOM_PROGRAMS", "20")))
 RAISED = (ArithmeticError, IndexError, NameError, TypeError, ValueError)
 numbers = st.tuples(st.integers(-4, 4), st.integers(0, 3), st.booleans())
 

@@ -129,10 +129,10 @@ def of_program(source=SOURCE, name="mutual"):
 
 
 def test_the_same_source_has_the_same_fingerprint_in_any_process():
-    script = "import sys; from test_fingerprint import of_program; print(of_program())"
+    script = "from tests.overlay.code.test_fingerprint import of_program; print(of_program())"
     printed = {
         subprocess.run(
-            [sys.executable, "-c", f"import sys; sys.path.insert(0, {here!r})\n{script}"],
+            [sys.executable, "-c", script],
             env={**environment(), "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
@@ -147,9 +147,6 @@ def environment():
     import os
 
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
-here = __file__.rpartition("/")[0]
 
 
 @pytest.mark.parametrize(

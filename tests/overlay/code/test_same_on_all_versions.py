@@ -10,13 +10,13 @@ import types
 from pathlib import Path
 
 import pytest
-import read_programs
 
 from overlay.analysis.body import Apply, Constant, Copy, Make
 from overlay.analysis.read_bodies import body_of
 from overlay.code import reading
 from overlay.code.events import Call, Implicit, Operation
 from overlay.code.known_values import UNKNOWN, Attribute, Bound, Known, Made
+from tests.overlay import read_programs
 
 KEPT = Path(__file__).with_name("found_in_programs.txt")
 PROGRAMS = [

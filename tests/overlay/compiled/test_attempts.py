@@ -44,8 +44,9 @@ def test_one_that_raises_gives_nothing():
 def test_in_a_kernel_zeros_stand_for_what_has_raised(inline):
     """Also where the function that raises becomes part of its caller."""
     pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
-    import gpu_code
     from numba import cuda
+
+    from tests.overlay.compiled.cuda import gpu_code
 
     helper = numba.njit(inline=inline)(root)
 

@@ -27,6 +27,7 @@ from overlay import (
     recurse,
 )
 from overlay.ir import UNKNOWN
+from tests.examples import examples
 
 sines = MethodTable("sines")
 
@@ -252,7 +253,7 @@ few = Context(MethodTable("few")).jit(through, hot_after=1, variants=2)
 tricky = st.sampled_from([0.0, -0.0, math.nan, math.inf, -math.inf, 1.0, 5e-324])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(tricky, min_size=1, max_size=8))
 def test_a_number_comes_back_bit_for_bit_from_a_table_that_overflows(values):
     for value in values:

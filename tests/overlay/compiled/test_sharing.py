@@ -19,6 +19,7 @@ from numba.experimental import jitclass
 from overlay import Context, MethodTable, call_next, current_context, generic, nonoverlay, recurse
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.world import World
+from tests.examples import examples
 
 
 class Compiled(event.Listener):
@@ -760,7 +761,7 @@ def programs(draw):
     return "\n".join(lines)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(programs(), st.data())
 def test_random_programs_in_contexts_that_share_give_what_they_give_when_interpreted(source, data):
     far = Context(table_of(data.draw(st.sampled_from(TARGETS)), 2.0), metadata=3.0)

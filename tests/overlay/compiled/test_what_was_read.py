@@ -7,10 +7,10 @@ import sys
 from textwrap import dedent
 
 import pytest
-from edits import EDITS, LISTS, OBJECTS
 
 from overlay import Context, MethodTable, NotCompilable
 from overlay.code.record import Reading
+from tests.laws.edits import EDITS, LISTS, OBJECTS
 
 CALLERS = {
     "in an empty context": lambda f: Context().jit(f),

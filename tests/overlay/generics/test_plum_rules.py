@@ -2,9 +2,10 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables_beside_plum import HINTS, VALUES, compare
 
 from overlay import Context, MethodTable
+from tests.examples import examples
+from tests.overlay.generics.tables_beside_plum import HINTS, VALUES, compare
 
 signatures = st.tuples(
     st.lists(st.sampled_from(HINTS), max_size=3),
@@ -14,7 +15,7 @@ signatures = st.tuples(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.lists(signatures, min_size=1, max_size=6),
     st.lists(st.lists(st.sampled_from(VALUES), max_size=4), min_size=1, max_size=5),

@@ -12,7 +12,6 @@ import statistics
 import sys
 
 import numpy as np
-from gallery_contexts import degrees
 
 from overlay import (
     Context,
@@ -25,6 +24,7 @@ from overlay import (
 from overlay.core.target import describe
 from overlay.interpretations.autodiff import derivative
 from overlay.interpretations.precision import lowered, significance, single_precision
+from tests.overlay.gallery_contexts import degrees
 
 BELL = statistics.NormalDist(0.0, 1.0)
 

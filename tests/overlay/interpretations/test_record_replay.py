@@ -26,6 +26,7 @@ from overlay.interpretations.record_replay import (
     replay,
     to_data,
 )
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ leaves = (
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.recursive(
         leaves,

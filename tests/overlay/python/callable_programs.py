@@ -7,9 +7,8 @@ callees is compared: natively and in contexts.
 
 import warnings
 
-from program_runs import FILE, NAME, compiled
-
 from overlay import Context, MethodTable, call_next
+from tests.overlay.python.program_runs import FILE, NAME, compiled
 
 __all__ = ["CALLEES", "FORMS", "HOLDERS", "MODES", "SURROUNDINGS", "TARGETS", "same_as_natively"]
 

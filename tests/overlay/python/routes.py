@@ -4,7 +4,7 @@
 which gives a program that comes to call it. Most targets are Python functions that count their
 own calls with ``ran``; of a target in C it is said how often the program calls it.
 
-``python tests/overlay/python/routes.py`` writes the table of ``docs/routes.md`` anew.
+``python -m tests.overlay.python.routes`` writes the table of ``docs/routes.md`` anew.
 """
 
 # ruff: noqa: B009, C416, PT027, RET504, SIM115, UP030, UP031, UP032

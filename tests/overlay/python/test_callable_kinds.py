@@ -4,7 +4,14 @@ the callee of a site changes to every other kind."""
 import sys
 
 import pytest
-from callable_programs import CALLEES, HOLDERS, MODES, TARGETS, same_as_natively
+
+from tests.overlay.python.callable_programs import (
+    CALLEES,
+    HOLDERS,
+    MODES,
+    TARGETS,
+    same_as_natively,
+)
 
 FORMS = ("", "3", "3, y=4", "x=3", "*p", "3, *p", "**k", "*p, **k", "3, *n, y=4")
 FORMS_OF_TARGETS = ("3", "x=3", "*p", "3, **k")

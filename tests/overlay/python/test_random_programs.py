@@ -3,16 +3,17 @@
 import operator
 import os
 
-import program_runs as runs
 import pytest
 from hypothesis import HealthCheck, given, note, reject, settings
-from program_runs import NEVER, UNSEEN
-from random_programs import programs
 
 from overlay import Context, MethodTable
+from tests.examples import examples
+from tests.overlay.python import program_runs as runs
+from tests.overlay.python.program_runs import NEVER, UNSEEN
+from tests.overlay.python.random_programs import programs
 
 # RANDOM_PROGRAMS says how many programs each property is tried on
-EXAMPLES = int(os.environ.get("RANDOM_PROGRAMS", "30"))
+EXAMPLES = examples(int(os.environ.get("RANDOM_PROGRAMS", "30")))
 SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=EXAMPLES)
 
 # a generator or coroutine that a program abandons may raise when it is freed

@@ -7,10 +7,20 @@ import sys
 
 import numpy as np  # noqa: F401 (loaded, arguments are asked whether they are arrays)
 import pytest
-from routes import BEGIN, END, KNOWN_LOST, LOST_ONLY_ON, PAGE, ROUTES, own, seen, table
 
 from overlay import Context, MethodTable, call_next
 from overlay._native import intercept
+from tests.overlay.python.routes import (
+    BEGIN,
+    END,
+    KNOWN_LOST,
+    LOST_ONLY_ON,
+    PAGE,
+    ROUTES,
+    own,
+    seen,
+    table,
+)
 
 pytestmark = pytest.mark.skipif(intercept is None, reason="the part in C is not built here")
 AT_LEAST = 535

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from overlay import sets as e
 from overlay.catalogue import FUNCTIONS
+from tests.examples import examples
 
 INF = math.inf
 LARGEST = 1.7976931348623157e308
@@ -124,7 +125,7 @@ def test_every_enclosure_is_checked():
 def test_an_enclosure_of_one_argument_holds_what_the_function_gives(name):
     tried = 0
 
-    @settings(max_examples=60)
+    @settings(max_examples=60)  # all of them, since they are counted
     @given(intervals())
     @example(((1.0, 1.0), 1.0))
     @example(((0.1, 0.3), 0.2))
@@ -164,7 +165,7 @@ def test_an_enclosure_of_two_arguments_holds_what_the_function_gives(name):
     assert tried > 50
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(intervals(moderate), st.integers(-70, 70))
 def test_powers_to_integers(drawn, n):
     ends, point = drawn
@@ -172,7 +173,7 @@ def test_powers_to_integers(drawn, n):
         assert holds(e.integer_power(ends, n), mpmath.mpf(point) ** n)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.integers())
 def test_integers_of_any_size(n):
     low, high = e.of_integer(n)
@@ -180,7 +181,7 @@ def test_integers_of_any_size(n):
     assert (low == high) or abs(n) > 2**53
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.integers(-(2**24), 2**24), st.integers(-(2**24), 2**24))
 def test_what_floats_hold_is_exact(a, b):
     a, b = a / 8, b / 4
@@ -191,7 +192,7 @@ def test_what_floats_hold_is_exact(a, b):
         assert e.divide((a * b, a * b), (b, b)) == (a, a)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(numbers, numbers)
 def test_operations_are_rounded_to_neighbours(a, b):
     for name in ("add", "subtract", "multiply", "divide"):

@@ -15,6 +15,7 @@ from primitives.arrays.domain import type_of_array
 from primitives.errors import OutsideDomain, WrongArguments
 from primitives.solver_kernels import compiled
 from primitives.testing import BrokenLaw, check_relation
+from tests.examples import examples
 
 F = float
 
@@ -58,7 +59,7 @@ def drawn_arguments(target, draw):
 
 
 @pytest.mark.parametrize("target", ARRAY_RELATIONS, ids=lambda f: f.__name__)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(data=st.data())
 def test_the_laws_hold_for_arrays_of_any_shape(target, data):
     arguments = drawn_arguments(target, data.draw)

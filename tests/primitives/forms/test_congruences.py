@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 
 from primitives.forms.congruences import congruence
 from primitives.testing import check_relation
+from tests.examples import examples
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     factor=st.integers(-50, 50).filter(bool),
     shift=st.integers(-50, 50),

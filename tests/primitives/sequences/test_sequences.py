@@ -12,6 +12,7 @@ from primitives.sequences.lists import Lists, is_list, list_of
 from primitives.sequences.parts import sliced
 from primitives.sequences.texts import lower, str_of_float, swapcase, upper
 from primitives.testing import check_relation
+from tests.examples import examples
 
 KINDS = str, list_of(float), list_of(int), list_of(str)
 SLICES = (
@@ -39,7 +40,7 @@ def test_every_set_of_parts_is_found_from_the_others(kind):
         check_relation(mixed, samples=10)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.text("ab", max_size=3), min_size=2, max_size=4), st.text("ab/", max_size=6))
 def test_each_way_to_take_a_string_apart_has_one_number(known, ret):
     singles = (False,) * (2 * len(known) - 1)

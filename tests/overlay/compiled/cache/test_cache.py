@@ -19,6 +19,8 @@ import pytest
 from numba import njit
 
 from overlay import CacheWarning, Context, Plugin, current_context
+from overlay.compiled.numba import fingerprint_kinds, resolve_pass
+from overlay.core import table
 from overlay.core.cache_folder import Folder
 from overlay.tools.command_line import main
 
@@ -80,9 +82,10 @@ def first(caught):
 
 def start():
     # the classes of the main script are not kept, those of a module are
-    script = "import warnings, overlay, cached_cases as cases\n"
+    script = "import warnings, overlay\n"
+    script += "from tests.overlay.compiled.cache import cached_cases as cases\n"
     script += "warnings.simplefilter('error', overlay.OverlayWarning)\ncases.main()"
-    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(Path(__file__).parents[4]), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-c", script]
     environment = {**os.environ, "PYTHONPATH": path}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -635,3 +638,11 @@ def test_clearing_removes_compiled_code_and_nothing_else(folder, capsys):
     assert capsys.readouterr().out == f"{folder}: removed 1 functions\n"
     assert [p.name for p in folder.rglob("*")] == ["notes.txt"]
     assert run(fresh(), 1.0)[1:] == (0, 1)
+
+
+def test_code_on_disk_is_told_apart_by_every_module_that_decides_it():
+    parts = {"analysis", "code", "compiled", "contexts", "core", "generics", "plugins"}
+    found = fingerprint_kinds.sources()
+    assert {path.parts[0] for path in found if len(path.parts) > 1} >= parts
+    known = [Path(module.__file__).resolve() for module in (table, resolve_pass, fingerprint_kinds)]
+    assert {*known} <= {(fingerprint_kinds.HOME / path).resolve() for path in found}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
-import gpu_check
-import gpu_code
-from gpu_programs import PROGRAMS, THREADS
+from scripts import gpu_check
+from scripts.gpu_programs import PROGRAMS, THREADS
+from tests.overlay.compiled.cuda import gpu_code
 
 ROOT = Path(__file__).parents[4]
 ARRAYS = (numba.float64[::1],) * 2
@@ -30,7 +30,7 @@ def test_without_a_gpu_nothing_is_claimed(monkeypatch, capsys):
 
 def test_its_kernels_are_right_in_the_simulator():
     run = subprocess.run(
-        [sys.executable, "scripts/gpu_check.py"],
+        [sys.executable, "-m", "scripts.gpu_check"],
         cwd=ROOT,
         env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,

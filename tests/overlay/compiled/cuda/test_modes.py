@@ -13,7 +13,7 @@ from overlay import Context, MethodTable, NotCompilable, Plugin, call_next, curr
 from overlay.interpretations.autodiff import NotDifferentiable, autodiff
 
 pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
-import gpu_code
+from tests.overlay.compiled.cuda import gpu_code
 
 ARRAY = numba.float64[::1]
 STAGES = "before_inference", "after_inference", "after_codegen"

@@ -1,9 +1,9 @@
 """Kernels that are compiled again see what has changed since."""
 
-import edits
 import pytest
 
 from overlay import Context
+from tests.laws import edits
 
 pytest.importorskip("numba_cuda", reason="the extra 'cuda' is not installed")
 

@@ -19,6 +19,7 @@ from overlay.interpretations.autodiff import (
 )
 from overlay.interpretations.autodiff.reverse import gradients as entry
 from overlay.kernels import local_array
+from tests.examples import examples
 
 
 def one_layer(w, x, y):
@@ -82,7 +83,7 @@ WAYS = list(RUNS.items())
 WAYS += [(f, Context().jit(RUNS[f])) for f in (two_layers, recurrent)]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.sampled_from(WAYS), st.integers(0, 1000))
 def test_it_adds_the_gradient_to_what_is_there(way, seed):
     f, run = way

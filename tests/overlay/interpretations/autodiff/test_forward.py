@@ -18,6 +18,7 @@ from overlay.interpretations.autodiff import (
     jvp,
     partials_of,
 )
+from tests.examples import examples
 
 SMALL = st.floats(-2, 2).filter(lambda x: abs(x) > 1e-3)
 
@@ -155,7 +156,7 @@ def test_a_kernel_is_differentiated_where_it_is_compiled():
     assert np.allclose(out, [autodiff(branching, float(x)) for x in xs], rtol=1e-13)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(SMALL, SMALL, SMALL)
 def test_the_product_and_the_chain_rule(x, p, q):
     def f(t):
@@ -171,7 +172,7 @@ def test_the_product_and_the_chain_rule(x, p, q):
     assert math.isclose(derivative(lambda t: f(g(t)))(x), chain, rel_tol=1e-9, abs_tol=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(SMALL, SMALL)
 def test_tangents_go_through_linearly(x, scale):
     one = jvp(branching, (x,), (1.0,))

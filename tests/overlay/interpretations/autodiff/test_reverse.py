@@ -7,8 +7,6 @@ import random
 
 import numpy as np
 import pytest
-from array_loops import ArrayProgram
-from control_flow import Program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,6 +24,9 @@ from overlay.interpretations.autodiff import (
     vjp,
 )
 from overlay.interpretations.autodiff.reverse.adjoints import adjoint_for, kind_of_argument
+from tests.examples import examples
+from tests.laws.array_loops import ArrayProgram
+from tests.laws.control_flow import Program
 
 X = np.array([0.5, 1.2, 0.8])
 TWICE = np.array([0, 0, 1])
@@ -172,7 +173,7 @@ def test_second_derivatives_go_forward_over_reverse(f):
     assert np.allclose(hessian(f, mode="reverse")(X), hessian(f, mode="forward")(X), rtol=1e-9)
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.integers(0, 10**6))
 def test_random_programs_that_branch_and_loop(seed):
     rng = random.Random(seed)
@@ -181,7 +182,7 @@ def test_random_programs_that_branch_and_loop(seed):
     agree(jacobian, program.function, args)
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.integers(0, 10**6))
 def test_random_programs_that_write_to_arrays(seed):
     rng = random.Random(seed)

@@ -25,6 +25,7 @@ from overlay.interpretations.intervals import (
     enclose,
     intervals,
 )
+from tests.examples import examples
 
 bell = statistics.NormalDist(0, 1)
 BEYOND_1 = (math.acosh, np.arccosh)
@@ -101,7 +102,7 @@ def test_the_exact_result_is_enclosed(f):
         real.overlay(getattr(math, name))(getattr(mpmath, name))
     precise = Context(real)
 
-    @settings(max_examples=15)
+    @settings(max_examples=examples(15))
     @given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 0.1), st.floats(0, 1))
     def check(x, y, size, part):
         box = Interval(x, x + size), Interval(y, y + size)
@@ -198,7 +199,7 @@ def test_a_branch_that_is_not_decided_is_refused_with_its_line():
     assert 'undecided="follow"' in str(caught.value)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.floats(-2, 2), st.floats(0, 3), st.floats(0, 1))
 def test_following_both_ways_holds_the_results_of_all(low, size, part):
     box = Interval(low, low + size)

@@ -4,13 +4,14 @@ import os
 import threading
 
 import numpy as np
-import parallel_programs as programs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, OverlayError
 from overlay.interpretations.parallel import parallel
+from tests.examples import examples
+from tests.overlay.interpretations.parallel import parallel_programs as programs
 
 
 def prepared(f, **options):
@@ -235,7 +236,7 @@ def test_bad_input_is_refused():
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=False, width=16), max_size=12))
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 def test_results_are_the_same_bit_for_bit(values):
     def program(xs):
         return [programs.work(x, 5) for x in xs], sorted(map(programs.helper, xs))

@@ -34,6 +34,7 @@ from overlay.interpretations.probabilistic import (
     observe,
     sample,
 )
+from tests.examples import examples
 
 
 def both(model, *args, steps=80, rng=0, **options):
@@ -315,7 +316,7 @@ class Machine:
 
 
 @given(block, st.integers(0, 99))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_random_programs_have_the_same_chain(statements, seed):
     def program():
         x = sample("x", Normal(0.0, 1.0))

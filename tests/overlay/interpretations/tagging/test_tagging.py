@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from overlay import Context, MethodTable, OverlayError, call_next
 from overlay.interpretations.tagging import NotTaggable, Tagging, provenance
+from tests.examples import examples
 
 VALUES = {
     "float": 2.5,
@@ -79,7 +80,7 @@ def outcome(f, *args):
         return type(error)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.tuples(st.sampled_from(OPERATIONS), st.booleans()), min_size=1, max_size=5),
     st.one_of(st.integers(1, 9), st.floats(0.5, 4)),

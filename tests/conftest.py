@@ -1,0 +1,160 @@
+"""The long tests: which are left to ``make test-long``, and which take samples in ``make test``.
+
+A test is long where it is slow and broad: what it would find is mostly found by quicker tests, too.
+"""
+
+from collections import Counter
+
+import pytest
+
+LONG = {  # folders and files: which of their tests, or () for all
+    "tests/bench/test_barrier.py": (),
+    "tests/bench/test_choosing.py": (),
+    "tests/bench/test_compiled_engine.py": (),
+    "tests/bench/test_derivatives.py": (),
+    "tests/bench/test_growth.py": (),
+    "tests/conformance": (),
+    "tests/inversion/running/test_cache.py": ("test_another_process_loads_what_one_has_compiled",),
+    "tests/inversion/tools/test_standalone.py": ("test_worked_programs_run_by_themselves",),
+    "tests/laws/test_trying.py": ("test_no_random_program_is_inverted_wrongly",),
+    "tests/notebooks/test_notebooks.py": ("test_a_notebook_runs_and_shows_what_is_in_it",),
+    "tests/overlay/compiled/cache/test_cache.py": (
+        "test_another_process_finds_the_code_of_every_kind_of_program",
+    ),
+    "tests/overlay/compiled/cuda/test_gpu_check.py": (),
+    "tests/overlay/compiled/cuda/test_requirements.py": (
+        "test_r13_second_and_third_derivatives",
+        "test_third_derivatives_of_functions_of_math_are_compiled",
+    ),
+    "tests/overlay/compiled/cuda/test_serialisable.py": (
+        "test_processes_write_the_same_bytes_and_read_what_others_wrote",
+    ),
+    "tests/overlay/compiled/test_call_next.py": (
+        "test_targets_are_reached_from_numbas_higher_order_functions",
+    ),
+    "tests/overlay/compiled/test_contexts.py": (
+        "test_a_function_of_a_context_keeps_it_also_in_code_of_that_context",
+    ),
+    "tests/overlay/compiled/test_entering.py": (
+        "test_numbas_own_implementations_are_entered_where_that_is_asked_for",
+    ),
+    "tests/overlay/compiled/test_plugins_distributions.py": (
+        "test_the_order_of_imports_changes_nothing",
+    ),
+    "tests/overlay/compiled/test_published.py": (),
+    "tests/overlay/compiled/test_redefinition.py": (
+        "test_a_context_is_collected_with_all_that_it_compiled",
+        "test_what_an_inlined_function_reads_and_calls_is_seen",
+    ),
+    "tests/overlay/compiled/test_sharing.py": (
+        "test_a_context_leaves_nothing_though_another_uses_what_it_compiled",
+        "test_contexts_one_after_the_other_share_what_the_first_has_compiled_and_leave_nothing",
+        "test_functions_that_numbas_own_code_calls_are_part_of_it",
+    ),
+    "tests/overlay/compiled/test_types.py": (
+        "test_both_engines_choose_the_same_method_for_every_annotation_and_value",
+    ),
+    "tests/overlay/compiled/test_versions.py": (
+        "test_with_an_unknown_numba_programs_are_interpreted",
+    ),
+    "tests/overlay/compiled/test_what_was_read.py": (
+        "test_kept_code_is_not_used_for_another_constant",
+    ),
+    "tests/overlay/interpretations/autodiff/test_array_functions.py": ("test_they_are_compiled",),
+    "tests/overlay/python/test_sites.py": (
+        "test_sixteen_threads_apply_and_redefine",
+        "test_the_depth_of_the_stack_is_known_in_all_code_of_the_standard_library",
+    ),
+    "tests/overlay/test_soak.py": (),
+    "tests/overlay/tools/test_pytest_plugin.py": ("test_what_happens_in_workers_is_told_together",),
+    "tests/primitives/sequences/test_sequences.py": (
+        "test_every_letter_of_unicode_is_reached_from_what_it_becomes",
+    ),
+    "tests/soak": (),
+    "tests/strangers/test_strangers.py": (),
+    "tests/test_cluster.py": (),
+    "tests/test_project.py": (
+        "test_a_package_of_ours_that_another_hides_is_named_with_a_remedy",
+        "test_sdist_holds_what_the_tests_and_the_targets_of_make_need",
+        "test_wheel_holds_the_three_packages_with_their_type_markers_and_nothing_else",
+    ),
+}
+HALVED = (  # files of many tests that compile or start processes: every other one is quick
+    "tests/inversion/arrays/test_arrays.py",
+    "tests/inversion/emitting/test_in_compiled_code.py",
+    "tests/inversion/emitting/test_in_kernels.py",
+    "tests/inversion/running/test_batches.py",
+    "tests/inversion/running/test_compiled.py",
+    "tests/inversion/running/test_dask.py",
+    "tests/overlay/compiled/cuda/test_kernels.py",
+    "tests/overlay/compiled/cuda/test_requirements.py",
+    "tests/overlay/compiled/cuda/test_reverse.py",
+    "tests/overlay/compiled/test_barrier.py",
+    "tests/overlay/compiled/test_calls.py",
+    "tests/overlay/compiled/test_contexts.py",
+    "tests/overlay/compiled/test_declarations.py",
+    "tests/overlay/compiled/test_entering.py",
+    "tests/overlay/compiled/test_kernels.py",
+    "tests/overlay/compiled/test_parameters.py",
+    "tests/overlay/compiled/test_plugins.py",
+    "tests/overlay/compiled/test_redefinition.py",
+    "tests/overlay/compiled/test_sharing.py",
+    "tests/overlay/interpretations/autodiff/test_forward.py",
+    "tests/overlay/tools/test_command_line.py",
+    "tests/overlay/tools/test_pytest_plugin.py",
+)
+EVERY = {  # of tests with many parameters, every so many are in the quick run
+    "tests/inversion/arrays/test_arrays.py": 7,
+    "tests/inversion/contraction/test_contractors.py": 5,
+    "tests/inversion/lifting/test_functions.py": 5,
+    "tests/inversion/program/test_branches.py::test_compiled_inverses_answer_alike": 4,
+    "tests/inversion/program/test_loops.py::test_compiled_inverses_answer_alike": 4,
+    "tests/inversion/program/test_naming.py": 5,
+    "tests/inversion/running/test_quick.py": 4,
+    "tests/inversion/test_integers.py": 4,
+    "tests/inversion/test_invert.py": 3,
+    "tests/inversion/test_what_others_cannot.py": 5,
+    "tests/inversion/test_worked_programs.py": 5,
+    "tests/inversion/tools/test_formulas.py": 5,
+    "tests/laws/test_classes_are_asked.py": 4,
+    "tests/laws/test_edits_are_seen.py": 11,
+    "tests/laws/test_overlays_are_obeyed.py": 25,
+    "tests/laws/test_registries_obey_overlays.py": 5,
+    "tests/laws/test_relations.py": 5,
+    "tests/laws/test_relations.py::test_compiled_modes_answer_as_interpreted_ones": 30,
+    "tests/laws/test_what_c_code_applies.py": 5,
+    "tests/overlay/code/test_decoding.py": 3,
+    "tests/overlay/compiled/cuda/test_modes.py": 4,
+    "tests/overlay/compiled/cuda/test_simulator.py": 3,
+    "tests/overlay/compiled/test_barrier.py": 3,
+    "tests/overlay/compiled/test_declarations.py": 5,
+    "tests/overlay/compiled/test_numba_library.py": 5,
+    "tests/overlay/compiled/test_what_was_read.py": 8,
+    "tests/overlay/enclosures/test_enclosures.py": 5,
+    "tests/overlay/interpretations/autodiff/test_escapes.py": 3,
+    "tests/overlay/interpretations/autodiff/test_rules.py": 5,
+    "tests/overlay/interpretations/intervals/test_intervals.py": 5,
+    "tests/overlay/interpretations/probabilistic/test_distributions.py": 5,
+    "tests/overlay/native/test_safety.py": 7,
+    "tests/overlay/python/test_callable_kinds.py": 5,
+    "tests/overlay/python/test_routes.py": 8,
+    "tests/overlay/python/test_tools_beside.py": 9,
+    "tests/primitives/arrays/test_arrays.py::test_compiled_solvers_answer_as_interpreted_ones": 2,
+    "tests/strangers/test_routes_science.py": 5,
+}
+
+
+@pytest.hookimpl(tryfirst=True)  # before what -m leaves out is left out
+def pytest_collection_modifyitems(items):
+    """Mark the long tests."""
+    seen = Counter()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        path, _, name = test.partition("::")
+        long = (names for place, names in LONG.items() if f"{path}/".startswith(f"{place}/"))
+        every = EVERY.get(test) or EVERY.get(path, 1)
+        left_out = seen[test] % every or seen[path] % 2
+        seen[test] += hasattr(item, "callspec")
+        seen[path] += path in HALVED
+        if left_out or any(not names or name in names for names in long):
+            item.add_marker(pytest.mark.long)
