@@ -130,7 +130,6 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/compiled/test_declarations.py": 5,
     "tests/overlay/compiled/test_numba_library.py": 5,
     "tests/overlay/compiled/test_what_was_read.py": 8,
-    "tests/overlay/enclosures/test_enclosures.py": 5,
     "tests/overlay/interpretations/autodiff/test_escapes.py": 3,
     "tests/overlay/interpretations/autodiff/test_rules.py": 5,
     "tests/overlay/interpretations/intervals/test_intervals.py": 5,
@@ -139,6 +138,7 @@ EVERY = {  # of tests with many parameters, every so many are in the quick run
     "tests/overlay/python/test_callable_kinds.py": 5,
     "tests/overlay/python/test_routes.py": 8,
     "tests/overlay/python/test_tools_beside.py": 9,
+    "tests/overlay/sets/test_enclosures.py": 5,
     "tests/primitives/arrays/test_arrays.py::test_compiled_solvers_answer_as_interpreted_ones": 2,
     "tests/strangers/test_routes_science.py": 5,
 }
