@@ -14,9 +14,9 @@ from inversion.errors import NoSolution, WrongArguments
 from inversion.intrinsics.checks import taken_refusals
 from inversion.program.limits import refuse_sequences
 from inversion.running.dask_arrays import has_dask, lazily
-from inversion.running.generated_functions import Cache, Code, Staleness
+from inversion.running.generated_functions import Cache, GeneratedFunctions, Staleness
 from inversion.running.progress import Progress
-from inversion.running.rows import OnError, Rows, Wanted
+from inversion.running.rows import BatchOptions, OnError, RowsInverse
 from inversion.running.sending import Request
 from inversion.solving.asking import asked, asked_first, is_slow, working_theta
 from inversion.solving.nearest import nearest
@@ -47,12 +47,12 @@ class Inverse(Checkable):
     """
 
     def __init__(self, definition: Definition, request: Request, cache: Cache = False) -> None:
-        super().__init__(definition, Code(definition, cache))
+        super().__init__(definition, GeneratedFunctions(definition, cache))
         self._request = request
         self._calls = 0
         self._fast: Callable[..., tuple[Any, ...]] | None = None
         self._watch = Staleness(definition.plan.program, definition.context)
-        self._rows = Rows(definition, self._code, self._solved, lambda: self._watch.changed)
+        self._rows = RowsInverse(definition, self._code, self._solved, lambda: self._watch.changed)
 
     def __reduce__(self) -> Any:
         return self._request.reduced()
@@ -250,7 +250,7 @@ class Inverse(Checkable):
                     help="give coordinates by name, or theta=",
                 )
             theta = {**(theta or {}), **named}
-        wanted = Wanted(out, on_error, progress)
+        wanted = BatchOptions(out, on_error, progress)
         if has_dask(self._definition, known, theta):
             return lazily(self, self._definition, known, theta, wanted)
         return self._rows.answers(known, theta, wanted)

@@ -21,13 +21,13 @@ from typing import Any
 from inversion.errors import NoSolution, NotInvertible, WrongArguments
 from overlay import Context, MethodTable
 
-__all__ = ["Unknown", "run_backwards"]
+__all__ = ["UnknownNumber", "run_backwards"]
 
 Number = float | int
 Choices = Iterator[Any]
 
 
-class Unknown:
+class UnknownNumber:
     """A number that is not known yet. ``send`` takes its value once it is, and the choices."""
 
     def __init__(self, send: Callable[[float, Choices], None]) -> None:
@@ -59,29 +59,29 @@ TWO: dict[Any, tuple[Callable[[float, float], float], Callable[[float, float], f
 
 def _unary(target: Any, solve: Callable[[float, Choices], float]) -> None:
     @backwards.overlay(target)
-    def unary(a: Unknown) -> Unknown:  # pyright: ignore[reportUnusedFunction]
-        return Unknown(lambda z, choices: a.send(solve(z, choices), choices))
+    def unary(a: UnknownNumber) -> UnknownNumber:  # pyright: ignore[reportUnusedFunction]
+        return UnknownNumber(lambda z, choices: a.send(solve(z, choices), choices))
 
 
 def _binary(
     target: Any, left: Callable[[float, float], float], right: Callable[[float, float], float]
 ) -> None:
     @backwards.overlay(target)
-    def first(a: Unknown, b: Number) -> Unknown:  # pyright: ignore[reportUnusedFunction]
-        return Unknown(lambda z, choices: a.send(left(z, b), choices))
+    def first(a: UnknownNumber, b: Number) -> UnknownNumber:  # pyright: ignore[reportUnusedFunction]
+        return UnknownNumber(lambda z, choices: a.send(left(z, b), choices))
 
     @backwards.overlay(target)
-    def second(a: Number, b: Unknown) -> Unknown:  # pyright: ignore[reportUnusedFunction]
-        return Unknown(lambda z, choices: b.send(right(z, a), choices))
+    def second(a: Number, b: UnknownNumber) -> UnknownNumber:  # pyright: ignore[reportUnusedFunction]
+        return UnknownNumber(lambda z, choices: b.send(right(z, a), choices))
 
     @backwards.overlay(target)
-    def both(a: Unknown, b: Unknown) -> Unknown:  # pyright: ignore[reportUnusedFunction]
+    def both(a: UnknownNumber, b: UnknownNumber) -> UnknownNumber:  # pyright: ignore[reportUnusedFunction]
         def send(z: float, choices: Choices) -> None:
             chosen = next(choices)
             b.send(chosen, choices)
             a.send(left(z, chosen), choices)
 
-        return Unknown(send)
+        return UnknownNumber(send)
 
 
 for _target, _solve in ONE.items():
@@ -111,12 +111,12 @@ def run_backwards(
         if found.setdefault(i, z) != z:
             raise NotInvertible(f"argument {i} is used twice, as {found[i]!r} and as {z!r}")
 
-    unknowns = [Unknown(lambda z, _, i=i: keep(i, z)) for i in range(inputs)]
+    unknowns = [UnknownNumber(lambda z, _, i=i: keep(i, z)) for i in range(inputs)]
     try:
         result = context(function, *unknowns)
     except TypeError as error:
         raise NotInvertible(f"a statement has no rule here: {error}") from error
-    if not isinstance(result, Unknown):
+    if not isinstance(result, UnknownNumber):
         raise NotInvertible(f"the result does not depend on the arguments: {result!r}")
     try:
         result.send(value, iter(theta))

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from inversion import minimal
-from inversion.minimal import Choices, Number, Unknown
+from inversion.minimal import Choices, Number, UnknownNumber
 from overlay import Context, MethodTable
 from primitives import Relation
 from primitives.base_table import RELATIONS
@@ -42,10 +42,10 @@ def _overlay(relation: Relation) -> None:
                 backwards.overlay(relation.target)(_method(relation, places, mode))
 
 
-def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[..., Unknown]:
+def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[..., UnknownNumber]:
     """The method for unknowns at these places."""
 
-    def method(*args: Unknown | Number) -> Unknown:
+    def method(*args: UnknownNumber | Number) -> UnknownNumber:
         given: dict[str, Any] = dict(zip(relation.axes, args, strict=True))
 
         def send(z: float, choices: Choices) -> None:
@@ -56,13 +56,13 @@ def _method(relation: Relation, places: Sequence[int], mode: Mode) -> Callable[.
             for axis, answer in zip(mode.unknown, several, strict=True):
                 given[axis].send(answer, choices)
 
-        return Unknown(send)
+        return UnknownNumber(send)
 
     parameters = [
         inspect.Parameter(
             axis,
             inspect.Parameter.POSITIONAL_ONLY,
-            annotation=Unknown if place in places else Number,
+            annotation=UnknownNumber if place in places else Number,
         )
         for place, axis in enumerate(relation.axes)
     ]

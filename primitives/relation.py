@@ -284,7 +284,7 @@ def relation(
         independent=independent,
         joint=joint,
     )
-    build = _Builder(made, where, incomplete)
+    build = _RelationBuilder(made, where, incomplete)
     build.domains(domain)
     build.mode("ret", made.outputs, solutions.pop("ret", made.target))
     for keyword, solution in solutions.items():
@@ -357,7 +357,7 @@ def _result_type(target: Any, kinds: list[Any], returns: Any, where: str | None)
     return kinds[0]
 
 
-class _Builder:
+class _RelationBuilder:
     """Adds checked modes to one relation."""
 
     def __init__(

@@ -53,7 +53,7 @@ def form_of(function: Any) -> Any:
     return _forms.get(function, function)
 
 
-class _Way:
+class _KernelWay:
     """One way to have functions compiled. wrap: makes of a copy of a function what its callers
     call; vectorised: whether these call the functions of ``vector_maths``; kernel: whether it is
     for kernels."""
@@ -95,10 +95,10 @@ class _Way:
         return made
 
 
-_entered = _Way(lambda copied: copied)
-_refusing = _Way(numba.njit)
-_unrefused = _Way(unrefused, vectorised=True)
-_on_device = _Way(lambda copied: copied, kernel=True)
+_entered = _KernelWay(lambda copied: copied)
+_refusing = _KernelWay(numba.njit)
+_unrefused = _KernelWay(unrefused, vectorised=True)
+_on_device = _KernelWay(lambda copied: copied, kernel=True)
 
 
 def entered(value: Any) -> Any:

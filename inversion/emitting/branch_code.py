@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from inversion.emitting.module_text import Body, Module, PartWriter, Row, conditions, tuple_of
+from inversion.emitting.module_text import (
+    FunctionText,
+    Module,
+    PartWriter,
+    RowText,
+    conditions,
+    tuple_of,
+)
 from inversion.planning.plan import Plan
 from inversion.planning.statement_modes import THEN_FIRST, Ranked
 from inversion.program.branches import Branch
 from inversion.program.statements import Constant, Variable
 
 
-def run(body: Body, rule: Branch) -> None:
+def run(body: FunctionText, rule: Branch) -> None:
     """Run a branch and return what it gives."""
     body.forward(rule.before)
     each_arm(body, rule, lambda taken: give(body, rule, taken))
 
 
-def each_arm(body: Body, rule: Branch, then: Callable[[int], None]) -> None:
+def each_arm(body: FunctionText, rule: Branch, then: Callable[[int], None]) -> None:
     for taken, word in enumerate((f"if {body.shown(rule.condition)}:", "else:")):
         body.row(word)
         body.depth += 1
@@ -25,7 +32,7 @@ def each_arm(body: Body, rule: Branch, then: Callable[[int], None]) -> None:
         body.depth -= 1
 
 
-def give(body: Body, rule: Branch, taken: int) -> None:
+def give(body: FunctionText, rule: Branch, taken: int) -> None:
     """Run an arm and return what it gives."""
     arm = rule.arms[taken]
     body.forward(arm.statements)
@@ -38,9 +45,9 @@ def give(body: Body, rule: Branch, taken: int) -> None:
     body.row(f"return {', '.join(gives)}")
 
 
-def solve(module: Module, rule: Branch, mode: Ranked, name: str) -> list[Row]:
+def solve(module: Module, rule: Branch, mode: Ranked, name: str) -> list[RowText]:
     """The function that tries the arms in the order that is chosen."""
-    body = Body(module)
+    body = FunctionText(module)
     arms = [solved_arm(module, rule, mode, taken) for taken in (0, 1)]
     arguments = [body.name(axis) for axis in mode.takes]
     body.row(f"def {name}({', '.join(arguments)}):", depth=0)
@@ -62,15 +69,15 @@ def solve(module: Module, rule: Branch, mode: Ranked, name: str) -> list[Row]:
         body.row(f"    answer = {calls[1 - first]}")
         body.row("return answer")
         body.depth -= 1
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
 def solved_arm(module: Module, rule: Branch, mode: Ranked, taken: int) -> str:
     assert mode.plans is not None
     plan, chosen = mode.plans[taken], mode.chosen[taken]
 
-    def write(name: str) -> list[Row]:
-        body = Body(module)
+    def write(name: str) -> list[RowText]:
+        body = FunctionText(module)
         body.names(plan.program, ())
         known = [axis for axis in mode.takes if axis not in mode.coordinates]
         outputs = dict(zip(rule.outputs, rule.results, strict=True))
@@ -90,17 +97,17 @@ def solved_arm(module: Module, rule: Branch, mode: Ranked, taken: int) -> str:
         body.solve(plan)
         check_arm(body, module, rule, known)
         body.row(f"return {', '.join(answers(body, plan, mode))}")
-        return [*body.rows, Row("")]
+        return [*body.rows, RowText("")]
 
     word = ("then", "else")[taken]
     return module.part((id(mode), taken), f"{rule.name}_{word}_{'_'.join(mode.unknown)}", write)
 
 
-def answers(body: Body, plan: Plan, mode: Ranked) -> list[str]:
+def answers(body: FunctionText, plan: Plan, mode: Ranked) -> list[str]:
     return [body.shown(plan.operand(axis)) for axis in mode.unknown]
 
 
-def check_arm(body: Body, module: Module, rule: Branch, known: Sequence[str]) -> None:
+def check_arm(body: FunctionText, module: Module, rule: Branch, known: Sequence[str]) -> None:
     """Run the branch on the answer: another arm may be the one that is taken."""
     again = [body.own(f"again_{v.name}") for v in rule.results]
     given = ", ".join(map(body.shown, rule.inputs))
@@ -111,16 +118,16 @@ def check_arm(body: Body, module: Module, rule: Branch, known: Sequence[str]) ->
             body.compare(name, body.name(result.name), result.kind, why)
 
 
-def recover(module: Module, rule: Branch, mode: Ranked, name: str) -> list[Row]:
+def recover(module: Module, rule: Branch, mode: Ranked, name: str) -> list[RowText]:
     """The function that reads off the coordinates: which arm is taken, and that one's."""
     assert mode.plans is not None
     plans = mode.plans
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(body.name(axis) for axis in mode.recovers)}):", depth=0)
     body.forward(rule.before)
 
     def arm(taken: int) -> None:
-        inner = Body(module, local=dict(body.local), depth=body.depth)
+        inner = FunctionText(module, local=dict(body.local), depth=body.depth)
         plan, chosen = plans[taken], mode.chosen[taken]
         inner.forward(s for s in plan.program.statements if s not in rule.before)
         values = dict(zip(chosen.values(), inner.recovered(plan), strict=True))
@@ -131,7 +138,7 @@ def recover(module: Module, rule: Branch, mode: Ranked, name: str) -> list[Row]:
         body.rows += inner.rows
 
     each_arm(body, rule, arm)
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
 BRANCHES = PartWriter(run, solve, recover)

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from inversion.emitting.module_text import Body, Loop, Module, PartWriter, Row, tuple_of
+from inversion.emitting.module_text import (
+    ElementLoop,
+    FunctionText,
+    Module,
+    PartWriter,
+    RowText,
+    tuple_of,
+)
 from inversion.passes.all_passes import simplified
 from inversion.planning.plan import is_quick
 from inversion.planning.statement_modes import Each
@@ -19,16 +26,16 @@ Column = tuple[str, Any]
 """A name, and the type of the elements of the array that it is, None for a number."""
 
 
-def run(body: Body, rule: Elementwise) -> None:
+def run(body: FunctionText, rule: Elementwise) -> None:
     """Compute the results."""
 
-    def write(name: str) -> list[Row]:
-        one, element = Body(body.module), simplified(rule.program)
+    def write(name: str) -> list[RowText]:
+        one, element = FunctionText(body.module), simplified(rule.program)
         one.names(element, ())
         one.row(f"def {name}({', '.join(map(one.shown, rule.inputs))}):", depth=0)
         one.forward(element.statements)
         one.row(f"return {', '.join(one.shown(v) for v in element.results.values())}")
-        return [*one.rows, Row("")]
+        return [*one.rows, RowText("")]
 
     one = body.module.part((id(rule), "element"), f"{rule.name}_element", write)
     given = [(body.shown(v), v.kind if v.name in rule.arrays else None) for v in rule.inputs]
@@ -37,10 +44,10 @@ def run(body: Body, rule: Elementwise) -> None:
     body.row(f"return {', '.join(name for name, _ in outs)}")
 
 
-def solve(module: Module, rule: Elementwise, mode: Each, name: str) -> list[Row]:
+def solve(module: Module, rule: Elementwise, mode: Each, name: str) -> list[RowText]:
     """The function that solves all elements."""
     kinds = {v.name: v.kind for v in (*rule.inputs, *rule.results)}
-    body = Body(module)
+    body = FunctionText(module)
     given = [(body.name(axis), _given_kind(rule, mode, axis, kinds)) for axis in mode.takes]
     body.row(f"def {name}({', '.join(n for n, _ in given)}):", depth=0)
     outs = [(body.name(axis), kinds[axis]) for axis in mode.unknown]
@@ -50,7 +57,7 @@ def solve(module: Module, rule: Elementwise, mode: Each, name: str) -> list[Row]
     if mode.common is not None:  # all elements agree, but those that do not tell
         body.row(f"{found[0]} = np.sort({found[0]}.ravel())[{_size(rule) // 2}]")
     body.row(f"return {', '.join(found)}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
 def _given_kind(rule: Elementwise, mode: Each, axis: str, kinds: dict[str, Any]) -> Any:
@@ -64,8 +71,8 @@ def solved_element(module: Module, rule: Elementwise, mode: Each) -> str:
     plan = mode.plan
     assert plan is not None
 
-    def write(name: str) -> list[Row]:
-        body = Body(module)
+    def write(name: str) -> list[RowText]:
+        body = FunctionText(module)
         body.names(plan.program, ())
         parameters = {coordinate: name for name, coordinate in mode.chosen.items()}
         takes = [body.name(parameters.get(axis, axis)) for axis in mode.takes]
@@ -79,39 +86,39 @@ def solved_element(module: Module, rule: Elementwise, mode: Each) -> str:
                     body.row(f"{body.shown(operand)} = {body.name(axis)}")
         body.solve(plan)
         body.row(f"return {', '.join(body.shown(plan.operand(a)) for a in mode.unknown)}")
-        return [*body.rows, Row("")]
+        return [*body.rows, RowText("")]
 
     return module.part(
         (id(mode), "element"), f"{rule.name}_element_{'_'.join(mode.unknown)}", write
     )
 
 
-def recover(module: Module, rule: Elementwise, mode: Each, name: str) -> list[Row]:
+def recover(module: Module, rule: Elementwise, mode: Each, name: str) -> list[RowText]:
     """The function that reads off the coordinates, arrays."""
     plan = mode.plan
     assert plan is not None
 
-    def write(name: str) -> list[Row]:
-        body = Body(module)
+    def write(name: str) -> list[RowText]:
+        body = FunctionText(module)
         body.names(plan.program, ())
         body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
         body.forward(plan.program.statements)
         names = body.recovered(plan)
         body.row(f"return {', '.join(names)}")
-        return [*body.rows, Row("")]
+        return [*body.rows, RowText("")]
 
     one = module.part((id(mode), "element recover"), f"{name}_element", write)
-    body = Body(module)
+    body = FunctionText(module)
     given = [(body.name(v.name), v.kind if v.name in rule.arrays else None) for v in rule.inputs]
     body.row(f"def {name}({', '.join(n for n, _ in given)}):", depth=0)
     outs = [(body.name(axis), element_of(d.kind)) for axis, d in mode.coordinates.items()]
     whole(body, rule, one, given, outs)
     body.row(f"return {tuple_of([n for n, _ in outs])}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
 def whole(
-    body: Body,
+    body: FunctionText,
     rule: Elementwise,
     one: str,
     given: Sequence[Column],
@@ -124,7 +131,7 @@ def whole(
     module = body.module
     key = one, "rows", tuple(kind is not None for _, kind in given)
     rows = module.part(key, f"{one}_rows", lambda name: kernel(name, one, given, outs))
-    module.kernels[rows] = Loop(one, len(outs), quick)
+    module.kernels[rows] = ElementLoop(one, len(outs), quick)
     columns = [body.own(f"{name}_column") for name, _ in outs]
     for column, (_, kind) in zip(columns, outs, strict=True):
         body.row(f"{column} = np.empty({_size(rule)}, {dtype_name(kind)})")
@@ -134,7 +141,7 @@ def whole(
         body.row(f"{name} = {column}.reshape({rule.shape})")
 
 
-def kernel(name: str, one: str, given: Sequence[Column], outs: Sequence[Column]) -> list[Row]:
+def kernel(name: str, one: str, given: Sequence[Column], outs: Sequence[Column]) -> list[RowText]:
     """The loop over the elements."""
     found = [f"out_{i}" for i in range(len(outs))]
     columns = [f"given_{i}" for i in range(len(given))]
@@ -148,7 +155,7 @@ def kernel(name: str, one: str, given: Sequence[Column], outs: Sequence[Column])
         f"        {', '.join(f'{out}[i]' for out in found)} = {one}({', '.join(each)})",
         "",
     ]
-    return [Row(text) for text in texts]
+    return [RowText(text) for text in texts]
 
 
 def dtype_name(kind: Any) -> str:

@@ -11,20 +11,20 @@ from inversion.emitting.branch_code import BRANCHES
 from inversion.emitting.elementwise_code import ELEMENTWISE
 from inversion.emitting.loop_code import LOOPS
 from inversion.emitting.module_text import (
-    Body,
+    FunctionText,
     Module,
     PartWriter,
-    Row,
+    RowText,
     Source,
     conditions,
     tuple_of,
 )
 from inversion.emitting.moved_code import MOVED
 from inversion.emitting.system_code import SYSTEM
-from inversion.planning.plan import Plan, Step, solved_by, statement_of
+from inversion.planning.plan import Plan, PlanStep, solved_by, statement_of
 from inversion.program.branches import Branch
 from inversion.program.elementwise_statements import Elementwise
-from inversion.program.linear_systems import System
+from inversion.program.linear_systems import LinearSystem
 from inversion.program.loops import Loop
 from inversion.program.moved_elements import Moved
 from inversion.program.statements import Constant, Statement, Variable
@@ -45,7 +45,7 @@ WRITERS: Mapping[type, PartWriter] = {
     Loop: LOOPS,
     Elementwise: ELEMENTWISE,
     Moved: MOVED,
-    System: SYSTEM,
+    LinearSystem: SYSTEM,
 }
 
 
@@ -65,14 +65,14 @@ def emit(
     that name is left for the function itself.
     """
     module = Module(WRITERS)
-    writer = Entry(module, plan, axes)
+    writer = EntryPoints(module, plan, axes)
     rows = writer.forward() if with_forward else []
     rows += writer.inverse(rtol, atol, domains)
     rows += writer.recover()
     return module.source(rows)
 
 
-class Entry:
+class EntryPoints:
     """The functions ``inverse`` and ``recover``."""
 
     def __init__(self, module: Module, plan: Plan, axes: Axes) -> None:
@@ -82,12 +82,12 @@ class Entry:
         self.known, self.unknown, self.inputs = axes.known, axes.unknown, axes.inputs
         self.given = axes.given
 
-    def body(self) -> Body:
-        body = Body(self.module)
+    def body(self) -> FunctionText:
+        body = FunctionText(self.module)
         body.names(self.plan.program, [p.variable for p in self.plan.parameters])
         return body
 
-    def inverse(self, rtol: float, atol: float, domains: Mapping[str, Domain]) -> list[Row]:
+    def inverse(self, rtol: float, atol: float, domains: Mapping[str, Domain]) -> list[RowText]:
         plan, body = self.plan, self.body()
         arguments, first = self.arguments(body, self.known)
         if len(plan.parameters):
@@ -109,9 +109,9 @@ class Entry:
                 body.refuse(body.shown(plan.operand(axis)), domains[axis], error, None)
         self.check(body, rtol, atol)
         body.row(f"return {tuple_of([self.answer(body, axis) for axis in self.unknown])}")
-        return [*body.rows, Row("")]
+        return [*body.rows, RowText("")]
 
-    def forward(self) -> list[Row]:
+    def forward(self) -> list[RowText]:
         plan, body = self.plan, self.body()
         arguments, first = self.arguments(body, self.inputs)
         body.row(f"def forward({', '.join(arguments)}):", depth=0)
@@ -121,9 +121,9 @@ class Entry:
         body.forward(plan.program.statements)
         conditions(body, plan.program.holds)
         body.row(f"return {self.answer(body, RETURN)}")
-        return [*body.rows, Row("")]
+        return [*body.rows, RowText("")]
 
-    def recover(self) -> list[Row]:
+    def recover(self) -> list[RowText]:
         plan, body = self.plan, self.body()
         arguments, first = self.arguments(body, self.inputs)
         body.row(f"def recover({', '.join(arguments)}):", depth=0)
@@ -136,7 +136,7 @@ class Entry:
 
     # ---- what goes in and out ----
 
-    def arguments(self, body: Body, axes: Sequence[str]) -> tuple[list[str], list[str]]:
+    def arguments(self, body: FunctionText, axes: Sequence[str]) -> tuple[list[str], list[str]]:
         """The names of the arguments for some axes, and the assignments that they need."""
         names: list[str] = []
         first: list[str] = []
@@ -162,21 +162,21 @@ class Entry:
                     first.append(f"{body.shown(operand)} = {self.part(body, leaf, 'ret')}")
         return names, first
 
-    def pattern(self, body: Body, axis: str, whole: str) -> str:
+    def pattern(self, body: FunctionText, axis: str, whole: str) -> str:
         """The names of an axis's leaves, to be assigned to."""
         if whole in (RETURN, "again"):
             name = "ret" if whole == RETURN else whole
             return _written(mapped(self.axes[axis], lambda _, leaf: self.part(body, leaf, name)))
         return _written(mapped(self.axes[axis], lambda _, leaf: body.name(leaf)))
 
-    def part(self, body: Body, leaf: str, whole: str) -> str:
+    def part(self, body: FunctionText, leaf: str, whole: str) -> str:
         """The name of one leaf of the result, as it is given or found again."""
         path = leaf.removeprefix(RETURN)
         if not path:
             return whole
         return body.name(as_name(f"{whole}{path}"))
 
-    def answer(self, body: Body, axis: str) -> str:
+    def answer(self, body: FunctionText, axis: str) -> str:
         """An answer as its axis has it."""
 
         def leaf(_: str, name: str) -> str:
@@ -197,7 +197,7 @@ class Entry:
 
     # ---- checks ----
 
-    def finite(self, body: Body) -> None:
+    def finite(self, body: FunctionText) -> None:
         """Refuse answers, and known inputs, that are infinite or NaN."""
         plan = self.plan
         solved: dict[Variable, Statement | None] = {
@@ -211,7 +211,7 @@ class Entry:
             if isinstance(operand, Variable) and domain is not None and operand in solved:
                 body.refuse(body.shown(operand), domain, "NoSolution", solved[operand])
 
-    def check(self, body: Body, rtol: float, atol: float) -> None:
+    def check(self, body: FunctionText, rtol: float, atol: float) -> None:
         """Run the function itself on the answer."""
         plan = self.plan
 
@@ -246,12 +246,12 @@ class Entry:
         """The function that runs the program, and refuses loops that go on for too long: the
         function itself might never come back from what is no answer."""
 
-        def write(name: str) -> list[Row]:
-            body, program = Body(self.module), self.plan.program
+        def write(name: str) -> list[RowText]:
+            body, program = FunctionText(self.module), self.plan.program
             body.row(f"def {name}({', '.join(map(body.shown, program.inputs))}):", depth=0)
             body.forward(program.statements)
             body.row("return")
-            return [*body.rows, Row("")]
+            return [*body.rows, RowText("")]
 
         return self.module.part(("bounded",), "bounded", write)
 
@@ -261,7 +261,9 @@ class Entry:
         inputs = [plan.operand(axis) for axis in plan.known if axis not in plan.program.results]
         results = list(plan.program.results.values())
         more = len(plan.steps) < len(plan.program.statements)
-        more = more or any(isinstance(s, Step) and s.solved.mode.overdetermined for s in plan.steps)
+        more = more or any(
+            isinstance(s, PlanStep) and s.solved.mode.overdetermined for s in plan.steps
+        )
         more = more or any(result in inputs for result in results)
         more = more or len(set(results)) < len(results)
         disagree = more or any(isinstance(result, Constant) for result in results)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from inversion.emitting.module_text import (
-    Body,
+    FunctionText,
     Module,
     PartWriter,
-    Row,
+    RowText,
     assign,
     conditions,
     tuple_of,
 )
-from inversion.planning.loop_modes import BEYOND, TRIPS, Backwards, Counted
+from inversion.planning.loop_modes import BEYOND, TRIPS, BackwardLoop, Counted
 from inversion.planning.plan import Plan
 from inversion.program.loops import Loop, Part
 from inversion.program.statements import Operand, Variable
 
 
-def run(body: Body, rule: Loop) -> None:
+def run(body: FunctionText, rule: Loop) -> None:
     """Run a loop and return what it gives."""
     turns(body, rule)
     body.depth += 1
@@ -47,7 +47,7 @@ def _endless(rule: Loop) -> str:
 CLOSE = 1e-9  # what counts as the same where the end of a range is looked for
 
 
-def turns(body: Body, rule: Loop) -> None:
+def turns(body: FunctionText, rule: Loop) -> None:
     """The head of a loop that runs forward."""
     if rule.bounds is None:
         body.row(f"for {body.own('turn')} in range({rule.max_trips} + 1):")
@@ -56,7 +56,7 @@ def turns(body: Body, rule: Loop) -> None:
         body.row(f"for {index} in range({', '.join(map(body.shown, rule.limits))}):")
 
 
-def leave(body: Body, rule: Loop, then: Callable[[], None]) -> None:
+def leave(body: FunctionText, rule: Loop, then: Callable[[], None]) -> None:
     assert rule.condition is not None
     body.row(f"if {'' if rule.leaves else 'not '}{body.shown(rule.condition)}:")
     body.depth += 1
@@ -64,12 +64,12 @@ def leave(body: Body, rule: Loop, then: Callable[[], None]) -> None:
     body.depth -= 1
 
 
-def give(body: Body, rule: Loop) -> None:
+def give(body: FunctionText, rule: Loop) -> None:
     conditions(body, rule.ends)
     body.row(f"return {', '.join(map(body.shown, rule.gives))}")
 
 
-def solve(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> list[Row]:
+def solve(module: Module, rule: Loop, mode: BackwardLoop | Counted, name: str) -> list[RowText]:
     """The function that solves a loop."""
     if isinstance(mode, Counted):
         return count(module, rule, mode, name)
@@ -78,11 +78,11 @@ def solve(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> l
     return undone(module, rule, mode, name)
 
 
-def undone(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+def undone(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
     """The function that undoes the turns of a loop, the last one first."""
     assert mode.last is not None
     assert mode.turn is not None
-    body = Body(module)
+    body = FunctionText(module)
     begun = [v for v in rule.state if v.name in mode.takes]
     arguments = {axis: body.name(axis) for axis in mode.takes}
     for axis in mode.coordinates:
@@ -130,10 +130,12 @@ def undone(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
         given = ", ".join(map(body.shown, rule.inputs))
         body.row(f"{', '.join(map(body.name, rule.outputs))} = {module.forward(rule)}({given})")
     body.row(f"return {', '.join(map(body.name, mode.unknown))}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def choose(body: Body, mode: Backwards, turn: Plan, arguments: Mapping[str, str]) -> None:
+def choose(
+    body: FunctionText, mode: BackwardLoop, turn: Plan, arguments: Mapping[str, str]
+) -> None:
     """Take what is chosen for a turn."""
     for parameter in turn.parameters:
         if parameter.name in mode.each:
@@ -142,7 +144,7 @@ def choose(body: Body, mode: Backwards, turn: Plan, arguments: Mapping[str, str]
             body.refuse(name, parameter.domain, "OutsideDomain", None)
 
 
-def begin(body: Body, mode: Backwards, arguments: Mapping[str, str], trips: str) -> None:
+def begin(body: FunctionText, mode: BackwardLoop, arguments: Mapping[str, str], trips: str) -> None:
     """Choose what a loop begins with and overwrites, where it runs at all."""
     for v in mode.overwritten:
         chosen = arguments[mode.begins.get(v, v.name)]
@@ -150,20 +152,20 @@ def begin(body: Body, mode: Backwards, arguments: Mapping[str, str], trips: str)
         body.row(f"    {body.shown(v)} = {chosen}")
 
 
-def run_on(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+def run_on(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
     """The function that runs a loop for some of what it gives, where the rest is known."""
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
     again = [body.own(f"again_{axis}") for axis in rule.outputs]
     given = ", ".join(map(body.shown, rule.inputs))
     body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
     found = dict(zip(rule.outputs, again, strict=True))
     body.row(f"return {', '.join(found[axis] for axis in mode.unknown)}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
 def run_known(
-    body: Body, rule: Loop, mode: Backwards, past: Mapping[Variable, str], trips: str
+    body: FunctionText, rule: Loop, mode: BackwardLoop, past: Mapping[Variable, str], trips: str
 ) -> None:
     """Run the state that does not depend on what is unknown, and keep it for each turn."""
     if not past:
@@ -183,7 +185,7 @@ def run_known(
     body.depth -= 1
 
 
-def undo(body: Body, rule: Loop, mode: Backwards, turn: Plan) -> None:
+def undo(body: FunctionText, rule: Loop, mode: BackwardLoop, turn: Plan) -> None:
     """Undo one turn."""
     back = [v for v in rule.state if v not in mode.forwards]
     names: dict[Operand, Operand] = {}
@@ -197,11 +199,11 @@ def undo(body: Body, rule: Loop, mode: Backwards, turn: Plan) -> None:
     body.solve(turn)
 
 
-def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
+def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowText]:
     """The function that runs a loop until it gives what is known, and looks where that is closest
     to the number of turns that is chosen."""
     assert rule.bounds is not None
-    body = Body(module)
+    body = FunctionText(module)
     best, turn, trips, beyond = map(body.own, ("best", "turn", TRIPS, BEYOND))
     chosen = {mode.trips: trips, mode.beyond: beyond}
     takes = [chosen.get(axis) or body.name(axis) for axis in mode.takes]
@@ -231,10 +233,10 @@ def count(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
     body.row(f"if {step} < 0:")
     body.row(f"    {beyond} = -{beyond}")
     body.row(f"return {start} + {best} * {step} - {beyond}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def again(body: Body, rule: Loop) -> None:
+def again(body: FunctionText, rule: Loop) -> None:
     """Run a turn whose beginning is known."""
     body.forward(rule.before.statements)
     conditions(body, rule.before.holds)
@@ -243,29 +245,29 @@ def again(body: Body, rule: Loop) -> None:
     assign(body, rule.state, rule.following)
 
 
-def recover(module: Module, rule: Loop, mode: Backwards | Counted, name: str) -> list[Row]:
+def recover(module: Module, rule: Loop, mode: BackwardLoop | Counted, name: str) -> list[RowText]:
     """The function that runs a loop to see what is chosen."""
     if isinstance(mode, Counted):
         return counted(module, rule, mode, name)
     return followed(module, rule, mode, name)
 
 
-def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[Row]:
+def counted(module: Module, rule: Loop, mode: Counted, name: str) -> list[RowText]:
     """The function that says how often a loop runs, and where its range ends."""
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
     start, stop, step = map(body.shown, rule.limits)
     trips = body.own(TRIPS)
     body.row(f"{trips} = len(range({start}, {stop}, {step}))")
     body.row(f"return ({trips}, abs({start} + {trips} * {step} - {stop}))")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def followed(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row]:
+def followed(module: Module, rule: Loop, mode: BackwardLoop, name: str) -> list[RowText]:
     """The function that runs a loop to see how often, and what is chosen on the way."""
     assert mode.last is not None
     assert mode.turn is not None
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.recovers))}):", depth=0)
     trips = body.own(TRIPS)
     body.row(f"{trips} = 0")
@@ -303,12 +305,12 @@ def followed(module: Module, rule: Loop, mode: Backwards, name: str) -> list[Row
         left()
     else:
         body.row(_endless(rule))
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def recovered(body: Body, plan: Plan, done: Part) -> list[str]:
+def recovered(body: FunctionText, plan: Plan, done: Part) -> list[str]:
     """The names of a plan's parameters, read off what was computed, part of it before."""
-    inner = Body(body.module, local=dict(body.local), depth=body.depth)
+    inner = FunctionText(body.module, local=dict(body.local), depth=body.depth)
     inner.forward(s for s in plan.program.statements if s not in done.statements)
     found = inner.recovered(plan)
     body.rows += inner.rows

@@ -22,13 +22,13 @@ from inversion.intrinsics.checks import (
     refused,
 )
 from inversion.intrinsics.roots import find_root
-from inversion.planning.plan import Plan, Root, Step
+from inversion.planning.plan import Plan, PlanStep, Root
 from inversion.program.statements import (
     Constant,
     Operand,
     Program,
-    Rule,
     Statement,
+    StatementRule,
     Variable,
     renumbered,
 )
@@ -60,7 +60,7 @@ GIVEN: Mapping[str, Any] = {
 ROUGHLY = 1e-6, 0.0, 1e-9
 
 
-class Loop(NamedTuple):
+class ElementLoop(NamedTuple):
     """A loop over elements: by what one is solved, how many arrays it fills, and whether that is
     ``quick``: it gives floats, and may answer NaN where it would raise."""
 
@@ -80,11 +80,11 @@ class Source:
     names: Mapping[str, Any]
     parts: tuple[str, ...]
     lines: Mapping[int, Statement]
-    kernels: Mapping[str, Loop] = field(default_factory=dict[str, Loop])
+    kernels: Mapping[str, ElementLoop] = field(default_factory=dict[str, ElementLoop])
 
 
 @dataclass(frozen=True)
-class Row:
+class RowText:
     text: str
     statement: Statement | None = None
 
@@ -93,9 +93,9 @@ class PartWriter(NamedTuple):
     """Writes the functions of one kind of part. run: what it does, into a body; solve, recover:
     whole functions for a mode, of a name."""
 
-    run: Callable[[Body, Any], None]
-    solve: Callable[[Module, Any, Any, str], list[Row]]
-    recover: Callable[[Module, Any, Any, str], list[Row]]
+    run: Callable[[FunctionText, Any], None]
+    solve: Callable[[Module, Any, Any, str], list[RowText]]
+    recover: Callable[[Module, Any, Any, str], list[RowText]]
 
 
 class _Either:
@@ -120,9 +120,9 @@ class Module:
             "theta", "forward", "again", "ret", "inverse", "recover", "answer", "found",
         }  # fmt: skip
         self.local: set[str] = set()  # in any function
-        self.parts: dict[str, list[Row]] = {}
+        self.parts: dict[str, list[RowText]] = {}
         self.made: dict[tuple[Any, ...], str] = {}
-        self.kernels: dict[str, Loop] = {}
+        self.kernels: dict[str, ElementLoop] = {}
 
     def named(self, wanted: str, value: Any) -> str:
         """The global name of an object."""
@@ -138,7 +138,7 @@ class Module:
         self.taken.add(name)
         return name
 
-    def part(self, key: tuple[Any, ...], wanted: str, write: Callable[[str], list[Row]]) -> str:
+    def part(self, key: tuple[Any, ...], wanted: str, write: Callable[[str], list[RowText]]) -> str:
         """The name of a function, which is written the first time that it is asked for."""
         if key not in self.made:
             self.made[key] = name = self.fresh(wanted)
@@ -146,29 +146,29 @@ class Module:
             self.parts[name] = rows
         return self.made[key]
 
-    def source(self, entries: list[Row]) -> Source:
+    def source(self, entries: list[RowText]) -> Source:
         """The module: the parts in the order in which they call each other, then these."""
-        rows: list[Row] = []
+        rows: list[RowText] = []
         for part in (*self.parts.values(), entries):
-            rows += [*part, Row("")]
+            rows += [*part, RowText("")]
         lines = {i: row.statement for i, row in enumerate(rows, 1) if row.statement is not None}
         text = "\n".join(row.text for row in rows[:-1]) + "\n"
         return Source(text, self.names, tuple(self.parts), lines, self.kernels)
 
     # ---- parts of the program that have functions of their own ----
 
-    def is_part(self, rule: Rule) -> bool:
+    def is_part(self, rule: StatementRule) -> bool:
         """Whether it is run and solved by functions that are generated for it."""
         return type(rule) in self.writers
 
     def forward(self, rule: Any) -> str:
         """The function that runs a part."""
 
-        def write(name: str) -> list[Row]:
-            body = Body(self)
+        def write(name: str) -> list[RowText]:
+            body = FunctionText(self)
             body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
             self.writers[type(rule)].run(body, rule)
-            return [*body.rows, Row("")]
+            return [*body.rows, RowText("")]
 
         return self.part((id(rule), "forward"), rule.name, write)
 
@@ -189,11 +189,11 @@ class Module:
 
 
 @dataclass
-class Body:
+class FunctionText:
     """One generated function: its rows, and the names of variables and parameters in it."""
 
     module: Module
-    rows: list[Row] = field(default_factory=list[Row])
+    rows: list[RowText] = field(default_factory=list[RowText])
     local: dict[str, str] = field(default_factory=dict[str, str])
     depth: int = 1
 
@@ -205,7 +205,7 @@ class Body:
         text = "    " * (self.depth if depth is None else depth) + text
         if statement is not None:
             text = f"{text:<48}  # {statement}   [{statement.where}]"
-        self.rows.append(Row(text, statement))
+        self.rows.append(RowText(text, statement))
 
     def name(self, wanted: str) -> str:
         """The name of a variable or parameter in this function."""
@@ -255,7 +255,7 @@ class Body:
         for text in self.refusal(value, domain, error):
             self.row(text)
             if statement is not None:
-                self.rows[-1] = Row(self.rows[-1].text, statement)
+                self.rows[-1] = RowText(self.rows[-1].text, statement)
 
     # ---- forward ----
 
@@ -292,7 +292,7 @@ class Body:
         for step in plan.steps:
             self.solved(step)
 
-    def solved(self, step: Step | Root) -> None:
+    def solved(self, step: PlanStep | Root) -> None:
         """Solve one statement, or find a root."""
         if isinstance(step, Root):
             self.root(step)
@@ -313,8 +313,8 @@ class Body:
     def equation(self, root: Root) -> str:
         """The function from an unknown to both sides of the equation that it has to solve."""
 
-        def write(name: str) -> list[Row]:
-            body = Body(self.module)
+        def write(name: str) -> list[RowText]:
+            body = FunctionText(self.module)
             given = [
                 root.variable.name,
                 *(v.name for v in root.needs),
@@ -327,11 +327,11 @@ class Body:
             body.forward([replace(root.check, results=tuple(again))])
             at = next(i for i, v in enumerate(again) if v.kind is float)
             body.row(f"return {body.shown(again[at])}, {body.shown(root.check.results[at])}")
-            return [*body.rows, Row("")]
+            return [*body.rows, RowText("")]
 
         return self.module.part((id(root), "equation"), f"equation_{root.variable}", write)
 
-    def step(self, step: Step) -> None:
+    def step(self, step: PlanStep) -> None:
         """Solve one statement."""
         solved, mode = step.solved, step.solved.mode
         bindings = dict(solved.statement.bindings())
@@ -401,7 +401,7 @@ class Body:
                 chosen += self.recovered_by(step)
         return chosen
 
-    def recovered_by(self, step: Step) -> list[str]:
+    def recovered_by(self, step: PlanStep) -> list[str]:
         statement, mode = step.solved.statement, step.solved.mode
         rule = statement.relation
         bindings = dict(statement.bindings())
@@ -417,13 +417,13 @@ class Body:
         return names
 
 
-def conditions(body: Body, holds: Iterable[tuple[Operand, bool]]) -> None:
+def conditions(body: FunctionText, holds: Iterable[tuple[Operand, bool]]) -> None:
     for value, is_true in holds:
         body.row(f"if {'not ' if is_true else ''}{body.shown(value)}:")
         body.row('    raise NoSolution("it raises")')
 
 
-def assign(body: Body, names: Sequence[Operand], values: Sequence[Operand]) -> None:
+def assign(body: FunctionText, names: Sequence[Operand], values: Sequence[Operand]) -> None:
     """Assign to several names at once."""
     pairs = [(body.shown(n), body.shown(v)) for n, v in zip(names, values, strict=True)]
     pairs = [(name, value) for name, value in pairs if name != value]

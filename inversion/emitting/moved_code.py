@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inversion.emitting.module_text import Body, Module, PartWriter, Row
+from inversion.emitting.module_text import FunctionText, Module, PartWriter, RowText
 from inversion.planning.statement_modes import Places
 from inversion.program.moved_elements import Index, Moved
 from inversion.program.statements import Variable
@@ -16,38 +16,38 @@ from primitives.arrays.domain import is_array, shape_of
 __all__ = ["MOVED"]
 
 
-def run(body: Body, rule: Moved) -> None:
+def run(body: FunctionText, rule: Moved) -> None:
     """Compute the results."""
     pool = joined(body, [(body.shown(v), v.kind) for v in rule.inputs])
     shown = [picked(body, pool, v, rule.places[v.name]) for v in rule.results]
     body.row(f"return {', '.join(shown)}")
 
 
-def solve(module: Module, rule: Moved, mode: Places, name: str) -> list[Row]:
+def solve(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]:
     """The function that takes each element from where it is known."""
     every = {v.name: v for v in (*rule.inputs, *rule.results)}
     kinds: dict[str, Any] = {v.name: v.kind for v in every.values()}
     kinds.update({axis: domain.kind for axis, domain in mode.coordinates.items()})
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.name, mode.takes))}):", depth=0)
     pool = joined(body, [(body.name(axis), kinds[axis]) for axis in mode.sources])
     shown = [picked(body, pool, every[axis], mode.taken[axis]) for axis in mode.unknown]
     body.row(f"return {', '.join(shown)}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def recover(module: Module, rule: Moved, mode: Places, name: str) -> list[Row]:
+def recover(module: Module, rule: Moved, mode: Places, name: str) -> list[RowText]:
     """The function that reads off the elements that are free."""
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.shown, rule.inputs))}):", depth=0)
     pool = joined(body, [(body.shown(v), v.kind) for v in rule.inputs])
     (domain,) = mode.coordinates.values()
     free = Variable("rest", domain.kind)
     body.row(f"return ({picked(body, pool, free, mode.missing)},)")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def joined(body: Body, parts: Sequence[tuple[str, Any]]) -> str:
+def joined(body: FunctionText, parts: Sequence[tuple[str, Any]]) -> str:
     """The name of one array of all elements."""
     flat = [f"{name}.ravel()" if is_array(kind) else f"np.full(1, {name})" for name, kind in parts]
     name = body.own("pool")
@@ -55,7 +55,7 @@ def joined(body: Body, parts: Sequence[tuple[str, Any]]) -> str:
     return name
 
 
-def picked(body: Body, pool: str, variable: Variable, places: Index) -> str:
+def picked(body: FunctionText, pool: str, variable: Variable, places: Index) -> str:
     """The array, or number, of the elements at these places."""
     if not is_array(variable.kind):
         return f"{pool}[{places[0]}]"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inversion.emitting.module_text import Body, Module, PartWriter, Row, tuple_of
+from inversion.emitting.module_text import FunctionText, Module, PartWriter, RowText, tuple_of
 from inversion.planning.statement_modes import Solution
-from inversion.program.linear_systems import System
+from inversion.program.linear_systems import LinearSystem
 from inversion.program.moved_elements import size_of
 from inversion.program.statements import Variable
 from primitives.arrays.domain import is_array, shape_of
@@ -19,15 +19,15 @@ MOST_ELIMINATED = 64
 """So many numbers, which are no arrays, are solved for without a library."""
 
 
-def run(body: Body, rule: System) -> None:
+def run(body: FunctionText, rule: LinearSystem) -> None:
     """Run the statements."""
     body.forward(rule.statements)
     body.row(f"return {', '.join(map(body.shown, rule.results))}")
 
 
-def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
+def solve(module: Module, rule: LinearSystem, mode: Solution, name: str) -> list[RowText]:
     """The function that solves the equations."""
-    body = Body(module)
+    body = FunctionText(module)
     takes = [body.name(axis) for axis in mode.takes]
     equations = sides(module, rule, mode)
     known = [body.name(v.name) for v in rule.read if v not in mode.found]
@@ -73,26 +73,28 @@ def solve(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
         body.row(f"{', '.join(again)} = {module.forward(rule)}({given})")
         answers.update({axis: body.name(axis) for axis in others})
     body.row(f"return {', '.join(answers[axis] for axis in mode.unknown)}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
-def sides(module: Module, rule: System, mode: Solution) -> str:
+def sides(module: Module, rule: LinearSystem, mode: Solution) -> str:
     """The function from all unknowns in one array to all known results in one."""
 
-    def write(name: str) -> list[Row]:
-        body = Body(module)
+    def write(name: str) -> list[RowText]:
+        body = FunctionText(module)
         known = [body.name(v.name) for v in rule.read if v not in mode.found]
         point = module.fresh("point")
         body.row(f"def {name}({', '.join([point, *known])}):", depth=0)
         apart(body, rule, mode.found, point)
         body.forward(rule.statements)
         body.row(f"return {flat(body, mode.given, list(map(body.shown, mode.given)))}")
-        return [*body.rows, Row("")]
+        return [*body.rows, RowText("")]
 
     return module.part((id(mode), "sides"), f"{rule.name}_sides", write)
 
 
-def apart(body: Body, rule: System, variables: Sequence[Variable], point: str) -> None:
+def apart(
+    body: FunctionText, rule: LinearSystem, variables: Sequence[Variable], point: str
+) -> None:
     """Take one array apart into variables."""
     for variable, start, stop in rule.places(variables):
         shape = shape_of(variable.kind)
@@ -101,7 +103,7 @@ def apart(body: Body, rule: System, variables: Sequence[Variable], point: str) -
         body.row(f"{body.shown(variable)} = {value}")
 
 
-def flat(body: Body, variables: Sequence[Variable], names: Sequence[str]) -> str:
+def flat(body: FunctionText, variables: Sequence[Variable], names: Sequence[str]) -> str:
     """One array of the elements of all."""
     if not any(is_array(v.kind) for v in variables):
         return f"np.array({tuple_of(names)})"
@@ -112,12 +114,12 @@ def flat(body: Body, variables: Sequence[Variable], names: Sequence[str]) -> str
     return parts[0] if len(parts) == 1 else f"np.concatenate(({', '.join(parts)}))"
 
 
-def recover(module: Module, rule: System, mode: Solution, name: str) -> list[Row]:
+def recover(module: Module, rule: LinearSystem, mode: Solution, name: str) -> list[RowText]:
     """The function that reads off the coordinates: the unknowns themselves."""
-    body = Body(module)
+    body = FunctionText(module)
     body.row(f"def {name}({', '.join(map(body.shown, rule.read))}):", depth=0)
     body.row(f"return {tuple_of([body.shown(v) for v in mode.found])}")
-    return [*body.rows, Row("")]
+    return [*body.rows, RowText("")]
 
 
 SYSTEM = PartWriter(run, solve, recover)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.lifted_values import Named, Site, Tupled, Value, Values, plain, value_of
+from inversion.lifting.lifted_values import CallSite, Named, Tupled, Value, Values, plain, value_of
 from inversion.lifting.resolve import no_relation
 from inversion.program.moved_elements import moved, offsets, size_of
 from inversion.program.statements import Constant, Operand, Variable
@@ -54,7 +54,7 @@ class ArrayCall:
     """One call, with its numbers and arrays taken out of its arguments."""
 
     def __init__(
-        self, lifter: Lifter, site: Site, target: Any, args: Values, kwargs: Named
+        self, lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
     ) -> None:
         self.lifter = lifter
         self.site = site

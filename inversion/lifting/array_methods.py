@@ -12,7 +12,15 @@ import numpy as np
 from inversion.errors import NotInvertible
 from inversion.lifting.array_calls import ArrayCall, operands_in
 from inversion.lifting.elements import each, is_elementwise
-from inversion.lifting.lifted_values import Named, Object, Site, Tupled, Value, Values, value_of
+from inversion.lifting.lifted_values import (
+    CallSite,
+    KnownObject,
+    Named,
+    Tupled,
+    Value,
+    Values,
+    value_of,
+)
 from inversion.program.statements import Constant, Operand
 from overlay.core.target import describe
 from primitives.arrays.array_table import ARRAY_RELATIONS, MOVES
@@ -21,7 +29,7 @@ from primitives.arrays.domain import is_array, shape_of
 if TYPE_CHECKING:
     from inversion.lifting.lifter import Lifter
 
-__all__ = ["Method", "array_attribute", "array_call", "holds_array"]
+__all__ = ["BoundArrayMethod", "array_attribute", "array_call", "holds_array"]
 
 METHODS: Mapping[str, Any] = {
     name: getattr(np, name)
@@ -35,7 +43,7 @@ SHAPED = ("reshape", "transpose")  # they take a shape, or its numbers one by on
 
 
 @dataclass(frozen=True)
-class Method:
+class BoundArrayMethod:
     """A method of an array, bound to it."""
 
     name: str
@@ -50,7 +58,7 @@ def holds_array(value: Value) -> bool:
     return any(is_array(operand.kind) for operand in operands_in(value))
 
 
-def array_attribute(lifter: Lifter, site: Site, base: Operand, name: str) -> Value:
+def array_attribute(lifter: Lifter, site: CallSite, base: Operand, name: str) -> Value:
     """An attribute of an array: what is known of its shape, ``T``, or a method."""
     shape = shape_of(base.kind)
     known = {"shape": shape, "ndim": len(shape), "size": int(np.prod(shape))}
@@ -59,7 +67,7 @@ def array_attribute(lifter: Lifter, site: Site, base: Operand, name: str) -> Val
     if name == "T":
         return lifter.call(site, (np.transpose,), [base], {})
     if name in METHODS:
-        return Object(Method(name, base))
+        return KnownObject(BoundArrayMethod(name, base))
     raise NotInvertible(
         f"cannot invert the attribute {name!r} of an array",
         where=site.where,
@@ -69,7 +77,7 @@ def array_attribute(lifter: Lifter, site: Site, base: Operand, name: str) -> Val
 
 
 def array_call(
-    lifter: Lifter, site: Site, targets: Sequence[Any], args: Values, kwargs: Named
+    lifter: Lifter, site: CallSite, targets: Sequence[Any], args: Values, kwargs: Named
 ) -> Value | None:
     """The value of a call with arrays among its arguments; None for a function with a body that
     is to be inlined.
@@ -77,8 +85,8 @@ def array_call(
     Raises NotInvertible where the function has no relation for these arguments.
     """
     target = targets[0]
-    if isinstance(target, Method):
-        if target.name in SHAPED and args and not isinstance(args[0], (Tupled, Object)):
+    if isinstance(target, BoundArrayMethod):
+        if target.name in SHAPED and args and not isinstance(args[0], (Tupled, KnownObject)):
             args = [Tupled(tuple, tuple(args))]
         return lifter.call(site, (METHODS[target.name],), [target.base, *args], kwargs)
     if not any(map(holds_array, (*args, *kwargs.values()))):
@@ -103,7 +111,9 @@ def array_call(
     return None
 
 
-def _built(lifter: Lifter, site: Site, target: Any, args: Values, kwargs: Named) -> Value | None:
+def _built(
+    lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
+) -> Value | None:
     """An array made of numbers: ``np.array([a, b])``, ``np.ones(3)``; None for other calls."""
     called = ArrayCall(lifter, site, target, args, kwargs)
     if called.is_constant:

@@ -31,9 +31,9 @@ from inversion.lifting.lifted_values import (
     UNROLLED,
     Again,
     BoundMethod,
+    CallSite,
+    KnownObject,
     Named,
-    Object,
-    Site,
     Tupled,
     Value,
     Values,
@@ -51,15 +51,15 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.numba_blocks import (
-    Apply,
+    ApplyOp,
     Argument,
-    Attribute,
+    AttributeOp,
     Build,
     BuildList,
-    Code,
-    Copy,
+    CopyOp,
     First,
-    Fork,
+    ForkOp,
+    FunctionCode,
     Item,
     Iterate,
     Jump,
@@ -67,9 +67,9 @@ from inversion.lifting.numba_blocks import (
     Next,
     Op,
     Raise,
-    Return,
+    ReturnOp,
     Second,
-    Unknown,
+    UnknownOp,
     Unpack,
     refused,
 )
@@ -100,8 +100,8 @@ class Walk:
     calls: the calls of the function by itself, where these are turns of a loop."""
 
     lifter: Lifter
-    site: Site
-    code: Code
+    site: CallSite
+    code: FunctionCode
     given: Values
     leaving: frozenset[int] = frozenset()
     calls: Calls | None = None
@@ -146,14 +146,14 @@ class Walk:
             if isinstance(op, Next):
                 known[op.source] = advanced(known[op.source])
         match block.end:
-            case Return(name=name, where=where):
+            case ReturnOp(name=name, where=where):
                 return self_calls.returned(self.calls, read(known, name, where))
             case Jump(label=label):
                 return At(label, known)
-            case Fork() as fork:
+            case ForkOp() as fork:
                 return self._forked(fork, known, stops)
 
-    def _forked(self, fork: Fork, known: dict[str, Value], stops: frozenset[int]) -> Found:
+    def _forked(self, fork: ForkOp, known: dict[str, Value], stops: frozenset[int]) -> Found:
         """Where a fork leads."""
         condition = read(known, fork.condition, fork.where)
         labels = fork.then, fork.orelse
@@ -184,7 +184,7 @@ class Walk:
             for label in labels
         ]
 
-    def _part_again(self, fork: Fork, ways: Sequence[Way], stops: frozenset[int]) -> bool:
+    def _part_again(self, fork: ForkOp, ways: Sequence[Way], stops: frozenset[int]) -> bool:
         """Whether ways are not the same from where they meet: one of them may return what the
         function gives for other arguments, or come there in the next turn of a loop only."""
         places = {p for way in ways for p in places_of(way.found)}
@@ -205,7 +205,7 @@ class Walk:
         outside = bool(self.leaving) and label not in self.leaving
         return outside and label in self.code.returning
 
-    def _count(self, fork: Fork) -> None:
+    def _count(self, fork: ForkOp) -> None:
         self.lifter.ways += 1
         many = self.lifter.ways > MOST_WAYS
         if not many and self.lifter.depth <= DEEPEST:
@@ -219,7 +219,7 @@ class Walk:
         )
 
     def _joined(
-        self, fork: Fork, condition: Variable, ways: list[Way], known: Mapping[str, Value]
+        self, fork: ForkOp, condition: Variable, ways: list[Way], known: Mapping[str, Value]
     ) -> Found:
         """One branch statement for two ways, and what the names stand for after it."""
         found = [way.found for way in ways]
@@ -238,7 +238,7 @@ class Walk:
             self._branch(fork, condition, ways, joined)
         return Several(after, flags) if len(places) > 1 else after[places[0]]
 
-    def _branch(self, fork: Fork, condition: Variable, ways: list[Way], joined: Join) -> None:
+    def _branch(self, fork: ForkOp, condition: Variable, ways: list[Way], joined: Join) -> None:
         gives = zip(*joined.gives, strict=True)
         first, second = (
             Arm(tuple(way.statements), tuple(given), tuple(way.holds))
@@ -257,14 +257,14 @@ class Walk:
             )
         )
 
-    def _at(self, op: Op) -> Site:
+    def _at(self, op: Op) -> CallSite:
         """Where a call stands."""
         return replace(self.site, name=op.name, where=op.where)
 
     def _attribute(self, op: Op, base: Value, name: str) -> Value:
         if isinstance(base, (Variable, Constant)) and is_array(base.kind):
             return array_attribute(self.lifter, self._at(op), base, name)
-        if isinstance(base, Object) and not isinstance(base.value, ModuleType):
+        if isinstance(base, KnownObject) and not isinstance(base.value, ModuleType):
             found = attribute_held(base.value, name)
             if is_same(attribute_held(base.value, name), found):  # a property may make it anew
                 self.lifter.attributes.append((base.value, name, found))
@@ -294,9 +294,9 @@ class Walk:
                 return self.given[index]
             case Literal(value=held):
                 return value_of(held)
-            case Copy(source=source):
+            case CopyOp(source=source):
                 return value(source)
-            case Attribute(base=base, attribute=attribute):
+            case AttributeOp(base=base, attribute=attribute):
                 return self._attribute(op, value(base), attribute)
             case BuildList(items=items):
                 return Tupled(list, tuple(map(value, items)))
@@ -314,17 +314,17 @@ class Walk:
                 return more_of_pair(op, value(source))
             case Unpack(source=source, count=count):
                 return unpacked(op, value(source), count)
-            case Apply(function=function, args=args, kwargs=kwargs, fallback=fallback):
+            case ApplyOp(function=function, args=args, kwargs=kwargs, fallback=fallback):
                 targets = (function,) if fallback is None else (function, fallback)
                 given = [value(name) for name in args]
                 if isinstance(function, str):
                     called = value(function)
                     if isinstance(called, BoundMethod):
-                        called, given = Object(called.function), [called.instance, *given]
+                        called, given = KnownObject(called.function), [called.instance, *given]
                     targets = (function_in(op, called),)
                 named = {key: value(name) for key, name in kwargs.items()}
                 return self.lifter.call(self._at(op), targets, given, named)
-            case Unknown(what=what, where=where, help=help):
+            case UnknownOp(what=what, where=where, help=help):
                 raise refused(what, where, help)
             case _:
                 raise refused(type(op).__name__, op.where)
@@ -334,5 +334,5 @@ def _leads_nowhere(way: Way, other: Way) -> bool:
     """Whether a way raises, or returns None where the other returns numbers."""
     if isinstance(way.found, Returned) and isinstance(other.found, Returned):
         value = way.found.value
-        return isinstance(value, Object) and value.value is None and value != other.found.value
+        return isinstance(value, KnownObject) and value.value is None and value != other.found.value
     return isinstance(way.found, Nowhere)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.exits import At, End, Exit, Found, Nowhere, Place, Several, Way, not_followed
-from inversion.lifting.lifted_values import Iterating, Object, Range, Value, read
+from inversion.lifting.lifted_values import Iterating, KnownObject, Range, Value, read
 from inversion.lifting.numba_blocks import Next
 from inversion.lifting.repeating import Repeating, Turn
-from inversion.program.loops import Bounds, Counts
+from inversion.program.loops import Bounds, CountedRange
 from inversion.program.statements import Constant, Operand, Variable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Turns(Repeating):
         cycle = walk.code.loops[label]
         assigned = {op.name for inside in cycle.labels for op in blocks[inside].ops}
         self.names = [n for n in known if n in assigned and n in blocks[label].live]
-        self.names = [n for n in self.names if not isinstance(known[n], (Object, Iterating))]
+        self.names = [n for n in self.names if not isinstance(known[n], (KnownObject, Iterating))]
         self.counter = f"i_{self.line}.count"  # no name that numba gives
 
     def statement(self) -> Found:
@@ -107,10 +107,10 @@ class Turns(Repeating):
         if not isinstance(after.found, At) or after.found.label != self.label:
             raise not_followed(self.where)
         condition = leave.condition
-        assert isinstance(condition, (Variable, Constant, Object))
+        assert isinstance(condition, (Variable, Constant, KnownObject))
         ends: dict[Place, End] = {leave.outside: At(leave.outside, leave.known)}
         return Turn(
-            before, None if isinstance(condition, Object) else condition, leave.leaves, after,
+            before, None if isinstance(condition, KnownObject) else condition, leave.leaves, after,
             after.found.known, ends, {},
         )  # fmt: skip
 
@@ -152,7 +152,7 @@ class Turns(Repeating):
             more = stated(operator.gt, left, Constant(0))
         assert isinstance(more, (Variable, Constant))
         assert isinstance(at, Variable)
-        self.counts = Counts(at, over.stop, over.step, more)
+        self.counts = CountedRange(at, over.stop, over.step, more)
         for op in self.walk.code.blocks[self.label].ops:
             if isinstance(op, Next):
                 inside[op.source] = Iterating(over, (at,), more)

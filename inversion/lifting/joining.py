@@ -11,16 +11,16 @@ from inversion.lifting import self_calls
 from inversion.lifting.exits import End, Place, Way, end_at, names_at, stand_in
 from inversion.lifting.lifted_values import (
     Again,
-    Broken,
-    Object,
-    Site,
+    CallSite,
+    KnownObject,
+    Meaningless,
     Tupled,
     Value,
     numbers_in,
     plain,
     shown_kind,
 )
-from inversion.lifting.numba_blocks import Fork
+from inversion.lifting.numba_blocks import ForkOp
 from inversion.program.statements import Constant, Operand, Variable
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 class Join:
     """Finds what two ways give in common; where they differ, a branch has a result."""
 
-    def __init__(self, walk: Walk, fork: Fork, ways: list[Way], known: Mapping[str, Value]) -> None:
+    def __init__(
+        self, walk: Walk, fork: ForkOp, ways: list[Way], known: Mapping[str, Value]
+    ) -> None:
         self.walk = walk
         self.lifter = walk.lifter
         self.fork = fork
@@ -67,7 +69,8 @@ class Join:
             return then
         if all(map(_is_text, (then, orelse))):  # written out, or computed
             then, orelse = (
-                Constant(plain(one)) if isinstance(one, Object) else one for one in (then, orelse)
+                Constant(plain(one)) if isinstance(one, KnownObject) else one
+                for one in (then, orelse)
             )
         if isinstance(then, Tupled) and isinstance(orelse, Tupled):
             if then.kind is orelse.kind and len(then.items) == len(orelse.items):
@@ -77,12 +80,12 @@ class Join:
             return self.number(name, then, orelse)
         if isinstance(then, Again) or isinstance(orelse, Again):
             site = replace(self.walk.site, where=self.fork.where)
-            return Broken(self_calls.used_otherwise(site, "one way of a branch"))
+            return Meaningless(self_calls.used_otherwise(site, "one way of a branch"))
         kinds = [f"a {shown_kind(one)}" for one in (then, orelse)]
         if kinds[0] == kinds[1]:
             kinds[1] = f"another {shown_kind(orelse)}"
         help = "give it the same type on both, and the same number of items"
-        return Broken(
+        return Meaningless(
             NotInvertible(
                 f"a value is {kinds[0]} on one way and {kinds[1]} on the other",
                 where=self.fork.where,
@@ -111,7 +114,7 @@ class Join:
         self.gives.append((given[0], given[1]))
         return result
 
-    def converted(self, site: Site, value: Operand, kind: Any, way: Way) -> Operand:
+    def converted(self, site: CallSite, value: Operand, kind: Any, way: Way) -> Operand:
         """A value in the type that both ways have, converted on its way."""
         outer, self.lifter.statements = self.lifter.statements, way.statements
         try:
@@ -122,6 +125,6 @@ class Join:
 
 def _is_text(value: Value) -> bool:
     """Whether a value is a string, written out or computed."""
-    if isinstance(value, Object):
+    if isinstance(value, KnownObject):
         return isinstance(value.value, str)
     return isinstance(value, (Variable, Constant)) and value.kind is str

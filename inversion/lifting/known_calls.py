@@ -10,8 +10,8 @@ import numpy as np
 
 from inversion.lifting.lifted_values import (
     Iterating,
+    KnownObject,
     Named,
-    Object,
     Tupled,
     Value,
     Values,
@@ -68,18 +68,18 @@ def _is_hashable(target: Any) -> bool:
 
 
 def _is_none(value: Value) -> bool:
-    return isinstance(value, Object) and value.value is None
+    return isinstance(value, KnownObject) and value.value is None
 
 
 def _is_open(value: Value) -> bool:
-    return bool(variables_in(value)) or not isinstance(value, (Object, Constant, Tupled))
+    return bool(variables_in(value)) or not isinstance(value, (KnownObject, Constant, Tupled))
 
 
 def _is_instance(value: Value, classes: Value) -> Value | None:
     """Whether a value is of a type, by the type that it has in the program."""
-    if not isinstance(classes, (Object, Tupled)) or variables_in(classes):
+    if not isinstance(classes, (KnownObject, Tupled)) or variables_in(classes):
         return None
-    if not isinstance(value, (Variable, Constant, Object, Tupled)):
+    if not isinstance(value, (Variable, Constant, KnownObject, Tupled)):
         return None
     kind = np.ndarray if is_array(value.kind) else value.kind
     return Constant(issubclass(kind, plain(classes)))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inversion.errors import NotInvertible
-from inversion.lifting.lifted_values import Object, Site, Tupled, Value, Values
+from inversion.lifting.lifted_values import CallSite, KnownObject, Tupled, Value, Values
 from inversion.program.statements import Constant, Operand, Statement, Variable
 from overlay.interpretations.autodiff import RULES, Rule, rule
 from primitives import Relation
@@ -37,14 +37,14 @@ _SAME = rule(float, _by_itself, (-1.0, 1.0))
 _POWER = rule(operator.pow, _by_base, (0.2, 3.0), (-3.0, 3.0))
 
 
-def derivative(lifter: Lifter, site: Site, args: Values) -> Value:
+def derivative(lifter: Lifter, site: CallSite, args: Values) -> Value:
     """What ``autodiff(f, *numbers)`` gives.
 
     Raises NotInvertible where f is no single function of floats, or has statements of which no
     derivative is known here.
     """
     function, *numbers = args or (None,)
-    if not isinstance(function, Object) or not numbers or lifter.resolver.tables:
+    if not isinstance(function, KnownObject) or not numbers or lifter.resolver.tables:
         raise _refused(site, "autodiff is inverted as autodiff(f, x, ...), without a context")
     given = [_own(lifter, replace(site, name=f"at_{i}"), n) for i, n in enumerate(numbers, 1)]
     start = len(lifter.statements)
@@ -56,7 +56,7 @@ def derivative(lifter: Lifter, site: Site, args: Values) -> Value:
     return slopes[0] if len(slopes) == 1 else Tupled(tuple, tuple(slopes))
 
 
-def _own(lifter: Lifter, site: Site, number: Value) -> Operand:
+def _own(lifter: Lifter, site: CallSite, number: Value) -> Operand:
     """A variable of its own for a number: two arguments may be the same."""
     if not isinstance(number, (Variable, Constant)) or number.kind not in (float, int):
         raise _refused(site, f"a derivative by a value of type {number.kind.__name__}")
@@ -68,7 +68,7 @@ def _own(lifter: Lifter, site: Site, number: Value) -> Operand:
 
 
 def _slope(
-    lifter: Lifter, site: Site, statements: Iterable[Statement], by: Operand, result: Operand
+    lifter: Lifter, site: CallSite, statements: Iterable[Statement], by: Operand, result: Operand
 ) -> Operand:
     """What the result of statements changes by one of their variables."""
     known: dict[Operand, Operand] = {by: Constant(1.0)}
@@ -89,7 +89,7 @@ def _slope(
     return known.get(result, Constant(0.0))
 
 
-def _partials(lifter: Lifter, site: Site, statement: Statement) -> Sequence[Operand]:
+def _partials(lifter: Lifter, site: CallSite, statement: Statement) -> Sequence[Operand]:
     """The partial derivatives of a statement, as operands."""
     found = _rule_of(statement)
     if found is None or len(statement.results) > 1:
@@ -119,7 +119,7 @@ def _rule_of(statement: Statement) -> Rule | None:
     return next((r for r in rules if any(relation.target is f for f in r.spellings)), None)
 
 
-def _product(lifter: Lifter, site: Site, one: Operand, other: Operand) -> Operand | None:
+def _product(lifter: Lifter, site: CallSite, one: Operand, other: Operand) -> Operand | None:
     """A product; None where it is 0."""
     for known, rest in ((one, other), (other, one)):
         if isinstance(known, Constant) and known.value in (0, 1):
@@ -127,7 +127,9 @@ def _product(lifter: Lifter, site: Site, one: Operand, other: Operand) -> Operan
     return _number(lifter.call(site, (operator.mul,), (one, other), {}))
 
 
-def _sum(lifter: Lifter, site: Site, one: Operand | None, other: Operand | None) -> Operand | None:
+def _sum(
+    lifter: Lifter, site: CallSite, one: Operand | None, other: Operand | None
+) -> Operand | None:
     if one is None or other is None:
         return one if other is None else other
     return _number(lifter.call(site, (operator.add,), (one, other), {}))
@@ -138,7 +140,7 @@ def _number(value: Value) -> Operand:
     return value
 
 
-def _refused(site: Site, what: str) -> NotInvertible:
+def _refused(site: CallSite, what: str) -> NotInvertible:
     return NotInvertible(
         f"cannot invert {what}",
         where=site.where,

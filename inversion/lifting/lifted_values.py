@@ -19,13 +19,13 @@ from primitives.arrays.domain import ELEMENTS
 
 
 @dataclass(frozen=True, eq=False)
-class Object:
+class KnownObject:
     """A value known while lifting that is no number: a function, a module, an instance."""
 
     value: Any
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Object) and self.value is other.value
+        return isinstance(other, KnownObject) and self.value is other.value
 
     def __hash__(self) -> int:
         return id(self.value)
@@ -44,7 +44,7 @@ class Tupled:
 
 
 @dataclass(frozen=True)
-class Broken:
+class Meaningless:
     """What cannot be given a meaning, where it is not used either."""
 
     error: NotInvertible
@@ -103,7 +103,9 @@ class BoundMethod:
     kind: type = MethodType
 
 
-Value = Operand | Object | Tupled | Broken | Range | Iterating | Pair | Again | BoundMethod
+Value = (
+    Operand | KnownObject | Tupled | Meaningless | Range | Iterating | Pair | Again | BoundMethod
+)
 
 
 Values = Sequence[Value]
@@ -113,7 +115,7 @@ Named = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
-class Site:
+class CallSite:
     """Where a call stands: what it assigns, its line, and inside of what.
 
     overlaid: whether the context is in force. chain: the methods of ``target`` that
@@ -137,7 +139,7 @@ UNROLLED = 16
 
 
 def value_of(value: Any) -> Value:
-    if isinstance(value, (Variable, Constant, Object, Tupled, Range, Iterating, Again)):
+    if isinstance(value, (Variable, Constant, KnownObject, Tupled, Range, Iterating, Again)):
         return value
     if isinstance(value, tuple):
         return Tupled(type(value), tuple(map(value_of, value)))
@@ -147,7 +149,7 @@ def value_of(value: Any) -> Value:
         return Constant(value)
     if type(value) is np.ndarray and value.size and value.dtype.type in ELEMENTS:
         return Constant(np.ascontiguousarray(value) if value.ndim else value[()])
-    return Object(value)
+    return KnownObject(value)
 
 
 def kinds_of(args: Values, kwargs: Named) -> tuple[Any, ...]:
@@ -165,7 +167,7 @@ def plain(value: Value) -> Any:
         if value.kind is list:
             return list(items)
         return value.kind(*items) if is_record(value.kind) else tuple(items)
-    if isinstance(value, (Object, Constant)):
+    if isinstance(value, (KnownObject, Constant)):
         return value.value
     raise NotInvertible(
         f"{value} stands where a relation needs what is known",
@@ -226,13 +228,13 @@ def read(known: Named, name: str, where: str) -> Value:
     if name not in known:
         raise refused("assignment within an expression", where)
     value = known[name]
-    if isinstance(value, Broken):
+    if isinstance(value, Meaningless):
         raise value.error
     return value
 
 
-def item_at(op: Op | Site, source: Value, index: Any) -> Value:
-    if isinstance(source, Object):
+def item_at(op: Op | CallSite, source: Value, index: Any) -> Value:
+    if isinstance(source, KnownObject):
         return value_of(source.value[index])
     if not isinstance(source, Tupled):
         raise refused(f"item of a {shown_kind(source)}", op.where)
@@ -250,7 +252,7 @@ def unpacked(op: Op, source: Value, count: int) -> Value:
 def attribute_of(op: Op, base: Value, attribute: str) -> Value:
     if isinstance(base, Tupled) and attribute in fields_of(base.kind):
         return base.items[fields_of(base.kind).index(attribute)]
-    if not isinstance(base, Object) or not hasattr(base.value, attribute):
+    if not isinstance(base, KnownObject) or not hasattr(base.value, attribute):
         raise NotInvertible(
             f"cannot invert the attribute {attribute!r} of a {shown_kind(base)}",
             where=op.where,
@@ -260,12 +262,12 @@ def attribute_of(op: Op, base: Value, attribute: str) -> Value:
 
 
 def function_in(op: Op, value: Value) -> Any:
-    if not isinstance(value, Object) or not callable(value.value):
+    if not isinstance(value, KnownObject) or not callable(value.value):
         raise NotInvertible(f"cannot invert a call of a {shown_kind(value)}", where=op.where)
     return value.value
 
 
-def record(site: Site, cls: type, args: Values, kwargs: Named) -> Value:
+def record(site: CallSite, cls: type, args: Values, kwargs: Named) -> Value:
     """A record of these values."""
     given = dict(zip(fields_of(cls), args, strict=False)) | dict(kwargs)
     defaults = defaults_of(cls)
@@ -282,10 +284,10 @@ _MISSING = object()
 
 
 def _is_missing(value: Value) -> bool:
-    return isinstance(value, Object) and value.value is _MISSING
+    return isinstance(value, KnownObject) and value.value is _MISSING
 
 
-def range_of(site: Site, args: Values) -> Range:
+def range_of(site: CallSite, args: Values) -> Range:
     numbers = [arg for arg in args if isinstance(arg, (Variable, Constant))]
     if len(numbers) != len(args) or not 1 <= len(args) <= 3:
         raise refused("range of these arguments", site.where)
@@ -322,7 +324,7 @@ def next_of(op: Op, iterator: Value) -> Pair:
     if not isinstance(iterator, Iterating):
         raise refused(f"next item of a {shown_kind(iterator)}", op.where)
     if iterator.over is not None:
-        return Pair(iterator.items[0], iterator.more or Object(MORE))
+        return Pair(iterator.items[0], iterator.more or KnownObject(MORE))
     return Pair(next(iter(iterator.items), None), Constant(bool(iterator.items)))
 
 
@@ -335,7 +337,7 @@ def advanced(iterator: Value) -> Value:
 def item_of_pair(op: Op, pair: Value) -> Value:
     if not isinstance(pair, Pair):
         raise refused(f"item of a {shown_kind(pair)}", op.where)
-    return Object(None) if pair.item is None else pair.item
+    return KnownObject(None) if pair.item is None else pair.item
 
 
 def more_of_pair(op: Op, pair: Value) -> Value:

@@ -20,9 +20,9 @@ from inversion.lifting.known_calls import known_call
 from inversion.lifting.lifted_slopes import derivative
 from inversion.lifting.lifted_values import (
     Again,
+    CallSite,
+    KnownObject,
     Named,
-    Object,
-    Site,
     Tupled,
     Value,
     Values,
@@ -39,7 +39,7 @@ from inversion.lifting.lifted_values import (
     value_of,
 )
 from inversion.lifting.numba_blocks import code_of, result_type
-from inversion.lifting.recursion import Active, entered
+from inversion.lifting.recursion import ActiveCall, entered
 from inversion.lifting.resolve import (
     Resolver,
     body_of,
@@ -93,7 +93,7 @@ def lift(
     lifter = Lifter(Resolver(context), root_finding=root_finding, max_trips=max_trips)
     given = {name: lifter.input(name, tree) for name, tree in inputs}
     where = location_of(function)
-    site = Site("result", where, overlaid=context is not None)
+    site = CallSite("result", where, overlaid=context is not None)
     args = [of_tree(tree) for name, tree in given.items() if name not in keywords]
     named = {name: of_tree(tree) for name, tree in given.items() if name in keywords}
     result = lifter.call(site, (function,), args, named)
@@ -109,7 +109,9 @@ def lift(
     def leaf(path: str, value: Value) -> str:
         value = sequence_of(lifter, site, value)
         if not isinstance(value, (Variable, Constant)):
-            shown = repr(value.value) if isinstance(value, Object) else f"a {shown_kind(value)}"
+            shown = (
+                repr(value.value) if isinstance(value, KnownObject) else f"a {shown_kind(value)}"
+            )
             raise NotInvertible(
                 f"cannot invert {describe(function)}: it returns {shown}",
                 where=where,
@@ -174,17 +176,19 @@ class Lifter:
 
         return mapped(tree, variable)
 
-    def call(self, site: Site, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
+    def call(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
         """The value of a call. targets: the function, and what stands for it if it has no rule."""
         target = targets[0]
-        if target is nonoverlay and len(args) == 1 and isinstance(args[0], Object):
-            return Object(nonoverlay(args[0].value))
+        if target is nonoverlay and len(args) == 1 and isinstance(args[0], KnownObject):
+            return KnownObject(nonoverlay(args[0].value))
         if isinstance(target, nonoverlay):
             return self.call(replace(site, overlaid=False), (target.function,), args, kwargs)
         if target is call_next:
             return self._call_next(site, args, kwargs)
         if isinstance(target, types.MethodType):
-            return self.call(site, (target.__func__,), (Object(target.__self__), *args), kwargs)
+            return self.call(
+                site, (target.__func__,), (KnownObject(target.__self__), *args), kwargs
+            )
         if kwargs:
             args, kwargs = as_positional(signature_of(target), tuple(args), kwargs)
         args = tuple(map(value_of, args))
@@ -197,10 +201,10 @@ class Lifter:
         if target is range and not kwargs:
             return range_of(site, args)
         if target is slice and not any(isinstance(a, Variable) for a in args):
-            return Object(slice(*map(plain, args)))
+            return KnownObject(slice(*map(plain, args)))
         if (
             target is operator.getitem
-            and isinstance(args[0], (Tupled, Object))
+            and isinstance(args[0], (Tupled, KnownObject))
             and not (isinstance(args[1], Variable))
         ):
             return item_at(site, args[0], plain(args[1]))
@@ -217,7 +221,7 @@ class Lifter:
                     return self._enter(site, one, (found,), args, kwargs)
         return self._base(site, targets, args, kwargs)
 
-    def _call_next(self, site: Site, args: Values, kwargs: Named) -> Value:
+    def _call_next(self, site: CallSite, args: Values, kwargs: Named) -> Value:
         if not site.chain:
             raise NotInvertible(
                 "call_next() stands outside a method",
@@ -229,13 +233,15 @@ class Lifter:
             return self._base(site, (site.target,), args, kwargs)
         return self._enter(site, site.target, (*site.chain, below), args, kwargs)
 
-    def _enter(self, site: Site, target: Any, chain: Chain, args: Values, kwargs: Named) -> Value:
+    def _enter(
+        self, site: CallSite, target: Any, chain: Chain, args: Values, kwargs: Named
+    ) -> Value:
         """Inline the last method of a chain."""
         method: Method = chain[-1]
         body = method.implementation(kinds_of(args, kwargs))
         return self._inline(replace(site, target=target, chain=chain), body, args, kwargs)
 
-    def _base(self, site: Site, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
+    def _base(self, site: CallSite, targets: tuple[Any, ...], args: Values, kwargs: Named) -> Value:
         """A call that no overlay method takes: its relation, its body, or a refusal."""
         known = known_call(targets[-1], args, kwargs)
         if known is not None:
@@ -265,7 +271,7 @@ class Lifter:
             raise no_relation(site, target, args)
         return self.state(site, forward_only(target, numbers, returns), numbers)
 
-    def converted(self, site: Site, value: Operand, kind: Any) -> Operand:
+    def converted(self, site: CallSite, value: Operand, kind: Any) -> Operand:
         """A number in another type."""
         if isinstance(value, Constant):
             return Constant(kind(value.value))
@@ -279,7 +285,7 @@ class Lifter:
         return result
 
     def state(
-        self, site: Site, found: Relation, args: Sequence[Operand], source: str = ""
+        self, site: CallSite, found: Relation, args: Sequence[Operand], source: str = ""
     ) -> Value:
         """Add the statement that a relation holds between these arguments and a new variable, or
         a tuple of them; of constants in a function that may call itself, the constant that they
@@ -302,19 +308,19 @@ class Lifter:
         self.statements.append(Statement(found, results, cast, site.where))
         return results[0] if len(results) == 1 else Tupled(tuple, results)
 
-    def _inline(self, site: Site, function: Any, args: Values, kwargs: Named) -> Value:
+    def _inline(self, site: CallSite, function: Any, args: Values, kwargs: Named) -> Value:
         """The value of a function's body for these arguments."""
         body = body_of(function)
         if body is None:
             raise no_relation(site, function, args)
         if not isinstance(function, types.FunctionType) and not hasattr(function, "py_func"):
-            args = (Object(function), *args)
+            args = (KnownObject(function), *args)
         self.functions[body] = None
         given = tuple(bound(site, body, args, kwargs))
         code = body.__code__
         may_recur = body.__name__ in (*code.co_names, *code.co_freevars)
         key = code, site.overlaid, len(site.chain)
-        here = Active(key, given, self.depth, may_recur=may_recur)
+        here = ActiveCall(key, given, self.depth, may_recur=may_recur)
         found = entered(self, site, body, code_of(body), here)
         if isinstance(found, Returned):
             return found.value

@@ -36,17 +36,17 @@ except ImportError as error:
     ) from error
 
 __all__ = [
-    "Apply",
+    "ApplyOp",
     "Argument",
-    "Attribute",
-    "Block",
+    "AttributeOp",
     "Build",
     "BuildList",
-    "Code",
-    "Copy",
+    "CodeBlock",
+    "CopyOp",
     "Cycle",
     "First",
-    "Fork",
+    "ForkOp",
+    "FunctionCode",
     "Item",
     "Iterate",
     "Jump",
@@ -54,9 +54,9 @@ __all__ = [
     "Next",
     "Op",
     "Raise",
-    "Return",
+    "ReturnOp",
     "Second",
-    "Unknown",
+    "UnknownOp",
     "Unpack",
     "code_of",
     "jitted",
@@ -90,7 +90,7 @@ class Literal(Op):
 
 
 @dataclass(frozen=True)
-class Attribute(Op):
+class AttributeOp(Op):
     """An attribute of a value."""
 
     base: str
@@ -98,7 +98,7 @@ class Attribute(Op):
 
 
 @dataclass(frozen=True)
-class Apply(Op):
+class ApplyOp(Op):
     """A call. ``function`` is a variable's name, or the function itself where an operator is
     written; ``fallback`` is the plain operator of one that works in place."""
 
@@ -115,7 +115,7 @@ class Derived(Op):
     source: str
 
 
-class Copy(Derived):
+class CopyOp(Derived):
     """Another name for a value."""
 
 
@@ -162,7 +162,7 @@ class Second(Derived):
 
 
 @dataclass(frozen=True)
-class Unknown(Op):
+class UnknownOp(Op):
     """A statement that has no meaning here. help: what to do about it."""
 
     what: str
@@ -170,7 +170,7 @@ class Unknown(Op):
 
 
 @dataclass(frozen=True)
-class Return:
+class ReturnOp:
     """The end of a function: the name that is returned."""
 
     name: str
@@ -192,7 +192,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Fork:
+class ForkOp:
     """On to one of two blocks. join: where both ways meet again, None where only in returning."""
 
     condition: str
@@ -203,22 +203,22 @@ class Fork:
 
 
 @dataclass(frozen=True)
-class Block:
+class CodeBlock:
     """Statements without a branch, and what follows. live: the names that it reads, or leaves to
     later blocks that do."""
 
     ops: tuple[Op, ...]
-    end: Return | Raise | Jump | Fork
+    end: ReturnOp | Raise | Jump | ForkOp
     live: frozenset[str]
 
 
 @dataclass(frozen=True)
-class Code:
+class FunctionCode:
     """A function's blocks by label. first: where it begins. loops: by the label of their first
     block. returning: the labels from which there is a way to a return."""
 
     first: int
-    blocks: dict[int, Block]
+    blocks: dict[int, CodeBlock]
     loops: dict[int, Cycle]
     returning: frozenset[int]
 
@@ -233,7 +233,7 @@ class Cycle:
     simple: bool
 
 
-def code_of(function: types.FunctionType) -> Code:
+def code_of(function: types.FunctionType) -> FunctionCode:
     """The statements of a function.
 
     Raises NotInvertible, with the line, at what has no meaning here.
@@ -265,15 +265,15 @@ def code_of(function: types.FunctionType) -> Code:
         ) from error
     lifetime: Any = func_ir.variable_lifetime
     graph, live = lifetime.cfg, lifetime.livemap
-    blocks: dict[int, Block] = {}
+    blocks: dict[int, CodeBlock] = {}
     for label in graph.nodes():
         block = func_ir.blocks[label]
         end = _end(block, _join(graph, label), code.co_filename)
-        blocks[label] = Block(tuple(_ops(block, code.co_filename)), end, frozenset(live[label]))
+        blocks[label] = CodeBlock(tuple(_ops(block, code.co_filename)), end, frozenset(live[label]))
     cycles = {loop.header: frozenset(loop.body) for loop in graph.loops().values()}
     ways = _Ways(blocks)
     loops = {header: ways.cycle(header, labels) for header, labels in cycles.items()}
-    return Code(min(func_ir.blocks), blocks, loops, ways.returning)
+    return FunctionCode(min(func_ir.blocks), blocks, loops, ways.returning)
 
 
 # What stands in a program for an instruction that numba does not read.
@@ -303,8 +303,8 @@ def _unread(error: Exception) -> tuple[str, int | None]:
 class _Ways:
     """The ways between blocks, those left out that can only raise."""
 
-    def __init__(self, blocks: Mapping[int, Block]) -> None:
-        self.returns = {at for at, block in blocks.items() if isinstance(block.end, Return)}
+    def __init__(self, blocks: Mapping[int, CodeBlock]) -> None:
+        self.returns = {at for at, block in blocks.items() if isinstance(block.end, ReturnOp)}
         self.following = {at: _following(block.end) for at, block in blocks.items()}
         self.returning = frozenset(at for at in blocks if self._reached(at) & self.returns)
         self.following = {
@@ -336,10 +336,10 @@ class _Ways:
         return Cycle(labels, first[0] if first else None, simple)
 
 
-def _following(end: Return | Raise | Jump | Fork) -> list[int]:
+def _following(end: ReturnOp | Raise | Jump | ForkOp) -> list[int]:
     if isinstance(end, Jump):
         return [end.label]
-    return [end.then, end.orelse] if isinstance(end, Fork) else []
+    return [end.then, end.orelse] if isinstance(end, ForkOp) else []
 
 
 def _join(graph: Any, label: int) -> int | None:
@@ -349,16 +349,16 @@ def _join(graph: Any, label: int) -> int | None:
     return max(meeting, key=lambda other: len(after[other]), default=None)
 
 
-def _end(block: Any, join: int | None, filename: str) -> Return | Raise | Jump | Fork:
+def _end(block: Any, join: int | None, filename: str) -> ReturnOp | Raise | Jump | ForkOp:
     last = block.terminator
     where = shown(filename, last.loc.line)
     match last:
         case ir.Return():
-            return Return(last.value.name, where)
+            return ReturnOp(last.value.name, where)
         case ir.Jump():
             return Jump(last.target)
         case ir.Branch():
-            return Fork(last.cond.name, last.truebr, last.falsebr, join, where)
+            return ForkOp(last.cond.name, last.truebr, last.falsebr, join, where)
         case ir.StaticRaise() | ir.Raise():
             return Raise(where)
         case _:
@@ -371,7 +371,7 @@ def _ops(block: Any, filename: str) -> Iterator[Op]:
         where = shown(filename, statement.loc.line)
         if not isinstance(statement, ir.Assign):
             item = isinstance(statement, (ir.SetItem, ir.StaticSetItem))
-            yield Unknown("", where, "assignment to an item" if item else str(statement))
+            yield UnknownOp("", where, "assignment to an item" if item else str(statement))
             continue
         once = mentioned[statement.target.name] == 1
         if once and getattr(statement.value, "op", "") == "build_tuple":
@@ -381,7 +381,7 @@ def _ops(block: Any, filename: str) -> Iterator[Op]:
 
 def _op(name: str, value: Any, where: str) -> Op:
     if isinstance(value, ir.Var):
-        return Copy(name, where, value.name)
+        return CopyOp(name, where, value.name)
     if isinstance(value, ir.Arg):
         return Argument(name, where, value.index)
     if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
@@ -391,16 +391,16 @@ def _op(name: str, value: Any, where: str) -> Op:
         if make is not None:
             return make(name, where, value)
     what = getattr(value, "op", str(value))
-    return Unknown(name, where, _IN_WORDS.get(what, what.replace("_", " ")))
+    return UnknownOp(name, where, _IN_WORDS.get(what, what.replace("_", " ")))
 
 
 def _mentioned(name: str, where: str, value: Any) -> Op:
     """A constant, or what a name of the program stands for."""
     if value.value is ir.UNDEFINED:
         help = f"define {value.name}, or import it, before the function is inverted"
-        return Unknown(name, where, f"the name {value.name}, which is not defined", help)
+        return UnknownOp(name, where, f"the name {value.name}, which is not defined", help)
     if getattr(getattr(value.value, "_defn", None), "__module__", None) == eh.__name__:
-        return Unknown(name, where, "try, an exception that is caught")
+        return UnknownOp(name, where, "try, an exception that is caught")
     return Literal(name, where, value.value)
 
 
@@ -414,18 +414,18 @@ _IN_WORDS = {
 
 def _call(name: str, where: str, value: Any) -> Op:
     if value.vararg is not None or value.varkwarg is not None:
-        return Unknown(name, where, "call with unpacked arguments")
+        return UnknownOp(name, where, "call with unpacked arguments")
     kwargs = {key: variable.name for key, variable in value.kws}
-    return Apply(name, where, value.func.name, tuple(v.name for v in value.args), kwargs)
+    return ApplyOp(name, where, value.func.name, tuple(v.name for v in value.args), kwargs)
 
 
 _EXPRESSIONS: dict[str, Callable[[str, str, Any], Op]] = {
     "call": _call,
-    "cast": lambda name, where, v: Copy(name, where, v.value.name),
-    "getattr": lambda name, where, v: Attribute(name, where, v.value.name, v.attr),
+    "cast": lambda name, where, v: CopyOp(name, where, v.value.name),
+    "getattr": lambda name, where, v: AttributeOp(name, where, v.value.name, v.attr),
     "build_tuple": lambda name, where, v: Build(name, where, tuple(i.name for i in v.items)),
     "build_list": lambda name, where, v: BuildList(name, where, tuple(i.name for i in v.items)),
-    "getitem": lambda name, where, v: Apply(
+    "getitem": lambda name, where, v: ApplyOp(
         name, where, operator.getitem, (v.value.name, v.index.name)
     ),
     "static_getitem": lambda name, where, v: Item(name, where, v.value.name, v.index),
@@ -434,9 +434,9 @@ _EXPRESSIONS: dict[str, Callable[[str, str, Any], Op]] = {
     "iternext": lambda name, where, v: Next(name, where, v.value.name),
     "pair_first": lambda name, where, v: First(name, where, v.value.name),
     "pair_second": lambda name, where, v: Second(name, where, v.value.name),
-    "unary": lambda name, where, v: Apply(name, where, v.fn, (v.value.name,)),
-    "binop": lambda name, where, v: Apply(name, where, v.fn, (v.lhs.name, v.rhs.name)),
-    "inplace_binop": lambda name, where, v: Apply(
+    "unary": lambda name, where, v: ApplyOp(name, where, v.fn, (v.value.name,)),
+    "binop": lambda name, where, v: ApplyOp(name, where, v.fn, (v.lhs.name, v.rhs.name)),
+    "inplace_binop": lambda name, where, v: ApplyOp(
         name, where, v.fn, (v.lhs.name, v.rhs.name), {}, v.immutable_fn
     ),
 }

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.execution_paths import Walk
 from inversion.lifting.exits import At, End, Found, Nowhere, Place, Returned, Several, Way
-from inversion.lifting.lifted_values import Again, Object, Site, Value, variables_in
-from inversion.lifting.numba_blocks import Code
+from inversion.lifting.lifted_values import Again, CallSite, KnownObject, Value, variables_in
+from inversion.lifting.numba_blocks import FunctionCode
 from inversion.lifting.repeating import Repeating, Turn
 from inversion.lifting.resolve import forward_only
 from inversion.lifting.self_calls import (
@@ -44,13 +44,13 @@ MOST_CALLS = 64
 class CallsItself(Exception):
     """A function that is being gone through calls itself, where variables decide whether."""
 
-    def __init__(self, active: Active) -> None:
+    def __init__(self, active: ActiveCall) -> None:
         super().__init__()
         self.active = active
 
 
 @dataclass(frozen=True, eq=False)
-class Active:
+class ActiveCall:
     """A call that is being gone through. code: of its function, and how it is reached. given: its
     arguments. depth: of the branches around it. calls: the loop that it becomes. may_recur: whether
     the function mentions itself by name."""
@@ -61,7 +61,7 @@ class Active:
     calls: Calls | None = None
     may_recur: bool = False
 
-    def inner(self, calls: Sequence[Active]) -> Active | None:
+    def inner(self, calls: Sequence[ActiveCall]) -> ActiveCall | None:
         """The innermost of these calls that is of the same function."""
         return next((one for one in reversed(calls) if one.code == self.code), None)
 
@@ -72,7 +72,11 @@ class Active:
 
 
 def entered(
-    lifter: Lifter, site: Site, function: types.FunctionType, code: Code, here: Active
+    lifter: Lifter,
+    site: CallSite,
+    function: types.FunctionType,
+    code: FunctionCode,
+    here: ActiveCall,
 ) -> Found:
     """Go through a function's body; where that leads."""
     again = here.inner(site.active)
@@ -97,7 +101,7 @@ def entered(
 class Calls(Repeating):
     """The calls of a function, each one the next turn."""
 
-    def __init__(self, walk: Walk, function: types.FunctionType, here: Active) -> None:
+    def __init__(self, walk: Walk, function: types.FunctionType, here: ActiveCall) -> None:
         super().__init__(walk, location_of(function) or walk.site.where)
         self.word = "calls"
         self.function = function
@@ -115,7 +119,7 @@ class Calls(Repeating):
 
     def found(self) -> Found:
         """Add the statement for all calls; where they lead."""
-        numbers = {n: v for n, v in self.given.items() if not isinstance(v, Object)}
+        numbers = {n: v for n, v in self.given.items() if not isinstance(v, KnownObject)}
         try:
             state = {name: self.fresh(name, value) for name, value in numbers.items()}
             _, on, _ = self.gone(state)
@@ -149,7 +153,7 @@ class Calls(Repeating):
         on = way.found.ends[AGAIN]
         assert isinstance(on, At)
         for name, value in self.given.items():
-            if isinstance(value, Object) and on.known[name] != value:
+            if isinstance(value, KnownObject) and on.known[name] != value:
                 raise NotInvertible(
                     f"cannot invert {describe(self.function)}: it calls itself with another {name}",
                     where=self.where,

@@ -20,7 +20,7 @@ from inversion.lifting.exits import (
     names_at,
 )
 from inversion.lifting.lifted_values import (
-    Site,
+    CallSite,
     Tupled,
     Value,
     numbers_in,
@@ -28,7 +28,7 @@ from inversion.lifting.lifted_values import (
     shown_kind,
     variables_in,
 )
-from inversion.program.loops import Bounds, Counts, Loop
+from inversion.program.loops import Bounds, CountedRange, Loop
 from inversion.program.statements import Constant, Operand, Statement, Variable
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Repeating(ABC):
         self.where = where
         self.word = "while"
         self.bounds: Bounds | None = None
-        self.counts: Counts | None = None
+        self.counts: CountedRange | None = None
 
     @abstractmethod
     def turn(self, state: Mapping[str, Value]) -> Turn:
@@ -160,7 +160,7 @@ class Repeating(ABC):
         return Several(ends, flags) if len(ends) > 1 else next(iter(ends.values()))
 
     def within(
-        self, way: Way, site: Site, formals: list[Variable], values: list[Operand]
+        self, way: Way, site: CallSite, formals: list[Variable], values: list[Operand]
     ) -> list[Operand]:
         """Values in the types of the state, converted at the end of a turn."""
         outer, self.lifter.statements = self.lifter.statements, way.statements

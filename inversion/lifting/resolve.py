@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from inversion.errors import NotInvertible
-from inversion.lifting.lifted_values import Named, Site, Value, Values, shown_kind, value_of
+from inversion.lifting.lifted_values import CallSite, Named, Value, Values, shown_kind, value_of
 from inversion.program.statements import Constant, Operand
 from overlay import Context, Method, MethodTable, OverlayError
 from overlay.core.dispatch import Chain, by_types, resolve
@@ -195,7 +195,7 @@ def python_code(target: Any) -> Iterator[types.FunctionType]:
                 waiting.append(called)
 
 
-def bound(site: Site, body: types.FunctionType, args: Values, kwargs: Named) -> list[Value]:
+def bound(site: CallSite, body: types.FunctionType, args: Values, kwargs: Named) -> list[Value]:
     """The arguments of a call in the order in which the code holds them."""
     signature = inspect.signature(body)
     try:
@@ -224,7 +224,7 @@ def forward_only(target: Any, args: Sequence[Operand], returns: type) -> Relatio
     return relation(target, *(arg.kind for arg in args), equation, returns=returns)
 
 
-def no_relation(site: Site, target: Any, args: Values) -> NotInvertible:
+def no_relation(site: CallSite, target: Any, args: Values) -> NotInvertible:
     name = describe(target)
     shown = ", ".join(map(shown_kind, args))
     return NotInvertible(

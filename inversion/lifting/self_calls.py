@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inversion.errors import NotInvertible
 from inversion.lifting.exits import At, Found, Returned
-from inversion.lifting.lifted_values import Again, Site, Tupled, Value, Values
+from inversion.lifting.lifted_values import Again, CallSite, Tupled, Value, Values
 from inversion.program.statements import Constant, Operand, Variable
 from overlay.core.target import describe
 
@@ -32,7 +32,7 @@ class UsedOtherwise(NotInvertible):
     """What a function's call of itself gives is used otherwise than in sums and products."""
 
 
-def through(lifter: Lifter, site: Site, targets: tuple[Any, ...], args: Values) -> Value:
+def through(lifter: Lifter, site: CallSite, targets: tuple[Any, ...], args: Values) -> Value:
     """What a call gives of which an argument is what a function's call of itself gives."""
     target, tables = targets[-1], lifter.resolver.tables if site.overlaid else ()
     if any(one in table for table in tables for one in targets):
@@ -63,7 +63,7 @@ def through(lifter: Lifter, site: Site, targets: tuple[Any, ...], args: Values) 
     raise used_otherwise(site, target)
 
 
-def combined(lifter: Lifter, site: Site, do: Callable[..., Any], a: Value, b: Value) -> Value:
+def combined(lifter: Lifter, site: CallSite, do: Callable[..., Any], a: Value, b: Value) -> Value:
     """A sum, difference, product or quotient, simplified where one of both is 0 or 1."""
     zero, unit = Constant(0), Constant(1)
     if do is operator.mul and zero in (a, b):
@@ -91,7 +91,7 @@ def returned(calls: Calls | None, value: Value) -> Found:
     return Returned(value)
 
 
-def used_otherwise(site: Site | None, target: Any) -> UsedOtherwise:
+def used_otherwise(site: CallSite | None, target: Any) -> UsedOtherwise:
     """The refusal of what cannot be a turn of a loop."""
     name = target if isinstance(target, str) else describe(target)
     return UsedOtherwise(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from inversion.errors import NotInvertible
 from inversion.lifting.lifted_values import (
     BoundMethod,
+    CallSite,
+    KnownObject,
     Named,
-    Object,
-    Site,
     Tupled,
     Value,
     Values,
@@ -41,13 +41,13 @@ def bound_method(base: Value, name: str) -> BoundMethod | None:
     return BoundMethod(function, base) if callable(function) else None
 
 
-def sequence_of(lifter: Lifter, site: Site, value: Value, kind: Any = None) -> Value:
+def sequence_of(lifter: Lifter, site: CallSite, value: Value, kind: Any = None) -> Value:
     """A known string, or a list that is written out, as an operand; other values as they are.
 
     kind: the type that a list has to have, where that is known. Raises NotInvertible for lists of
     several types, and of others than numbers and strings.
     """
-    if isinstance(value, Object) and isinstance(value.value, str):
+    if isinstance(value, KnownObject) and isinstance(value.value, str):
         return Constant(str(value.value))
     if not isinstance(value, Tupled) or value.kind is not list:
         return value
@@ -68,7 +68,7 @@ def sequence_of(lifter: Lifter, site: Site, value: Value, kind: Any = None) -> V
     return lifter.state(site, chain(list_of(element), (True,) * len(converted)), converted)
 
 
-def _common(site: Site, items: Values) -> type:
+def _common(site: CallSite, items: Values) -> type:
     """The type of the elements of a list of these items."""
     kinds = {int if item.kind is bool else item.kind for item in items}
     if kinds == {int, float}:
@@ -78,7 +78,7 @@ def _common(site: Site, items: Values) -> type:
     return kinds.pop()
 
 
-def _mixed(site: Site, items: Values) -> NotInvertible:
+def _mixed(site: CallSite, items: Values) -> NotInvertible:
     shown = ", ".join(dict.fromkeys(map(shown_kind, items)))
     return NotInvertible(
         f"cannot invert a list with items of the types {shown}",
@@ -88,13 +88,13 @@ def _mixed(site: Site, items: Values) -> NotInvertible:
 
 
 def sequence_call(
-    lifter: Lifter, site: Site, target: Any, args: Values, kwargs: Named
+    lifter: Lifter, site: CallSite, target: Any, args: Values, kwargs: Named
 ) -> Value | None:
     """The result of a call of a function of strings or lists, where one of these varies, or a
     string is known; None for any other call."""
     owner = getattr(target, "__self__", None)
     if isinstance(target, types.BuiltinMethodType) and isinstance(owner, str):
-        target, args = getattr(str, target.__name__), (Object(owner), *args)
+        target, args = getattr(str, target.__name__), (KnownObject(owner), *args)
     if kwargs or not args or not any(map(_has_sequence, args)):
         return None
     if target is str.join and len(args) == 2 and isinstance(args[1], Tupled):
@@ -106,7 +106,7 @@ def sequence_call(
                 return other
     if _is_folded(target, known):
         return value_of(target(*map(plain, known)))
-    if target is operator.getitem and isinstance(known[1], Object):
+    if target is operator.getitem and isinstance(known[1], KnownObject):
         return _sliced(lifter, site, *known)
     if target in (operator.add, operator.mul) and is_sequence(known[-1].kind):
         known = known[::-1] if target is operator.mul else known
@@ -120,7 +120,7 @@ def sequence_call(
 def _has_sequence(value: Value) -> bool:
     if isinstance(value, Tupled):
         return value.kind is list and any(map(_has_sequence, value.items))
-    if isinstance(value, Object):
+    if isinstance(value, KnownObject):
         return isinstance(value.value, str)
     return isinstance(value, (Variable, Constant)) and is_sequence(value.kind)
 
@@ -136,10 +136,10 @@ def _is_folded(target: Any, args: Values) -> bool:
     return is_method and not any(isinstance(arg, (Variable, Tupled)) for arg in args)
 
 
-def _joined(lifter: Lifter, site: Site, separator: Value, items: Values) -> Value:
+def _joined(lifter: Lifter, site: CallSite, separator: Value, items: Values) -> Value:
     """Strings with a separator between them."""
     if not items:
-        return Object("")
+        return KnownObject("")
 
     def add(one: Value, other: Value) -> Value:
         for part in (separator, other):
@@ -149,7 +149,7 @@ def _joined(lifter: Lifter, site: Site, separator: Value, items: Values) -> Valu
     return functools.reduce(add, items)
 
 
-def _sliced(lifter: Lifter, site: Site, source: Value, index: Value) -> Value | None:
+def _sliced(lifter: Lifter, site: CallSite, source: Value, index: Value) -> Value | None:
     """A slice of a string or list that varies, with known bounds."""
     part = plain(index)
     if not isinstance(part, slice) or not isinstance(source, Variable):

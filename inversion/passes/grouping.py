@@ -14,7 +14,7 @@ from dataclasses import replace
 from inversion.program.branches import Branch
 from inversion.program.causality import causalise, given_variables
 from inversion.program.elementwise_statements import Elementwise, elementwise
-from inversion.program.linear_systems import System, system
+from inversion.program.linear_systems import LinearSystem, system
 from inversion.program.loop_blocks import split
 from inversion.program.moved_elements import Moved, places_of
 from inversion.program.statements import Operand, Program, Statement, Variable
@@ -24,7 +24,7 @@ from primitives.floats.arithmetic import mul
 from primitives.floats.trigonometric import angle as angle_of
 from primitives.floats.trigonometric import cosine, hypotenuse, sine
 from primitives.forms.polar import polar, unpolar
-from primitives.sequences.chains import Chain, chain
+from primitives.sequences.chains import ConcatenationRelation, chain
 
 __all__ = [
     "absorb",
@@ -86,9 +86,9 @@ def chained(program: Program) -> Program:
     for statement in program.statements:
         statement = _flat(statement, inner)
         kept.append(statement)
-        if isinstance(statement.relation, Chain) and uses[statement.result] == 1:
+        if isinstance(statement.relation, ConcatenationRelation) and uses[statement.result] == 1:
             inner[statement.result] = statement
-    used = {o for s in kept for o in s.arguments if isinstance(s.relation, Chain)}
+    used = {o for s in kept for o in s.arguments if isinstance(s.relation, ConcatenationRelation)}
     gone = {v for v in inner if v not in used and _is_in_chain(program, v)}
     return program.replace(statements=tuple(s for s in kept if not gone & set(s.results)))
 
@@ -96,14 +96,16 @@ def chained(program: Program) -> Program:
 def _flat(statement: Statement, inner: dict[Operand, Statement]) -> Statement:
     """A statement of parts, with the parts of these in their place."""
     rule = statement.relation
-    if not isinstance(rule, Chain) or not any(o in inner for o in statement.arguments):
+    if not isinstance(rule, ConcatenationRelation) or not any(
+        o in inner for o in statement.arguments
+    ):
         return statement
     parts: list[Operand] = []
     singles: list[bool] = []
     for operand, single in zip(statement.arguments, rule.singles, strict=True):
         if operand in inner and not single:
             part = inner[operand]
-            assert isinstance(part.relation, Chain)
+            assert isinstance(part.relation, ConcatenationRelation)
             parts += part.arguments
             singles += part.relation.singles
         else:
@@ -118,7 +120,7 @@ def _is_in_chain(program: Program, operand: Operand) -> bool:
     return isinstance(operand, Variable) and any(
         operand == part and not single
         for s in program.statements
-        if isinstance(s.relation, Chain)
+        if isinstance(s.relation, ConcatenationRelation)
         for part, single in zip(s.arguments, s.relation.singles, strict=True)
     )
 
@@ -345,5 +347,5 @@ def _loops(core: Sequence[Statement], unknown: set[Variable]) -> Iterator[list[S
             more = [s for s in left if not reached.isdisjoint(s.variables)]
             left = [s for s in left if s not in more]
             part += more
-        if not all(isinstance(s.relation, (Elementwise, System)) for s in part):
+        if not all(isinstance(s.relation, (Elementwise, LinearSystem)) for s in part):
             yield [s for s in core if s in part]

@@ -18,7 +18,7 @@ from inversion.program.structured import generated, planned
 from primitives import Integers
 from primitives.relation import Mode
 
-__all__ = ["BEYOND", "TRIPS", "Backwards", "Counted"]
+__all__ = ["BEYOND", "TRIPS", "BackwardLoop", "Counted"]
 
 TRIPS, BEYOND = "trips", "beyond"
 """What coordinates are called where no variable is: how often a loop has run, and how far the end
@@ -26,7 +26,7 @@ of a range is from its last item."""
 
 
 @dataclass(frozen=True)
-class Backwards(Mode):
+class BackwardLoop(Mode):
     """A loop solved for the state that it begins with.
 
     forwards: state that is known at the beginning, and needs nothing else. last: how the state
@@ -77,7 +77,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
     axes = (*loop.outputs, *loop.axes)
     known, order = loop.divided(unknown)
     if unknown <= frozenset(loop.outputs):
-        return Backwards(order, generated, known, {})
+        return BackwardLoop(order, generated, known, {})
     if loop.bounds is not None and unknown == frozenset((loop.bounds.stop.name,)):
         return _counted(loop, order, known)
     fixed = [v.name for v in (*loop.free, *loop.limits) if v.name in unknown]
@@ -114,7 +114,7 @@ def _planned(loop: Loop, unknown: frozenset[str]) -> Mode | None:
         return loop.not_planned(
             f"its turns need more than {MOST_VALUES} values of one choice: make max_trips less"
         )
-    return Backwards(
+    return BackwardLoop(
         order, generated, (*known, *coordinates.domains), coordinates.domains, generated,
         loop.axes, labels=coordinates.labels, forwards=tuple(forwards), last=last, turn=turn,
         overwritten=overwritten, at_end=at_end, each=each, begins=begins,

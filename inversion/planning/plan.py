@@ -20,11 +20,11 @@ from overlay.core.location import name_of
 from primitives import Relation
 from primitives.arrays.domain import is_array
 
-__all__ = ["Plan", "Root", "Step", "is_quick", "left_out", "renamed", "statement_of"]
+__all__ = ["Plan", "PlanStep", "Root", "is_quick", "left_out", "renamed", "statement_of"]
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """One statement, solved. chosen: the parameter for each coordinate of the mode that is one."""
 
     solved: Solved
@@ -45,7 +45,7 @@ class Root:
     variable: Variable
     guess: Parameter
     check: Statement
-    steps: tuple[Step | Root, ...]
+    steps: tuple[PlanStep | Root, ...]
 
     @property
     def needs(self) -> tuple[Variable, ...]:
@@ -73,7 +73,7 @@ class Plan:
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     free: Mapping[Variable, Parameter]
-    steps: tuple[Step | Root, ...]
+    steps: tuple[PlanStep | Root, ...]
     parameters: ParameterSpace
 
     def operand(self, axis: str) -> Operand:
@@ -107,9 +107,9 @@ def renamed(plan: Plan, axes: Collection[str]) -> Plan:
         key = parameter.variable if parameter.name in free else renumbered(name, taken)
         taken.add(key)
         new[parameter.name] = replace(parameter, name=name, key=key)
-    made: dict[int, Step | Root] = {}
+    made: dict[int, PlanStep | Root] = {}
 
-    def again(step: Step | Root) -> Step | Root:
+    def again(step: PlanStep | Root) -> PlanStep | Root:
         if id(step) not in made:
             if isinstance(step, Root):
                 inner = tuple(map(again, step.steps))
@@ -131,28 +131,28 @@ OPTIONS = ("theta", "limit", "timeout", "guess", "out", "on_error", "progress", 
 """Names that a call of an inverse takes besides those of parameters."""
 
 
-def parts_of(step: Step | Root) -> list[tuple[str, Plan, Mapping[str, str]]]:
+def parts_of(step: PlanStep | Root) -> list[tuple[str, Plan, Mapping[str, str]]]:
     """What a step consists of: the plans of a branch's arms, of a loop's turns, each with the
     coordinates that its parameters are."""
     return [] if isinstance(step, Root) else step.solved.mode.parts()
 
 
-def solved_by(step: Step | Root) -> tuple[Variable, ...]:
+def solved_by(step: PlanStep | Root) -> tuple[Variable, ...]:
     """The variables that a step gives."""
     return (step.variable,) if isinstance(step, Root) else step.solved.unknown
 
 
-def own_choices(step: Step | Root) -> tuple[Parameter, ...]:
+def own_choices(step: PlanStep | Root) -> tuple[Parameter, ...]:
     """The parameters that a step brings."""
     return (step.guess,) if isinstance(step, Root) else tuple(step.chosen.values())
 
 
-def choices_of(step: Step | Root) -> tuple[Parameter, ...]:
+def choices_of(step: PlanStep | Root) -> tuple[Parameter, ...]:
     """The parameters that a step takes, those of its own steps among them."""
     return (*own_choices(step), *(step.choices if isinstance(step, Root) else ()))
 
 
-def _mentioned(step: Step | Root) -> tuple[Variable, ...]:
+def _mentioned(step: PlanStep | Root) -> tuple[Variable, ...]:
     return step.needs if isinstance(step, Root) else step.solved.statement.variables
 
 
@@ -160,12 +160,16 @@ def left_out(made: Plan) -> Iterator[tuple[str, str]]:
     """The relations whose modes in a plan leave solutions out, and why."""
     for step in made.steps:
         for one in step.steps if isinstance(step, Root) else (step,):
-            rule = one.solved.statement.relation if isinstance(one, Step) else None
-            if isinstance(one, Step) and isinstance(rule, Relation) and one.solved.mode.incomplete:
+            rule = one.solved.statement.relation if isinstance(one, PlanStep) else None
+            if (
+                isinstance(one, PlanStep)
+                and isinstance(rule, Relation)
+                and one.solved.mode.incomplete
+            ):
                 yield name_of(rule.target), one.solved.mode.incomplete
 
 
-def statement_of(step: Step | Root) -> Statement:
+def statement_of(step: PlanStep | Root) -> Statement:
     """The statement that a step solves."""
     return step.check if isinstance(step, Root) else step.solved.statement
 
@@ -175,7 +179,7 @@ def statement_of(step: Step | Root) -> Statement:
 
 def is_quick(plan: Plan) -> bool:
     """Whether a plan solves relations for floats, one after the other."""
-    steps = [step for step in plan.steps if isinstance(step, Step)]
+    steps = [step for step in plan.steps if isinstance(step, PlanStep)]
     solved = [step.solved.statement for step in steps]
     unknown = [v for step in steps for v in step.solved.unknown]
     return (

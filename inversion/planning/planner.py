@@ -11,8 +11,8 @@ from inversion.planning.algebra import collected
 from inversion.planning.parameters import Parameter, ParameterSpace
 from inversion.planning.plan import (
     Plan,
+    PlanStep,
     Root,
-    Step,
     own_choices,
 )
 from inversion.planning.tearing import Guess, torn
@@ -118,7 +118,7 @@ class _Space:
         self.program = program
         self.domains = domains
         self.names = {v.name for v in program.variables}
-        self.made: dict[int, Step | Root] = {}
+        self.made: dict[int, PlanStep | Root] = {}
 
     @functools.cached_property
     def lines(self) -> Mapping[Operand, str]:
@@ -151,7 +151,7 @@ class _Space:
         label = Label(subject_of(variable), where, subject_of(variable), variable.name)
         return Parameter(variable.name, domain, where, label=label)
 
-    def item(self, item: Solved | Guess) -> Step | Root:
+    def item(self, item: Solved | Guess) -> PlanStep | Root:
         """A step, or a root with a parameter for where the search begins."""
         made = self.root(item) if isinstance(item, Guess) else self.step(item)
         self.made[id(item)] = made
@@ -166,13 +166,13 @@ class _Space:
         steps = tuple(map(self.once, guess.inner))
         return Root(guess.variable, parameter, guess.check, steps)
 
-    def once(self, item: Solved | Guess) -> Step | Root:
+    def once(self, item: Solved | Guess) -> PlanStep | Root:
         """The step for an item, the same each time."""
         if id(item) not in self.made:
             self.item(item)
         return self.made[id(item)]
 
-    def step(self, solved: Solved) -> Step:
+    def step(self, solved: Solved) -> PlanStep:
         """A step with a parameter for each coordinate, unless constants leave no choice."""
         mode, chosen = solved.mode, dict[str, Parameter]()
         if not _is_determined(solved):
@@ -183,7 +183,7 @@ class _Space:
                 )
                 name = self.fresh(label)
                 chosen[coordinate] = Parameter(name, domain, label.line, mode.rounding_only, label)
-        return Step(solved, chosen)
+        return PlanStep(solved, chosen)
 
     def fresh(self, label: Label) -> str:
         """A name that nothing else in the plan has."""

@@ -15,7 +15,7 @@ from inversion.planning.plan import Plan
 from inversion.planning.planner import plan
 from inversion.program.branches import Branch
 from inversion.program.elementwise_statements import Elementwise
-from inversion.program.linear_systems import System
+from inversion.program.linear_systems import LinearSystem
 from inversion.program.moved_elements import Index, Moved, offsets, size_of
 from inversion.program.statements import Variable
 from inversion.program.structured import generated, planned
@@ -174,8 +174,8 @@ def _planned_moved(rule: Moved, unknown: frozenset[str]) -> Mode | None:
     )  # fmt: skip
 
 
-@planned.register(System)
-def _planned_system(rule: System, unknown: frozenset[str]) -> Mode | None:
+@planned.register(LinearSystem)
+def _planned_system(rule: LinearSystem, unknown: frozenset[str]) -> Mode | None:
     known, order = rule.divided(unknown)
     if unknown == frozenset(rule.outputs):
         return Solution(order, generated, known, {})

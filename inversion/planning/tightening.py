@@ -17,7 +17,7 @@ from inversion.contraction.contracted_programs import Box, Nothing, contracted, 
 from inversion.errors import NotInvertible
 from inversion.lifting.lifter import lift
 from inversion.planning.parameters import Parameter, ParameterSpace
-from inversion.planning.plan import Plan, Root, Step, own_choices
+from inversion.planning.plan import Plan, PlanStep, Root, own_choices
 from inversion.program.statements import Constant, Program, Variable
 from overlay.sets import NumberSet, point
 from primitives import Domain, Integers, Relation
@@ -40,7 +40,7 @@ def tightened(plan: Plan, domains: Mapping[str, Domain]) -> Plan:
         box = contracted(plan.program, _first_box(plan.program, domains), EFFORT)
     except Nothing:
         return plan  # it never gives anything
-    made: dict[int, Step | Root] = {}
+    made: dict[int, PlanStep | Root] = {}
     steps = tuple(_step(step, box, made) for step in plan.steps)
     free = {v: _free(parameter, box.get(v)) for v, parameter in plan.free.items()}
     space = [*free.values(), *(p for step in steps for p in own_choices(step))]
@@ -56,7 +56,7 @@ def _first_box(program: Program, domains: Mapping[str, Domain]) -> Box:
     return box
 
 
-def _step(step: Step | Root, box: Box, made: dict[int, Step | Root]) -> Step | Root:
+def _step(step: PlanStep | Root, box: Box, made: dict[int, PlanStep | Root]) -> PlanStep | Root:
     """A step with narrower domains, the same each time."""
     if id(step) not in made:
         if isinstance(step, Root):
@@ -67,7 +67,7 @@ def _step(step: Step | Root, box: Box, made: dict[int, Step | Root]) -> Step | R
     return made[id(step)]
 
 
-def _narrowed(step: Step, box: Box) -> Step:
+def _narrowed(step: PlanStep, box: Box) -> PlanStep:
     mode, rule = step.solved.mode, step.solved.statement.relation
     if step.chosen and _is_determined(step, box):
         return replace(step, chosen={})
@@ -97,7 +97,7 @@ def _narrowed(step: Step, box: Box) -> Step:
     return replace(step, chosen={coordinate: replace(parameter, domain=narrower)})
 
 
-def _is_determined(step: Step, box: Box) -> bool:
+def _is_determined(step: PlanStep, box: Box) -> bool:
     """Whether no choice is left, wherever the known axes of a statement may lie."""
     mode, bindings = step.solved.mode, dict(step.solved.statement.bindings())
     if mode.determined_if is None or not mode.determined_by:

@@ -16,7 +16,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from inversion.program.statements import Program, Rule, Statement, Variable
+from inversion.program.statements import Program, Statement, StatementRule, Variable
 from primitives import Relation
 from primitives.arrays.domain import element_of
 from primitives.relation import Mode
@@ -157,7 +157,7 @@ class _Causality:
             return False
         return len(results) >= len(self.left[i]) and self.left[i].isdisjoint(results)
 
-    def rule(self, i: int) -> Rule:
+    def rule(self, i: int) -> StatementRule:
         """What equation i says."""
         return self.program.statements[i].relation
 

@@ -11,13 +11,13 @@ from inversion.program.structured import Whole, is_linear, needed
 from primitives.arrays.domain import element_of, is_array
 from primitives.relation import Mode
 
-__all__ = ["System", "system"]
+__all__ = ["LinearSystem", "system"]
 
 MOST_UNKNOWNS = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class System(Whole):
+class LinearSystem(Whole):
     """Statements that are linear in some of what they read, ``linear``, when the rest is known."""
 
     name: str
@@ -50,7 +50,9 @@ class System(Whole):
         kept = needed(self.statements, set(results))
         used = {v for s in kept for v in s.variables}
         read = tuple(v for v in self.read if v in used)
-        rule = System(self.name, read, self.linear.intersection(read), results, kept, self.where)
+        rule = LinearSystem(
+            self.name, read, self.linear.intersection(read), results, kept, self.where
+        )
         return Statement(rule, tuple(wanted), tuple(operands[v] for v in read), statement.where)
 
     def places(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, int, int]]:
@@ -77,5 +79,5 @@ def system(core: Sequence[Statement], unknown: Sequence[Variable]) -> Statement 
     read = sources + [v for v in mentioned if v not in varying]
     results = tuple(v for s in core for v in s.results)
     name = f"system_{core[0].where.rpartition(':')[2]}"
-    rule = System(name, tuple(read), frozenset(sources), results, tuple(core), core[0].where)
+    rule = LinearSystem(name, tuple(read), frozenset(sources), results, tuple(core), core[0].where)
     return Statement(rule, results, tuple(read), core[-1].where)

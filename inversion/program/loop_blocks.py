@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 from inversion.program.statements import Operand, Program, Statement, Variable
 
-__all__ = ["Block", "blocks", "split"]
+__all__ = ["LoopBlock", "blocks", "split"]
 
 
 @dataclass(frozen=True)
-class Block:
+class LoopBlock:
     """Statements that are closed together, and the variables that they are closed for."""
 
     statements: tuple[Statement, ...]
     unknown: tuple[Variable, ...]
 
 
-def blocks(statements: Sequence[Statement], unknown: Iterable[Variable]) -> list[Block]:
+def blocks(statements: Sequence[Statement], unknown: Iterable[Variable]) -> list[LoopBlock]:
     """The blocks of some equations between these unknowns, in an order in which all that a block
     mentions besides its unknowns is known."""
     return _Blocks(statements, unknown).found()
@@ -87,7 +87,7 @@ class _Blocks:
         """The equations of the same statement."""
         return self.beside[self.results[equation][0]]
 
-    def found(self) -> list[Block]:
+    def found(self) -> list[LoopBlock]:
         too_many = [i for i in range(len(self.of)) if i not in self.variable]
         over = self.reached_by_equations(too_many)
         under = self.reached_by_unknowns(v for v in self.unknown if v not in self.equation)
@@ -96,12 +96,12 @@ class _Blocks:
         found = [*self.connected(over), *self.ordered(rest), *self.connected(under)]
         return [self.block(part, free) for part in found]
 
-    def block(self, equations: Iterable[int], free: Sequence[Variable]) -> Block:
+    def block(self, equations: Iterable[int], free: Sequence[Variable]) -> LoopBlock:
         numbers = sorted(equations)
         own = {self.variable[i] for i in numbers if i in self.variable}
         mentioned = {v for i in numbers for v in self.of[i]}
         own.update(v for v in free if v in mentioned)
-        return Block(
+        return LoopBlock(
             tuple(self.statements[i] for i in sorted({self.results[n][0] for n in numbers})),
             tuple(v for v in self.unknown if v in own),
         )

@@ -10,7 +10,7 @@ from inversion.program.statements import Constant, Operand, Program, Statement, 
 from inversion.program.structured import Narrowed, Structured, needed
 from primitives.relation import Mode
 
-__all__ = ["Bounds", "Counts", "Loop", "Part"]
+__all__ = ["Bounds", "CountedRange", "Loop", "Part"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Counts:
+class CountedRange:
     """The range of a loop that may be left before its end: the state that counts, the stop and
     step, and the condition that it goes on."""
 
@@ -70,7 +70,7 @@ class Loop(Structured):
     root_finding: bool
     max_trips: int
     ends: tuple[tuple[Operand, bool], ...] = ()
-    counts: Counts | None = None
+    counts: CountedRange | None = None
     _modes: dict[frozenset[str], Mode | None] = field(default_factory=dict)
     _reasons: list[str] = field(default_factory=list[str])
 

@@ -22,8 +22,8 @@ __all__ = [
     "Constant",
     "Operand",
     "Program",
-    "Rule",
     "Statement",
+    "StatementRule",
     "Variable",
     "in_columns",
     "listed",
@@ -93,7 +93,7 @@ class Statement:
     """``result = f(arguments)``, as the relation of f, which may give several results. where:
     ``file:line`` in the source."""
 
-    relation: Rule
+    relation: StatementRule
     results: tuple[Variable, ...]
     arguments: tuple[Operand, ...]
     where: str
@@ -127,7 +127,7 @@ class Statement:
         return self.relation.shown({axis: str(operand) for axis, operand in self.bindings()})
 
 
-class Rule(Protocol):
+class StatementRule(Protocol):
     """What a statement says of its variables: a relation, or a part of the program that is
     planned as one."""
 

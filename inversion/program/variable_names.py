@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from inversion.program.statements import Rule, Variable, renumbered
+from inversion.program.statements import StatementRule, Variable, renumbered
 from primitives import Relation
 
 __all__ = ["Label", "coordinate_label", "names_of", "subject_of", "word_for"]
@@ -57,7 +57,9 @@ def subject_of(variable: Variable) -> str:
     return variable.source or variable.name
 
 
-def coordinate_label(coordinate: str, rule: Rule, unknown: Sequence[Variable], line: str) -> Label:
+def coordinate_label(
+    coordinate: str, rule: StatementRule, unknown: Sequence[Variable], line: str
+) -> Label:
     """The label for a coordinate of the mode that solves a statement for some variables."""
     subjects = "_".join(map(subject_of, unknown))
     value = ""

@@ -11,7 +11,7 @@ import numpy as np
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.running.quick import Pace, in_threads
 
-__all__ = ["Kernel"]
+__all__ = ["ArrayKernel"]
 
 COMPILED_AFTER = 20_000
 """After so many elements a loop is compiled: by then they have taken as long as that takes."""
@@ -20,7 +20,7 @@ CHUNK = 4096
 REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError)
 
 
-class Kernel:
+class ArrayKernel:
     """A loop over elements: fills ``outs`` arrays by calling ``one`` with what the others hold.
 
     compiled: gives the same as one compiled function, or None where numba does not compile it.

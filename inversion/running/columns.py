@@ -17,7 +17,15 @@ from overlay.core.location import caller
 from primitives.arrays.domain import shape_of
 from primitives.domains import domain_of
 
-__all__ = ["Column", "Target", "as_compiled", "columns", "common_shape", "is_one", "theta_columns"]
+__all__ = [
+    "AnswerTarget",
+    "Column",
+    "as_compiled",
+    "columns",
+    "common_shape",
+    "is_one",
+    "theta_columns",
+]
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ def as_compiled(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.require(rows, dtype, ["C", "A", "W"])
 
 
-class Target:
+class AnswerTarget:
     """Where answers are written. array: of shape (*rows, *inner), in any layout."""
 
     def __init__(self, array: NDArray[Any], inner: tuple[int, ...]) -> None:

@@ -15,7 +15,7 @@ from inversion.emitting.definition import Definition, dtype_of
 from inversion.errors import WrongArguments
 from inversion.program.trees import rebuilt, taken_apart
 from inversion.running.columns import common_shape, theta_columns
-from inversion.running.rows import OnError, Wanted, check_on_error, kind_columns
+from inversion.running.rows import BatchOptions, OnError, check_on_error, kind_columns
 from overlay.core.location import caller
 from primitives.arrays.domain import shape_of
 
@@ -42,7 +42,7 @@ def _is_dask(value: Any) -> bool:
 
 
 def lazily(
-    inverse: Inverse, definition: Definition, known: Sequence[Any], theta: Any, wanted: Wanted
+    inverse: Inverse, definition: Definition, known: Sequence[Any], theta: Any, wanted: BatchOptions
 ) -> tuple[Any, ...]:
     """The unknown axes as dask arrays. Types and shapes are checked now, values in the tasks.
 
@@ -140,7 +140,7 @@ def _in_equal_chunks(parts: Sequence[Any], inner: Sequence[tuple[int, ...]]) -> 
     return list(da.core.unify_chunks(*given)[1])
 
 
-def _check_wanted(definition: Definition, wanted: Wanted) -> None:
+def _check_wanted(definition: Definition, wanted: BatchOptions) -> None:
     check_on_error(definition, wanted.on_error)
     fault, help = None, ""
     if wanted.out is not None:

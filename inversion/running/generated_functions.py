@@ -19,18 +19,18 @@ from inversion.planning.plan import is_quick
 from inversion.program.limits import first_sequence
 from inversion.program.statements import Program
 from inversion.program.trees import classes_of, is_dataclass, leaves, rebuilt
-from inversion.running.array_kernels import Kernel
+from inversion.running.array_kernels import ArrayKernel
 from inversion.running.quick import SEEN, quick_loop, quick_names
 from overlay import Context, MethodTable, NotCompilable
-from overlay.code.record import Reading, attribute_held, is_same
+from overlay.code.record import FunctionReads, attribute_held, is_same
 from primitives.solver_kernels import entered
 
-__all__ = ["Cache", "Code", "Staleness"]
+__all__ = ["Cache", "GeneratedFunctions", "Staleness"]
 
 Cache = bool | str | os.PathLike[str]
 
 
-class Code:
+class GeneratedFunctions:
     """The functions of an inverse, each made when it is asked for.
 
     cache: whether, or in what folder, compiled code is kept on disk: see ``Context.jit``.
@@ -54,7 +54,7 @@ class Code:
         for rows, loop in self._source.kernels.items():
             fast = partial(self._compiled_part, rows)
             quick = partial(self._quick_loop, rows)
-            namespace[rows] = Kernel(namespace[loop.one], loop.outs, fast, quick)
+            namespace[rows] = ArrayKernel(namespace[loop.one], loop.outs, fast, quick)
         return namespace
 
     def _forward(self) -> Callable[..., Any]:
@@ -223,7 +223,7 @@ class Staleness:
     """
 
     def __init__(self, program: Program, context: Context | None) -> None:
-        self._readings = [Reading(function) for function in program.functions]
+        self._readings = [FunctionReads(function) for function in program.functions]
         self._attributes = program.attributes
         self._changed = False
         for table in context.tables if context is not None else ():

@@ -16,22 +16,22 @@ from inversion.errors import NoSolution, WrongArguments
 from inversion.planning.parameters import ParameterSpace
 from inversion.program.trees import leaves, rebuilt, taken_apart
 from inversion.running.columns import (
+    AnswerTarget,
     Column,
-    Target,
     as_compiled,
     columns,
     common_shape,
     is_one,
     theta_columns,
 )
-from inversion.running.generated_functions import Code
+from inversion.running.generated_functions import GeneratedFunctions
 from inversion.running.progress import Progress, reported
 from inversion.running.quick import Pace, in_threads
 from overlay.core.location import caller
 from primitives.arrays.domain import element_of, shape_of
 from primitives.domains import domain_of
 
-__all__ = ["OnError", "Rows", "Wanted", "check_on_error", "kind_columns"]
+__all__ = ["BatchOptions", "OnError", "RowsInverse", "check_on_error", "kind_columns"]
 
 OnError = Literal["raise", "nan"]
 Arrays = Sequence[NDArray[Any]]
@@ -45,7 +45,7 @@ COMPILED_AFTER = 1 << 24
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BatchOptions:
     """How a batch is answered: see ``Inverse.batch``."""
 
     out: Any = None
@@ -61,7 +61,7 @@ def searched_for(space: ParameterSpace, theta: Any) -> frozenset[str]:
     return frozenset(space.names).difference(theta or ())
 
 
-class Rows:
+class RowsInverse:
     """An inverse over rows. solved: a call of it, from known values and the coordinates of θ that
     are given, which searches for the others, and says why there is no answer.
 
@@ -71,7 +71,7 @@ class Rows:
     def __init__(
         self,
         definition: Definition,
-        code: Code,
+        code: GeneratedFunctions,
         solved: Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Any, ...]],
         is_changed: Callable[[], bool],
     ) -> None:
@@ -123,7 +123,7 @@ class Rows:
         )
         return [dtype_of(kind).base for kind in known], [dtype_of(kind).base for kind in unknown]
 
-    def answers(self, known: Sequence[Any], theta: Any, wanted: Wanted) -> tuple[Any, ...]:
+    def answers(self, known: Sequence[Any], theta: Any, wanted: BatchOptions) -> tuple[Any, ...]:
         """The unknown axes: see ``Inverse.batch``."""
         definition = self._definition
         check_on_error(definition, wanted.on_error)
@@ -147,12 +147,12 @@ class Rows:
         given: Sequence[Column],
         arrays: Arrays,
         shape: tuple[int, ...],
-        wanted: Wanted,
+        wanted: BatchOptions,
         searched: frozenset[str],
     ) -> None:
         """Fill in the answers, a range of rows at a time."""
         inner = [array.shape[len(shape) :] for array in arrays]
-        targets = [Target(array, tail) for array, tail in zip(arrays, inner, strict=True)]
+        targets = [AnswerTarget(array, tail) for array, tail in zip(arrays, inner, strict=True)]
         count = math.prod(shape)
         largest = max(map(math.prod, (*inner, *(column.inner for column in given))), default=1)
         with reported(wanted.progress, count, self._definition.name) as report:

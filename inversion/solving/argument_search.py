@@ -104,7 +104,7 @@ def from_arguments(
             yield problem.arguments(x)
 
 
-def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> _Problem:
+def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -> _ArgumentProblem:
     """Raises Nothing where sets show that there is no solution."""
     values = dict(zip(inverse.known, known, strict=True))
     box = {} if has_arrays(inverse.origin) else box_of(inverse, known)
@@ -117,7 +117,7 @@ def _problem(inverse: Inverse, known: Sequence[Any], fixed: Mapping[str, Any]) -
         kind = inverse.origin.operand(name).kind
         own = _bounds(inverse.domains.get(name), sets.get(name))
         bounds += [own] * _size(kind, (float, complex))
-    return _Problem(inverse, values, values[RETURN], names, fixed, bounds, goes_on(inverse))
+    return _ArgumentProblem(inverse, values, values[RETURN], names, fixed, bounds, goes_on(inverse))
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _bounds(domain: Any, found: NumberSet | None) -> _Bounds:
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _ArgumentProblem:
     """Numbers that are to be found. names: the leaves of the unknown axes. fixed: those of them
     that are given. bounds: of each number that is not."""
 
@@ -236,7 +236,7 @@ def _flat(value: Any) -> Numbers:
 
 
 @np.errstate(all="ignore")  # trial arguments overflow where the difference is large
-def _descended(problem: _Problem, x: Numbers) -> Numbers | None:
+def _descended(problem: _ArgumentProblem, x: Numbers) -> Numbers | None:
     """Where the difference goes down to; None where there is none."""
     off = problem.off(x)
     if off is None:
@@ -265,7 +265,7 @@ def _descended(problem: _Problem, x: Numbers) -> Numbers | None:
     return x
 
 
-def _slopes(problem: _Problem, x: Numbers, off: Numbers) -> Numbers:
+def _slopes(problem: _ArgumentProblem, x: Numbers, off: Numbers) -> Numbers:
     """How the difference changes with each number; 0 where that cannot be told."""
     columns: list[Numbers] = []
     for i in range(len(x)):

@@ -18,7 +18,7 @@ from inversion.contraction.variable_sets import every
 from inversion.errors import NoSolution
 from inversion.intrinsics.roots import find_root
 from inversion.planning.parameters import Parameter
-from inversion.planning.plan import Plan, Root, Step, choices_of
+from inversion.planning.plan import Plan, PlanStep, Root, choices_of
 from inversion.planning.statement_modes import THEN_FIRST, Ranked
 from inversion.program.branches import Branch
 from inversion.program.statements import Variable
@@ -35,8 +35,8 @@ from inversion.solving.isolation import roots_of
 from inversion.solving.search_slopes import difference, slope
 from inversion.solving.search_state import (
     EFFORT,
-    Frame,
-    State,
+    SearchFrame,
+    SearchState,
     boxed,
     is_narrow,
     keeping,
@@ -54,7 +54,7 @@ __all__ = ["Search"]
 
 TRIED_AT_ONCE = 100
 OVERFLOW = LARGEST * (1 - 1e-14)
-Item = tuple[Variable, Parameter] | Step | Root
+Item = tuple[Variable, Parameter] | PlanStep | Root
 
 
 class Search:
@@ -73,7 +73,7 @@ class Search:
         self.unproved = unproved
         self.solver = Solver()
 
-    def run(self, frame: Frame, state: State) -> Iterator[State | None]:
+    def run(self, frame: SearchFrame, state: SearchState) -> Iterator[SearchState | None]:
         """The states at the end of a plan; None for each step that has found nothing."""
         plan = frame.plan
         known = dict(state.values)
@@ -85,15 +85,15 @@ class Search:
             yield ended if ended is None else self.ended(frame, ended)
 
     def onwards(
-        self, frame: Frame, state: State, items: Sequence[Item], at: int
-    ) -> Iterator[State | None]:
+        self, frame: SearchFrame, state: SearchState, items: Sequence[Item], at: int
+    ) -> Iterator[SearchState | None]:
         """From one step on: without a choice the next follows, else each choice leads on."""
         for place in range(at, len(items)):
             found = self.taken(frame, state, items[place])
             if found is None:
                 yield None
                 return
-            if not isinstance(found, State):
+            if not isinstance(found, SearchState):
                 rest = functools.partial(self.resumed, frame, items, place + 1)
                 yield from fairly(found, rest)
                 return
@@ -101,21 +101,21 @@ class Search:
         yield state
 
     def resumed(
-        self, frame: Frame, items: Sequence[Item], at: int, state: State
-    ) -> Iterator[State | None]:
+        self, frame: SearchFrame, items: Sequence[Item], at: int, state: SearchState
+    ) -> Iterator[SearchState | None]:
         return self.onwards(frame, state, items, at)
 
     def taken(
-        self, frame: Frame, state: State, item: Item
-    ) -> State | Iterator[State | None] | None:
+        self, frame: SearchFrame, state: SearchState, item: Item
+    ) -> SearchState | Iterator[SearchState | None] | None:
         """A step taken: the state after it, or those after each of its choices."""
         if isinstance(item, Root):
             return self.rooted(frame, state, item)
-        if isinstance(item, Step):
+        if isinstance(item, PlanStep):
             return self.stepped(frame, state, item)
         return self.freed(frame, state, *item)
 
-    def ended(self, frame: Frame, state: State) -> State:
+    def ended(self, frame: SearchFrame, state: SearchState) -> SearchState:
         """The state, its open variables kept to where they may lie."""
         kept = dict(state.kept)
         for variable, parameter in frame.plan.free.items():
@@ -128,8 +128,8 @@ class Search:
     # ---- free variables ----
 
     def freed(
-        self, frame: Frame, state: State, variable: Variable, parameter: Parameter
-    ) -> State | Iterator[State | None] | None:
+        self, frame: SearchFrame, state: SearchState, variable: Variable, parameter: Parameter
+    ) -> SearchState | Iterator[SearchState | None] | None:
         """A free variable: each value of a discrete one; a continuous one stays open."""
         name = frame.names[parameter.name].name
         allowed = state.box.get(variable)
@@ -143,7 +143,9 @@ class Search:
             return state.having(values=known).choosing(**{name: value})
         return state.having(kept={**state.kept, name: parameter.domain})
 
-    def given(self, frame: Frame, state: State, variable: Variable, value: Any) -> State | None:
+    def given(
+        self, frame: SearchFrame, state: SearchState, variable: Variable, value: Any
+    ) -> SearchState | None:
         """The state where a free variable has the value that is given for it."""
         only = point(value) if variable in state.box else None
         box = state.box if only is None else boxed(frame, state, {variable: only})
@@ -152,8 +154,8 @@ class Search:
         )
 
     def valued(
-        self, frame: Frame, state: State, variable: Variable, parameter: Parameter
-    ) -> Iterator[State | None]:
+        self, frame: SearchFrame, state: SearchState, variable: Variable, parameter: Parameter
+    ) -> Iterator[SearchState | None]:
         name = frame.names[parameter.name].name
         start = self.starts.get(name, parameter.domain.default)
         for value in members(parameter.domain, start, state.box.get(variable)):
@@ -167,8 +169,8 @@ class Search:
     # ---- statements ----
 
     def stepped(
-        self, frame: Frame, state: State, step: Step
-    ) -> State | Iterator[State | None] | None:
+        self, frame: SearchFrame, state: SearchState, step: PlanStep
+    ) -> SearchState | Iterator[SearchState | None] | None:
         """A statement solved, for each of its choices."""
         mode, statement = step.solved.mode, step.solved.statement
         if isinstance(mode, Ranked) and mode.plans is not None:
@@ -185,13 +187,13 @@ class Search:
 
     def chosen(
         self,
-        frame: Frame,
-        state: State,
-        step: Step,
+        frame: SearchFrame,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         missing: Mapping[str, Parameter],
         known: Mapping[str, Any] | None,
-    ) -> Iterator[State | None]:
+    ) -> Iterator[SearchState | None]:
         """The states for each choice of a statement's coordinates."""
         discrete = {c: p for c, p in missing.items() if is_discrete(p.domain)}
         by_value = None
@@ -205,12 +207,12 @@ class Search:
 
     def by_value(
         self,
-        frame: Frame,
-        state: State,
-        step: Step,
+        frame: SearchFrame,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
-    ) -> Iterator[State | None] | None:
+    ) -> Iterator[SearchState | None] | None:
         """All integers that solve a statement, where they can be tried one by one."""
         unknown, rule = step.solved.unknown, step.solved.statement.relation
         sets = [state.box.get(v) for v in unknown]
@@ -228,13 +230,13 @@ class Search:
 
     def _by_value(
         self,
-        frame: Frame,
-        state: State,
-        step: Step,
+        frame: SearchFrame,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
         sets: Sequence[NumberSet],
-    ) -> Iterator[State | None]:
+    ) -> Iterator[SearchState | None]:
         unknown, mode = step.solved.unknown, step.solved.mode
         rule: Any = step.solved.statement.relation
         tried = 0
@@ -263,11 +265,11 @@ class Search:
 
     def discretely(
         self,
-        state: State,
-        step: Step,
+        state: SearchState,
+        step: PlanStep,
         coordinates: Sequence[tuple[str, Parameter]],
         known: Mapping[str, Any] | None,
-    ) -> Iterator[State | None]:
+    ) -> Iterator[SearchState | None]:
         """The states for all values of discrete coordinates."""
         if not coordinates:
             yield state
@@ -276,7 +278,7 @@ class Search:
         allowed = self.solver.range_of(state, step, coordinate, known)
         start = self.starts.get(parameter.name, parameter.domain.default)
 
-        def each() -> Iterator[State | None]:
+        def each() -> Iterator[SearchState | None]:
             for value in members(parameter.domain, start, allowed):
                 yield None if value is None else state.choosing(**{parameter.name: value})
 
@@ -284,13 +286,13 @@ class Search:
 
     def continued(
         self,
-        frame: Frame,
-        state: State,
-        step: Step,
+        frame: SearchFrame,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         others: Mapping[str, Parameter],
         known: Mapping[str, Any] | None,
-    ) -> Iterator[State | None]:
+    ) -> Iterator[SearchState | None]:
         """The states for continuous coordinates: one for each isolated solution, else open."""
         if known is None or not others:
             if known is None:
@@ -321,7 +323,9 @@ class Search:
 
     # ---- branches ----
 
-    def armed(self, frame: Frame, state: State, step: Step, mode: Ranked) -> Iterator[State | None]:
+    def armed(
+        self, frame: SearchFrame, state: SearchState, step: PlanStep, mode: Ranked
+    ) -> Iterator[SearchState | None]:
         """The states after a branch: each arm that may be, with its own choices."""
         rule: Any = step.solved.statement.relation
         assert isinstance(rule, Branch)
@@ -329,7 +333,7 @@ class Search:
         first = frame.names[step.chosen[THEN_FIRST].name].name
         start = bool(self.starts.get(first, True))  # where that is fixed, the other comes after it
 
-        def arm(taken: int) -> Iterator[State | None]:
+        def arm(taken: int) -> Iterator[SearchState | None]:
             try:
                 return self.in_arm(frame, state, step, mode, taken)
             except Nothing:
@@ -338,8 +342,8 @@ class Search:
         return fairly(iter([0, 1] if start else [1, 0]), arm)
 
     def in_arm(
-        self, frame: Frame, state: State, step: Step, mode: Ranked, taken: int
-    ) -> Iterator[State | None]:
+        self, frame: SearchFrame, state: SearchState, step: PlanStep, mode: Ranked, taken: int
+    ) -> Iterator[SearchState | None]:
         """The states where one arm is taken. Raises Nothing where it cannot be."""
         statement = step.solved.statement
         rule: Any = statement.relation
@@ -362,12 +366,12 @@ class Search:
                 chosen[p.name] = p.domain.default
         theta = {**state.theta, **chosen, **self.fixed}
         inner = state.having(values=known, box=box, theta=theta)
-        found = self.run(Frame(plan, program, renamed), inner)
+        found = self.run(SearchFrame(plan, program, renamed), inner)
         return (s and self.left(frame, state, step, plan, s) for s in found)
 
     def left(
-        self, frame: Frame, state: State, step: Step, plan: Plan, inner: State
-    ) -> State | None:
+        self, frame: SearchFrame, state: SearchState, step: PlanStep, plan: Plan, inner: SearchState
+    ) -> SearchState | None:
         """The state outside, from that at the end of an arm."""
         mode, found = step.solved.mode, dict(state.values)
         sets: dict[Variable, NumberSet | None] = {}
@@ -384,8 +388,8 @@ class Search:
     # ---- roots ----
 
     def rooted(
-        self, frame: Frame, state: State, root: Root
-    ) -> State | Iterator[State | None] | None:
+        self, frame: SearchFrame, state: SearchState, root: Root
+    ) -> SearchState | Iterator[SearchState | None] | None:
         """The states for each root of an equation, where all else in it is known."""
         guess = frame.names[root.guess.name]
         is_given = guess.name in self.fixed  # the inverse finds the root from there
@@ -397,7 +401,7 @@ class Search:
             open_ = [p for p in (guess, *inner) if p.name not in {**state.kept, **state.theta}]
             return keeping(state, open_)
 
-        def choices(s: State, left: Sequence[Parameter]) -> Iterator[State | None]:
+        def choices(s: SearchState, left: Sequence[Parameter]) -> Iterator[SearchState | None]:
             if not left:
                 return iter((s,)) if is_given else self.each_root(frame, s, root, guess)
             start = self.starts.get(left[0].name, left[0].domain.default)
@@ -408,11 +412,11 @@ class Search:
         return choices(state, inner)
 
     def range_in(
-        self, frame: Frame, state: State, root: Root, parameter: Parameter
+        self, frame: SearchFrame, state: SearchState, root: Root, parameter: Parameter
     ) -> NumberSet | None:
         """Where a choice inside an equation lies: what it numbers is within known sets."""
         for step in root.steps:
-            if not isinstance(step, Step):
+            if not isinstance(step, PlanStep):
                 continue
             for coordinate, own in step.chosen.items():
                 if frame.names[own.name] == parameter:
@@ -421,8 +425,8 @@ class Search:
         return None
 
     def each_root(
-        self, frame: Frame, state: State, root: Root, guess: Parameter
-    ) -> Iterator[State | None]:
+        self, frame: SearchFrame, state: SearchState, root: Root, guess: Parameter
+    ) -> Iterator[SearchState | None]:
         def equation(x: float) -> tuple[float, float]:
             return self.solver.sides(frame, state, root, x)
 
@@ -466,11 +470,11 @@ class Search:
 
     def from_guess(
         self,
-        state: State,
+        state: SearchState,
         root: Root,
         equation: Callable[[float], tuple[float, float]],
         guess: Parameter,
-    ) -> State | None:
+    ) -> SearchState | None:
         """The state for the root that a given guess leads to."""
         low, high = -LARGEST, LARGEST
         if isinstance(guess.domain, Interval):

@@ -15,16 +15,16 @@ from inversion.emitting.entry_code import WRITERS
 from inversion.emitting.module_text import Module
 from inversion.errors import NoSolution, OutsideDomain
 from inversion.planning.parameters import Parameter
-from inversion.planning.plan import Root, Step
+from inversion.planning.plan import PlanStep, Root
 from inversion.program.causality import Solved
 from inversion.program.statements import Statement
-from inversion.solving.search_state import Frame, State, keeping, known_for
+from inversion.solving.search_state import SearchFrame, SearchState, keeping, known_for
 from overlay.sets import NumberSet, number_set, point
 from primitives import Domain, Interval, Relation
 from primitives.floats.arithmetic import clipped
 from primitives.forms.congruences import is_congruence
 from primitives.relation import RETURN, Mode
-from primitives.sequences.chains import Chain
+from primitives.sequences.chains import ConcatenationRelation
 
 __all__ = ["REFUSALS", "Solver"]
 
@@ -44,11 +44,11 @@ class Solver:
 
     def solved(
         self,
-        state: State,
-        step: Step,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         known: Mapping[str, Any],
-    ) -> State | None:
+    ) -> SearchState | None:
         """The state after a statement is solved; None where it has no solution."""
         mode, rule = step.solved.mode, step.solved.statement.relation
         given: list[Any] = []
@@ -75,7 +75,7 @@ class Solver:
                 return None
         return state.having(values={**state.values, **found})
 
-    def solver(self, step: Step) -> Callable[..., Any]:
+    def solver(self, step: PlanStep) -> Callable[..., Any]:
         """The function that solves a statement: generated, where the program has parts in it."""
         mode, rule = step.solved.mode, step.solved.statement.relation
         if isinstance(rule, Relation):
@@ -91,13 +91,13 @@ class Solver:
 
     def reaching(
         self,
-        state: State,
-        step: Step,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         others: Mapping[str, Parameter],
         known: Mapping[str, Any],
         value: float,
-    ) -> State | None:
+    ) -> SearchState | None:
         """The state where continuous coordinates are such that they lead to a value."""
         mode = step.solved.mode
         axes = {**known, mode.unknown[0]: value}
@@ -111,12 +111,12 @@ class Solver:
 
     def either(
         self,
-        state: State,
-        step: Step,
+        state: SearchState,
+        step: PlanStep,
         names: Mapping[str, Parameter],
         others: Mapping[str, Parameter],
         known: Mapping[str, Any],
-    ) -> State | None:
+    ) -> SearchState | None:
         """The state after a statement whose coordinates may count for nothing; None where it has
         no solution."""
         trials = (
@@ -136,7 +136,7 @@ class Solver:
         return keeping(state, others.values())
 
     def solutions(
-        self, state: State, step: Step, known: Mapping[str, Any], axis: str
+        self, state: SearchState, step: PlanStep, known: Mapping[str, Any], axis: str
     ) -> NumberSet | None:
         """The set of solutions for one unknown; None where no contractor tells it."""
         rule: Any = step.solved.statement.relation
@@ -155,11 +155,11 @@ class Solver:
         return args[rule.axes.index(axis)].numbers()
 
     def range_of(
-        self, state: State, step: Step, coordinate: str, known: Mapping[str, Any] | None
+        self, state: SearchState, step: PlanStep, coordinate: str, known: Mapping[str, Any] | None
     ) -> NumberSet | None:
         """Where a coordinate lies that numbers the solutions in a bounded set."""
         rule: Any = step.solved.statement.relation
-        if isinstance(rule, Chain) and known is not None:
+        if isinstance(rule, ConcatenationRelation) and known is not None:
             return number_set([(0, rule.count(known) - 1)], whole=True)
         found = state.box.get(step.solved.unknown[0])
         if is_congruence(rule) and found and math.isfinite(found.width):
@@ -175,11 +175,13 @@ class Solver:
         bounds = ranges(known or {}, found)
         return None if bounds is None else number_set([bounds], whole=True)
 
-    def sides(self, frame: Frame, state: State, root: Root, x: float) -> tuple[float, float]:
+    def sides(
+        self, frame: SearchFrame, state: SearchState, root: Root, x: float
+    ) -> tuple[float, float]:
         """Both sides of an equation at a guess. Raises NoSolution where there are none."""
         there = state.having(values={**state.values, root.variable: x})
         for step in root.steps:
-            assert isinstance(step, Step)
+            assert isinstance(step, PlanStep)
             names = {c: frame.names[p.name] for c, p in step.chosen.items()}
             known = known_for(there, step.solved.statement, step.solved.mode.takes)
             found = None if known is None else self.solved(there, step, names, known)
@@ -191,7 +193,7 @@ class Solver:
         assert mode is not None
         known = known_for(there, check, mode.takes)
         assert known is not None
-        forward = self.solver(Step(_forward(check, mode), {}))
+        forward = self.solver(PlanStep(_forward(check, mode), {}))
         answer = forward(*(known[name] for name in mode.takes))
         answers = answer if len(check.results) > 1 else (answer,)
         at = next(i for i, v in enumerate(check.results) if v.kind is float)

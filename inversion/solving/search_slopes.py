@@ -12,9 +12,9 @@ from inversion.contraction.contracted_slopes import partial_sets
 from inversion.contraction.contractor import mirrored
 from inversion.contraction.contractors import CONTRACTORS
 from inversion.contraction.variable_sets import every
-from inversion.planning.plan import Root, Step
+from inversion.planning.plan import PlanStep, Root
 from inversion.program.statements import Operand, Statement, Variable
-from inversion.solving.search_state import Frame, State
+from inversion.solving.search_state import SearchFrame, SearchState
 from overlay.sets import NumberSet, number_set, point
 from primitives import Relation
 from primitives.floats import trigonometric
@@ -29,13 +29,13 @@ Sets = dict[Variable, NumberSet]
 
 
 def difference(
-    frame: Frame, state: State, root: Root, x: NumberSet
+    frame: SearchFrame, state: SearchState, root: Root, x: NumberSet
 ) -> tuple[NumberSet, Sets] | None:
     """A set of all that both sides differ by for guesses in a set, and the sets of what is computed
     on the way; None where these are not known, or where the equation has no value somewhere."""
     found: Sets = {root.variable: x}
     for step in root.steps:
-        if not isinstance(step, Step) or len(step.solved.unknown) != 1:
+        if not isinstance(step, PlanStep) or len(step.solved.unknown) != 1:
             return None
         (unknown,) = step.solved.unknown
         made = _solved(state, found, step.solved.statement, unknown, _branch(frame, state, step))
@@ -52,12 +52,12 @@ def difference(
     return None if off is None else (off, found)
 
 
-def slope(state: State, root: Root, sets: Mapping[Variable, NumberSet]) -> NumberSet | None:
+def slope(state: SearchState, root: Root, sets: Mapping[Variable, NumberSet]) -> NumberSet | None:
     """A set of the derivatives of that by the guess, where all variables are in these sets:
     bounded, so that there is no pole and no step; None where it is not known to be."""
     slopes: Sets = {root.variable: ONE}
     for step in root.steps:
-        assert isinstance(step, Step)
+        assert isinstance(step, PlanStep)
         (unknown,) = step.solved.unknown
         made = _derived(state, sets, slopes, step.solved.statement, unknown)
         if made is None:
@@ -68,7 +68,7 @@ def slope(state: State, root: Root, sets: Mapping[Variable, NumberSet]) -> Numbe
     return None if forward is None else _sum(forward, mirrored(wanted))
 
 
-def _branch(frame: Frame, state: State, step: Step) -> NumberSet | None:
+def _branch(frame: SearchFrame, state: SearchState, step: PlanStep) -> NumberSet | None:
     """The branch that a choice stands for, of a function with numbered ones."""
     rule: Any = step.solved.statement.relation
     if not isinstance(rule, Relation) or rule not in BRANCHES or "k" not in step.chosen:
@@ -81,7 +81,9 @@ def _branch(frame: Frame, state: State, step: Step) -> NumberSet | None:
     return number_set([(middle - math.pi / 2 - beside, middle + math.pi / 2 + beside)])
 
 
-def _set(state: State, found: Mapping[Variable, NumberSet], operand: Operand) -> NumberSet | None:
+def _set(
+    state: SearchState, found: Mapping[Variable, NumberSet], operand: Operand
+) -> NumberSet | None:
     if not isinstance(operand, Variable):
         return point(operand.value)
     if operand in found:
@@ -102,7 +104,7 @@ def _rule(statement: Statement) -> tuple[Relation, Sequence[Operand]] | None:
 
 
 def _image(
-    state: State, found: Mapping[Variable, NumberSet], statement: Statement
+    state: SearchState, found: Mapping[Variable, NumberSet], statement: Statement
 ) -> NumberSet | None:
     """A set of what a statement gives; None where it may give nothing."""
     made = _rule(statement)
@@ -119,7 +121,7 @@ def _image(
 
 
 def _solved(
-    state: State,
+    state: SearchState,
     found: Mapping[Variable, NumberSet],
     statement: Statement,
     unknown: Variable,
@@ -144,7 +146,7 @@ def _solved(
 
 
 def _derived(
-    state: State,
+    state: SearchState,
     sets: Mapping[Variable, NumberSet],
     slopes: Mapping[Variable, NumberSet],
     statement: Statement,

@@ -15,8 +15,8 @@ from overlay.sets import NumberSet
 from primitives import Domain
 
 __all__ = [
-    "Frame",
-    "State",
+    "SearchFrame",
+    "SearchState",
     "boxed",
     "is_narrow",
     "keeping",
@@ -31,7 +31,7 @@ EFFORT = 1_500  # in contracting sets after each choice
 
 
 @dataclass(frozen=True)
-class State:
+class SearchState:
     """What is chosen and known so far.
 
     values: of variables that are numbers by now. box: where all variables lie. theta: coordinates
@@ -45,17 +45,17 @@ class State:
     kept: Mapping[str, Domain]
     searched: bool = False
 
-    def having(self, **changes: Any) -> State:
+    def having(self, **changes: Any) -> SearchState:
         """A changed copy."""
         return replace(self, **changes)
 
-    def choosing(self, **theta: Any) -> State:
+    def choosing(self, **theta: Any) -> SearchState:
         """With more coordinates chosen."""
         return replace(self, theta={**self.theta, **theta})
 
 
 @dataclass(frozen=True)
-class Frame:
+class SearchFrame:
     """A plan, the program for its sets, and what its parameters are called in θ."""
 
     plan: Plan
@@ -63,7 +63,9 @@ class Frame:
     names: Mapping[str, Parameter]
 
 
-def boxed(frame: Frame, state: State, sets: Mapping[Variable, NumberSet | None]) -> Box | None:
+def boxed(
+    frame: SearchFrame, state: SearchState, sets: Mapping[Variable, NumberSet | None]
+) -> Box | None:
     """The box where variables are in these sets; None where nothing is left."""
     box = dict(state.box)
     for variable, found in sets.items():
@@ -77,25 +79,27 @@ def boxed(frame: Frame, state: State, sets: Mapping[Variable, NumberSet | None])
         return None
 
 
-def value_of(state: State, operand: Operand) -> Any:
+def value_of(state: SearchState, operand: Operand) -> Any:
     """The number that an operand is by now, or None."""
     return operand.value if isinstance(operand, Constant) else state.values.get(operand)
 
 
-def known_axes(state: State, statement: Statement) -> dict[str, Any]:
+def known_axes(state: SearchState, statement: Statement) -> dict[str, Any]:
     """The axes of a statement that are numbers by now."""
     found = {axis: value_of(state, operand) for axis, operand in statement.bindings()}
     return {axis: value for axis, value in found.items() if value is not None}
 
 
-def known_for(state: State, statement: Statement, takes: Sequence[str]) -> dict[str, Any] | None:
+def known_for(
+    state: SearchState, statement: Statement, takes: Sequence[str]
+) -> dict[str, Any] | None:
     """The axes that a mode takes; None where one of them is still open."""
     axes = [axis for axis, _ in statement.bindings() if axis in takes]
     found = known_axes(state, statement)
     return {a: found[a] for a in axes} if all(a in found for a in axes) else None
 
 
-def keeping(state: State, parameters: Any) -> State:
+def keeping(state: SearchState, parameters: Any) -> SearchState:
     """The state with these coordinates left open, but those that are chosen."""
     left = {p.name: p.domain for p in parameters if p.name not in state.theta}
     return state.having(kept={**state.kept, **left})

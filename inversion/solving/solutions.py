@@ -23,7 +23,7 @@ from inversion.running.progress import Progress, SearchProgress
 from inversion.solving.argument_search import goes_on
 from inversion.solving.finite import MOST_TRIED, count_of, listed
 from inversion.solving.negative_powers import REMEDY, negative_powers
-from inversion.solving.search_state import State
+from inversion.solving.search_state import SearchState
 from inversion.solving.starting import box_of, infeasible, states
 from inversion.solving.unproved import Unproved
 from overlay.core.location import caller
@@ -134,7 +134,7 @@ def solved(inverse: Inverse, known: Sequence[Any], theta: tuple[Any, ...]) -> tu
 
 
 def branch_of(
-    inverse: Inverse, known: tuple[Any, ...], state: State, refused: _Refused | None = None
+    inverse: Inverse, known: tuple[Any, ...], state: SearchState, refused: _Refused | None = None
 ) -> SolutionBranch | None:
     """The branch that a state is; None where its only candidate is no solution.
 

@@ -12,7 +12,7 @@ from inversion.program.statements import Program, Variable
 from inversion.program.trees import axis_of, leaves, taken_apart
 from inversion.solving.branch_search import Search
 from inversion.solving.negative_powers import negative_powers
-from inversion.solving.search_state import Frame, State
+from inversion.solving.search_state import SearchFrame, SearchState
 from inversion.solving.unproved import Unproved
 from overlay.sets import NumberSet, point
 from primitives.relation import RETURN
@@ -78,7 +78,7 @@ def states(
     within: Mapping[str, NumberSet] | None = None,
     fixed: Mapping[str, Any] | None = None,
     unproved: Unproved | None = None,
-) -> Iterator[State | None]:
+) -> Iterator[SearchState | None]:
     """The ends of all ways through the plan; None for each step that has found nothing.
 
     starts: coordinates from which choices are tried outwards. within: sets of inputs. fixed:
@@ -99,4 +99,6 @@ def states(
     names = {parameter.name: parameter for parameter in plan.parameters}
     program: Program = inverse.origin
     search = Search(starts, fixed or {}, Unproved() if unproved is None else unproved)
-    yield from search.run(Frame(plan, program, names), State(values, box, dict(fixed or {}), {}))
+    yield from search.run(
+        SearchFrame(plan, program, names), SearchState(values, box, dict(fixed or {}), {})
+    )

@@ -7,7 +7,15 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inversion.planning.parameters import Parameter, ParameterSpace
-from inversion.planning.plan import Plan, Root, Step, choices_of, parts_of, solved_by, statement_of
+from inversion.planning.plan import (
+    Plan,
+    PlanStep,
+    Root,
+    choices_of,
+    parts_of,
+    solved_by,
+    statement_of,
+)
 from inversion.program.statements import Program, Statement, Variable
 from inversion.solving.solutions import Solutions
 from inversion.tools.formulas import formula_of
@@ -250,7 +258,7 @@ def _variables(values: Iterable[object]) -> list[Variable]:
     return [value for value in values if isinstance(value, Variable)]
 
 
-def _taken(step: Step | Root, statement: Statement) -> list[Variable]:
+def _taken(step: PlanStep | Root, statement: Statement) -> list[Variable]:
     """The variables that a step needs."""
     if isinstance(step, Root):
         return list(step.needs)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from inversion.planning.plan import Plan, Root, Step, parts_of, solved_by, statement_of
+from inversion.planning.plan import Plan, PlanStep, Root, parts_of, solved_by, statement_of
 from inversion.program.statements import Constant, Statement, in_columns
 from inversion.tools.standalone.reading_back import node_of
 from primitives import Relation
@@ -34,7 +34,7 @@ class _Raises(Exception):
     """A way through a solver that gives nothing."""
 
 
-def formula_of(step: Step | Root, shown: Mapping[str, str] | None = None) -> str:
+def formula_of(step: PlanStep | Root, shown: Mapping[str, str] | None = None) -> str:
     """A step as a formula. shown: other names for parameters, as the whole inverse has them."""
     names = shown or {}
     if isinstance(step, Root):
@@ -82,7 +82,7 @@ def _turned(statement: Statement, inner: Mapping[str, str]) -> str:
 
 
 def _expression(
-    step: Step, names: Mapping[str, str], inner: Mapping[str, str] | None = None
+    step: PlanStep, names: Mapping[str, str], inner: Mapping[str, str] | None = None
 ) -> str | None:
     """The expression that a step solves for its unknowns; None where there is no single one."""
     statement, mode = step.solved.statement, step.solved.mode
@@ -240,7 +240,7 @@ def _rows(plan: Plan, margin: str, names: Mapping[str, str]) -> list[str]:
     width = max((len(text) for text in steps if len(text) <= LONGEST), default=0)
     for step, text in zip(plan.steps, steps, strict=True):
         rows.append(f"{margin}  {text:<{width}}   {statement_of(step).where}")
-        outer = step.chosen if isinstance(step, Step) else {}
+        outer = step.chosen if isinstance(step, PlanStep) else {}
         for what, inner, coordinates in parts_of(step):
             named = {
                 name: names.get(outer[c].name, outer[c].name)

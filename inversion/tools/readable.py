@@ -16,7 +16,7 @@ from inversion.program.limits import refuse_arrays
 from inversion.program.shown import html_of
 from inversion.program.statements import Program, in_columns
 from inversion.program.trees import Axes, Node
-from inversion.running.generated_functions import Code
+from inversion.running.generated_functions import GeneratedFunctions
 from inversion.tools.standalone.module import standalone
 from overlay import Context
 from primitives import Bool, Domain
@@ -102,7 +102,7 @@ REFUSALS = (NoSolution, OutsideDomain, ValueError, ArithmeticError, RecursionErr
 class Checkable(Readable):
     """An inverse as a search for solutions uses it: it runs the function, and compares."""
 
-    def __init__(self, definition: Definition, code: Code) -> None:
+    def __init__(self, definition: Definition, code: GeneratedFunctions) -> None:
         super().__init__(definition)
         self._code = code
 

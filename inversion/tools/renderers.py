@@ -1,7 +1,7 @@
 """The renderers of programs, plans, inverses and what is found, registered by type."""
 
 from inversion.planning.parameters import ParameterSpace
-from inversion.planning.plan import Plan, Root, Step
+from inversion.planning.plan import Plan, PlanStep, Root
 from inversion.program.shown import html_of, svg_of, text_of
 from inversion.program.statements import Program
 from inversion.solving.solutions import Solutions
@@ -22,7 +22,7 @@ __all__ = ["register"]
 
 def register() -> None:
     """Have each of them shown by its renderer."""
-    text_of.register(Step, formula_of)
+    text_of.register(PlanStep, formula_of)
     text_of.register(Root, formula_of)
     text_of.register(Plan, written_plan)
     svg_of.register(Program, program_svg)

@@ -10,7 +10,7 @@ from typing import Any
 from overlay.analysis.body import is_step
 from overlay.analysis.lattice import Domain
 
-__all__ = ["CONSTANT", "COPY", "Fact", "State", "assume", "is_below", "joined"]
+__all__ = ["CONSTANT", "COPY", "AbstractState", "Fact", "assume", "is_below", "joined"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +36,15 @@ COPY, CONSTANT = object(), object()
 
 
 @dataclass
-class State:
+class AbstractState:
     """What is known at one point of a function, by variable."""
 
     values: dict[str, Any]
     facts: dict[str, Fact] = field(default_factory=dict[str, Fact])
 
-    def copy(self) -> State:
+    def copy(self) -> AbstractState:
         """Another of the same contents."""
-        return State(self.values.copy(), self.facts.copy())
+        return AbstractState(self.values.copy(), self.facts.copy())
 
     def set(self, name: str, value: Any, fact: Fact | None = None) -> None:
         """A variable gets a value, so that nothing that was known of the old one holds."""
@@ -93,17 +93,19 @@ class State:
         self.facts = {k: f for k, f in facts.items() if kept.issuperset(f.names)}
 
 
-def joined(old: State, new: State, join: Callable[[Any, Any], Any]) -> State:
+def joined(
+    old: AbstractState, new: AbstractState, join: Callable[[Any, Any], Any]
+) -> AbstractState:
     """What holds on both ways. A variable that only one of them sets is bound on that one alone:
     to read it elsewhere is an error of the program."""
     values = old.values.copy()
     for name, value in new.values.items():
         known = values.get(name, value)
         values[name] = value if known is value else join(known, value)
-    return State(values, {k: f for k, f in old.facts.items() if f.same(new.facts.get(k))})
+    return AbstractState(values, {k: f for k, f in old.facts.items() if f.same(new.facts.get(k))})
 
 
-def is_below(domain: Domain, one: State, other: State) -> bool:
+def is_below(domain: Domain, one: AbstractState, other: AbstractState) -> bool:
     """Whether all that is known in ``other`` holds in ``one``."""
     for name, value in one.values.items():
         if name not in other.values:
@@ -117,7 +119,7 @@ def is_below(domain: Domain, one: State, other: State) -> bool:
 # ---- conditions ---------------------------------------------------------------------------
 
 
-def assume(domain: Domain, state: State, name: str, truth: bool) -> bool:
+def assume(domain: Domain, state: AbstractState, name: str, truth: bool) -> bool:
     """Take in that a variable is true, or false; whether that is possible."""
     value = state.values.get(name, domain.top)
     refined = domain.assume(bool, (value,), truth)
@@ -140,7 +142,7 @@ def assume(domain: Domain, state: State, name: str, truth: bool) -> bool:
     return True
 
 
-def _refine(domain: Domain, state: State, name: str, value: Any) -> None:
+def _refine(domain: Domain, state: AbstractState, name: str, value: Any) -> None:
     """A variable is known to be within a value; so is what it is a copy of, or made from, and
     what is a copy of it."""
     if state.values.get(name, domain.top) == value:

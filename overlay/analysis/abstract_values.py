@@ -16,11 +16,11 @@ __all__ = [
     "TOP",
     "Array",
     "Bottom",
-    "Items",
+    "BuiltinObject",
+    "ItemValues",
     "Iteration",
-    "Known",
+    "KnownValue",
     "Number",
-    "Object",
     "Top",
     "array",
     "floats",
@@ -112,7 +112,7 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Items:
+class ItemValues:
     """A tuple, item by item."""
 
     items: tuple[Any, ...]
@@ -126,13 +126,13 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Object:
+class BuiltinObject:
     """An object of a builtin class, such as a list, of which no more is known."""
 
     cls: Any
 
 
-class Known:
+class KnownValue:
     """One value of the program that is not a number: a function, a module, None, a string."""
 
     __slots__ = ("value",)
@@ -141,7 +141,7 @@ class Known:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Known and other.value is self.value
+        return type(other) is KnownValue and other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)

@@ -16,7 +16,7 @@ __all__ = [
     "Block",
     "Body",
     "Branch",
-    "Constant",
+    "ConstantValue",
     "Copy",
     "Handler",
     "Make",
@@ -40,7 +40,7 @@ class Name(str):
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantValue:
     """``target = value``, where the source or the function's globals say the value.
 
     name: the global name that it was read from, if any. where: ``file:line`` of that.
@@ -94,7 +94,7 @@ class Make:
     by_name: bool = False
 
 
-Statement = Constant | Copy | Apply | Make
+Statement = ConstantValue | Copy | Apply | Make
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def _sets(statement: Statement) -> tuple[str, ...]:
 
 
 def _reads(statement: Statement) -> set[str]:
-    if isinstance(statement, Constant):
+    if isinstance(statement, ConstantValue):
         return set()
     if isinstance(statement, Copy):
         return {statement.source}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from overlay.analysis.abstract_values import FLOAT, TOP, Array, Items
+from overlay.analysis.abstract_values import FLOAT, TOP, Array, ItemValues
 from overlay.analysis.interval_domain import Intervals
 from overlay.analysis.runs import Step
 from overlay.core.target import INPLACE
@@ -29,7 +29,7 @@ _HARMLESS = ("builtins", "math", "cmath", "_operator")
 
 def is_limited(value: Any) -> bool:
     """Whether it is an array of whose elements more is known than their type."""
-    if isinstance(value, Items):
+    if isinstance(value, ItemValues):
         return any(map(is_limited, value.items))
     return isinstance(value, Array) and not _DOMAIN.is_below(FLOAT, value.item)
 

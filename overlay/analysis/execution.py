@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from overlay.analysis import constants, marks
-from overlay.analysis.abstract_state import CONSTANT, Fact, State
-from overlay.analysis.body import Apply, Body, Constant, Copy, Make, Name, Return, Statement
+from overlay.analysis.abstract_state import CONSTANT, AbstractState, Fact
+from overlay.analysis.body import Apply, Body, ConstantValue, Copy, Make, Name, Return, Statement
 from overlay.analysis.constants import Captured
 from overlay.analysis.resolution import Callee, Setting, callees
 from overlay.analysis.runs import Run, Step
@@ -40,7 +40,7 @@ _NATIVE = (
 )
 
 
-class Outcome:
+class CallOutcome:
     """What a call comes to: its result, the runs below it, what is wrong with it, whether all
     code of the program that runs in it was analysed, and whether other code runs too."""
 
@@ -71,9 +71,9 @@ class Execution:
         assert self._body is not None
         return self._body
 
-    def execute(self, statement: Statement, state: State) -> None:
+    def execute(self, statement: Statement, state: AbstractState) -> None:
         """Change a state as a statement does."""
-        if isinstance(statement, Constant):
+        if isinstance(statement, ConstantValue):
             self._set_constant(statement.target, statement.value, state)
         elif isinstance(statement, Copy):
             value = self._value(state, statement.source)
@@ -85,7 +85,7 @@ class Execution:
         else:
             self._apply(statement, state)
 
-    def noted(self, into: Mapping[int, State]) -> Any:
+    def noted(self, into: Mapping[int, AbstractState]) -> Any:
         """The join of what the function returns, or what it is a generator of; the calls in it
         are noted in the run."""
         domain, found = self.domain, self.domain.bottom
@@ -104,16 +104,16 @@ class Execution:
 
     # ---- values ----
 
-    def _value(self, state: State, name: str) -> Any:
+    def _value(self, state: AbstractState, name: str) -> Any:
         return state.values.get(name, self.domain.top)
 
-    def _set_constant(self, target: str, value: Any, state: State) -> None:
+    def _set_constant(self, target: str, value: Any, state: AbstractState) -> None:
         if type(value) is Captured:
             state.set(target, value.value)
         else:
             state.set(target, self.domain.constant(value), Fact(CONSTANT, (), value))
 
-    def _captured(self, statement: Make, state: State) -> list[Any]:
+    def _captured(self, statement: Make, state: AbstractState) -> list[Any]:
         """What a function that is defined here finds in its free variables, then its defaults."""
         names = (*statement.captured, *statement.defaults)
         held: list[Any] = []
@@ -128,7 +128,7 @@ class Execution:
     # ---- calls ----
 
     def _apply(
-        self, step: Apply, state: State, *, noted: bool = False, catches: bool = False
+        self, step: Apply, state: AbstractState, *, noted: bool = False, catches: bool = False
     ) -> None:
         function = step.function
         if isinstance(function, str):
@@ -151,7 +151,7 @@ class Execution:
             state.set(step.target, outcome.result, Fact(function, names))
 
     def _note(
-        self, step: Apply, function: Any, args: tuple[Any, ...], outcome: Outcome, catches: bool
+        self, step: Apply, function: Any, args: tuple[Any, ...], outcome: CallOutcome, catches: bool
     ) -> None:
         errors = tuple(outcome.errors)
         caller = self.body.function
@@ -169,11 +169,11 @@ class Execution:
         )
         self.run.note(seen, outcome.inner)
 
-    def _function(self, state: State, name: str) -> Any:
+    def _function(self, state: AbstractState, name: str) -> Any:
         known = state.constant(name) or self.domain.known(self._value(state, name))
         return None if known is None else known[0]
 
-    def _computed(self, function: Any, step: Apply, state: State) -> tuple[Any] | None:
+    def _computed(self, function: Any, step: Apply, state: AbstractState) -> tuple[Any] | None:
         """What a step gives that computes with the program's own objects, alone in a tuple: an
         attribute of a module or class that does not change, a function without overlays."""
         if function is not getattr and function is not nonoverlay:
@@ -186,10 +186,12 @@ class Execution:
             return (self.interpreter.without_overlays(held[0]),) if len(held) == 1 else None
         return constants.attribute(*held) if type(held[-1]) is Name else None
 
-    def outcome(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome:
+    def outcome(
+        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> CallOutcome:
         """What a call comes to."""
         domain = self.domain
-        found = Outcome(domain.bottom)
+        found = CallOutcome(domain.bottom)
         for given in domain.alternatives(args):
             if any(value == domain.bottom for value in (*given, *kwargs.values())):
                 continue
@@ -198,7 +200,7 @@ class Execution:
         return found
 
     def _called(
-        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], found: Outcome
+        self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], found: CallOutcome
     ) -> Any:
         """What a call gives; the rest of what it comes to is added to ``found``."""
         domain = self.domain
@@ -231,7 +233,7 @@ class Execution:
             return otherwise
         return (self.domain.settled(function, args, method(*args, **kwargs)),)
 
-    def _of(self, callee: Callee, found: Outcome) -> Any:
+    def _of(self, callee: Callee, found: CallOutcome) -> Any:
         """What a function gives that runs in a call."""
         known = self._transferred(callee.function, callee.args, callee.kwargs, None)
         if known is not None:
@@ -240,7 +242,7 @@ class Execution:
         bottom = self.domain.bottom
         return result if callee.result is None or result == bottom else callee.result[0]
 
-    def _read(self, callee: Callee, found: Outcome) -> Any:
+    def _read(self, callee: Callee, found: CallOutcome) -> Any:
         """What a function gives by its code; anything, where it has none."""
         domain = self.domain
         body = self.interpreter.body(callee.function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 
-from overlay.analysis.abstract_state import State, assume, is_below, joined
+from overlay.analysis.abstract_state import AbstractState, assume, is_below, joined
 from overlay.analysis.body import Body, Branch, Return, Statement
 from overlay.analysis.lattice import Domain
 
@@ -16,7 +16,7 @@ __all__ = ["FixedPoint"]
 _JOINS = 2
 _ROUNDS = 2
 
-Ways = list[tuple[int, State]]
+Ways = list[tuple[int, AbstractState]]
 
 
 class FixedPoint:
@@ -26,17 +26,21 @@ class FixedPoint:
     """
 
     def __init__(
-        self, domain: Domain, body: Body, entry: State, execute: Callable[[Statement, State], None]
+        self,
+        domain: Domain,
+        body: Body,
+        entry: AbstractState,
+        execute: Callable[[Statement, AbstractState], None],
     ) -> None:
         self.domain = domain
         self.body = body
         self.entry = entry
         self.execute = execute
-        self.into: dict[int, State] = {body.first: entry}
+        self.into: dict[int, AbstractState] = {body.first: entry}
         self._ways: dict[int, Ways] = {}
         self._visits: dict[int, int] = {}
 
-    def find(self) -> dict[int, State]:
+    def find(self) -> dict[int, AbstractState]:
         """Those states, for the blocks that can be reached."""
         place = self.body.place
         todo = [(0, self.body.first)]
@@ -53,7 +57,7 @@ class FixedPoint:
             self._again()
         return self.into
 
-    def _grow(self, label: int, state: State) -> bool:
+    def _grow(self, label: int, state: AbstractState) -> bool:
         """Add what is known on one way into a block; whether that was new."""
         old = self.into.get(label)
         if old is None:
@@ -76,7 +80,7 @@ class FixedPoint:
         for label, ways in self._ways.items():
             for after, _ in ways:
                 before.setdefault(after, []).append(label)
-        found: dict[int, State] = {}
+        found: dict[int, AbstractState] = {}
         for label in self.body.order:
             states = [
                 state
@@ -97,11 +101,11 @@ class FixedPoint:
 
     # ---- one block ----
 
-    def _through(self, label: int, before: State) -> Ways:
+    def _through(self, label: int, before: AbstractState) -> Ways:
         """The blocks that come after one, with what is known there."""
         block = self.body.blocks[label]
         state = before.copy()
-        raised = None if block.handler is None else State(before.values.copy())
+        raised = None if block.handler is None else AbstractState(before.values.copy())
         for statement in block.statements:
             self.execute(statement, state)
             if raised is not None and statement.target in self.body.lasting:
@@ -112,7 +116,7 @@ class FixedPoint:
         if block.handler is not None and raised is not None:
             dropped = block.handler.dropped
             kept = {k: v for k, v in raised.values.items() if k not in dropped}
-            ways.append((block.handler.block, State(kept)))
+            ways.append((block.handler.block, AbstractState(kept)))
         for after, reached in ways:
             changed = self.body.changed.get((label, after))
             if changed is not None:  # what a loop does not set is as it was before the loop
@@ -120,14 +124,14 @@ class FixedPoint:
                 reached.values = kept
         return ways
 
-    def _raise(self, raised: State, name: str, state: State) -> None:
+    def _raise(self, raised: AbstractState, name: str, state: AbstractState) -> None:
         """A variable may have its new value where an exception goes, or its old one."""
         if name in state.values:
             value = state.values[name]
             old = raised.values.get(name, value)
             raised.values[name] = value if old is value else self.domain.join(old, value)
 
-    def _branched(self, end: Branch, state: State) -> Ways:
+    def _branched(self, end: Branch, state: AbstractState) -> Ways:
         if end.condition is None or end.yes == end.no:
             return [(end.yes, state)]
         found: Ways = []

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.abstract_state import State
+from overlay.analysis.abstract_state import AbstractState
 from overlay.analysis.body import Body, Make
 from overlay.analysis.constants import Captured
 from overlay.analysis.execution import Execution
@@ -212,7 +212,7 @@ class Interpreter:
         run.inner.clear()
         run.guarded.clear()
         execution = Execution(self, body, run, setting)
-        entry = State(dict(zip(body.parameters, args, strict=True)))
+        entry = AbstractState(dict(zip(body.parameters, args, strict=True)))
         into = FixedPoint(self.domain, body, entry, execution.execute).find()
         return execution.noted(into)
 

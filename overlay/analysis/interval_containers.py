@@ -12,11 +12,11 @@ from overlay.analysis.abstract_values import (
     FLOAT,
     TOP,
     Array,
-    Items,
+    BuiltinObject,
+    ItemValues,
     Iteration,
-    Known,
+    KnownValue,
     Number,
-    Object,
     made,
 )
 from overlay.analysis.interval_arithmetic import limited, table
@@ -72,7 +72,7 @@ def counted(x: Array) -> Any:
     if not x.shape:
         return TOP
     places = range_to(length(x))
-    return Iteration(Items((places.item, _row(x))))
+    return Iteration(ItemValues((places.item, _row(x))))
 
 
 @table.overlay(advance)
@@ -108,27 +108,27 @@ def length(x: Array) -> Any:
 
 
 @table.overlay(len)
-def length_of_tuple(x: Items) -> Any:
+def length_of_tuple(x: ItemValues) -> Any:
     return made(len(x.items), len(x.items), "int")
 
 
 @table.overlay(pack)
 def packed(*items: object) -> Any:
-    return Items(items)
+    return ItemValues(items)
 
 
 @table.overlay(unpack)
 def unpacked(x: object, count: Number) -> Any:
-    return Items((x.item if isinstance(x, Iteration) else TOP,) * int(count.low))
+    return ItemValues((x.item if isinstance(x, Iteration) else TOP,) * int(count.low))
 
 
 @table.overlay(unpack)
-def unpacked_tuple(x: Items, count: Number) -> Any:
+def unpacked_tuple(x: ItemValues, count: Number) -> Any:
     return x if len(x.items) == count.low else BOTTOM
 
 
 @table.overlay(pick)
-def picked(x: Items, place: Number) -> Any:
+def picked(x: ItemValues, place: Number) -> Any:
     return x.items[int(place.low)]
 
 
@@ -138,7 +138,7 @@ def item(x: Array, index: Number) -> Any:
 
 
 @table.overlay(operator.getitem)
-def item_at(x: Array, index: Items) -> Any:
+def item_at(x: Array, index: ItemValues) -> Any:
     whole = all(isinstance(i, Number) for i in index.items)
     if not whole or len(index.items) > len(x.shape):
         return TOP
@@ -148,11 +148,11 @@ def item_at(x: Array, index: Items) -> Any:
 
 @table.overlay(slice)
 def cut(*parts: object) -> Any:
-    return Known(slice)
+    return KnownValue(slice)
 
 
 @table.overlay(operator.getitem)
-def part(x: Array, index: Known) -> Any:
+def part(x: Array, index: KnownValue) -> Any:
     if not x.shape or not (index.value is slice or type(index.value) is slice):
         return TOP
     longest = length(x)
@@ -161,7 +161,7 @@ def part(x: Array, index: Known) -> Any:
 
 
 @table.overlay(operator.getitem)
-def item_of_tuple(x: Items, index: Number) -> Any:
+def item_of_tuple(x: ItemValues, index: Number) -> Any:
     places = range(-len(x.items), len(x.items))
     if index.low != index.high or index.low not in places:
         return TOP
@@ -170,13 +170,13 @@ def item_of_tuple(x: Items, index: Number) -> Any:
 
 @table.overlay(operator.setitem)
 def put(x: Array, index: object, value: object) -> Any:
-    return Known(None)
+    return KnownValue(None)
 
 
 @table.overlay(getattr)
-def attribute(x: Array, name: Known) -> Any:
+def attribute(x: Array, name: KnownValue) -> Any:
     if name.value == "shape":
-        return Items(
+        return ItemValues(
             tuple(length(Array((n,), TOP, (k,))) for n, k in zip(x.shape, x.keys, strict=True))
         )
     if name.value == "ndim":
@@ -187,19 +187,19 @@ def attribute(x: Array, name: Known) -> Any:
 
 
 @table.overlay(getattr)
-def attribute_of_object(x: Object, name: Known) -> Any:
+def attribute_of_object(x: BuiltinObject, name: KnownValue) -> Any:
     return _method(x.cls, name.value)
 
 
 def _method(cls: Any, name: str) -> Any:
     """A method written in C, whatever it is bound to."""
     found = type_attribute(cls, name)
-    return Known(found) if type(found) is type(list.append) else TOP
+    return KnownValue(found) if type(found) is type(list.append) else TOP
 
 
 @table.overlay(new)
-def new_object(cls: Known) -> Any:
-    return Object(cls.value)
+def new_object(cls: KnownValue) -> Any:
+    return BuiltinObject(cls.value)
 
 
 def _new(lengths: Number) -> Any:

@@ -17,12 +17,12 @@ from overlay.analysis.abstract_values import (
     INT,
     TOP,
     Array,
+    BuiltinObject,
     Ceilings,
-    Items,
+    ItemValues,
     Iteration,
-    Known,
+    KnownValue,
     Number,
-    Object,
     made,
     number,
 )
@@ -84,11 +84,11 @@ class Intervals(Domain):
             return numbers(one, other)
         if isinstance(one, Array) and isinstance(other, Array):
             return self._merged_arrays(one, other, numbers)
-        if isinstance(one, Items) and isinstance(other, Items):
+        if isinstance(one, ItemValues) and isinstance(other, ItemValues):
             if len(one.items) != len(other.items):
                 return TOP
             pairs = zip(one.items, other.items, strict=True)
-            return Items(tuple(self._merged(a, b, numbers) for a, b in pairs))
+            return ItemValues(tuple(self._merged(a, b, numbers) for a, b in pairs))
         if isinstance(one, Iteration) and isinstance(other, Iteration):
             return Iteration(self._merged(one.item, other.item, numbers))
         return TOP
@@ -114,13 +114,13 @@ class Intervals(Domain):
         if type(value) in (np.float64, np.int64):
             return number(value.item())
         if type(value) is tuple:
-            return Items(tuple(self.constant(item) for item in value))
+            return ItemValues(tuple(self.constant(item) for item in value))
         if type(value) is np.ndarray:
             return Array(tuple(number(n) for n in value.shape), TOP, (None,) * value.ndim)
-        return Known(value)
+        return KnownValue(value)
 
     def known(self, value: Any) -> tuple[Any] | None:
-        return (value.value,) if isinstance(value, Known) else None
+        return (value.value,) if isinstance(value, KnownValue) else None
 
     def hint(self, value: Any) -> Any:
         if isinstance(value, Number):
@@ -130,9 +130,9 @@ class Intervals(Domain):
             return integer if value.kind == "int" else float | integer
         if isinstance(value, Array):
             return array_type(None, len(value.shape))
-        if isinstance(value, Items):
+        if isinstance(value, ItemValues):
             return tuple
-        return value.cls if isinstance(value, Object) else None
+        return value.cls if isinstance(value, BuiltinObject) else None
 
     def parameter(self, place: int, hint: Any) -> Any:
         if hint is bool:
@@ -195,7 +195,7 @@ class Intervals(Domain):
 
 
 @table.overlay(iter)
-def iterate_tuple(x: Items) -> Any:
+def iterate_tuple(x: ItemValues) -> Any:
     return Iteration(functools.reduce(Intervals().join, x.items, BOTTOM))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.analysis.abstract_values import BOTTOM, TOP, Items, Known
+from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, KnownValue
 from overlay.analysis.constants import stored_attributes
 from overlay.analysis.marks import holds_items, matched, new, pack, succeeds
 from overlay.catalogue import FUNCTIONS
@@ -17,7 +17,17 @@ from overlay.core.signature import shown_hint
 from overlay.core.table import MethodTable
 from overlay.core.target import type_attribute
 
-__all__ = ["NONE", "SAMPLES", "SCALARS", "Bound", "ClassOf", "Kinds", "one", "result_of", "table"]
+__all__ = [
+    "NONE",
+    "SAMPLES",
+    "SCALARS",
+    "ClassOf",
+    "Kinds",
+    "MethodOfObject",
+    "one",
+    "result_of",
+    "table",
+]
 
 # a value of each builtin class; what operators make of their classes is asked of these
 SAMPLES: dict[Any, Callable[[], Any]] = {
@@ -70,10 +80,10 @@ class ClassOf:
 
 
 @dataclass(frozen=True)
-class Bound:
+class MethodOfObject:
     """A method of an object."""
 
-    function: Known
+    function: KnownValue
     receiver: Any
 
 
@@ -142,13 +152,13 @@ for _each in (repr, ascii, chr, format, hex, oct, bin):
 
 
 @table.overlay(new)
-def new_object(cls: Known) -> Any:
+def new_object(cls: KnownValue) -> Any:
     return one(cls.value)
 
 
 @table.overlay(type)
 def class_of(x: Kinds) -> Any:
-    return Known(next(iter(x.types))) if len(x.types) == 1 else TOP
+    return KnownValue(next(iter(x.types))) if len(x.types) == 1 else TOP
 
 
 @table.overlay(matched)
@@ -161,14 +171,14 @@ def taken(x: object, cls: object, pattern: object) -> Any:
 
 @table.overlay(pack)
 def packed(*items: object) -> Any:
-    return Items(items)
+    return ItemValues(items)
 
 
 # ---- attributes ---------------------------------------------------------------------------
 
 
 @table.overlay(getattr)
-def attribute(x: Kinds, name: Known) -> Any:
+def attribute(x: Kinds, name: KnownValue) -> Any:
     """A method written in Python, of an object of which the class is known."""
     if len(x.types) != 1:
         return TOP
@@ -179,4 +189,4 @@ def attribute(x: Kinds, name: Known) -> Any:
     found = type_attribute(cls, name.value)
     if type(found) is not types.FunctionType or name.value in stored_attributes(cls):
         return TOP
-    return Bound(Known(found), x)
+    return MethodOfObject(KnownValue(found), x)

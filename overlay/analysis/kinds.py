@@ -11,15 +11,15 @@ from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from overlay.analysis.abstract_values import BOTTOM, TOP, Items, Known
+from overlay.analysis.abstract_values import BOTTOM, TOP, ItemValues, KnownValue
 from overlay.analysis.constants import Captured
 from overlay.analysis.kind_functions import (
     NONE,
     SAMPLES,
     SCALARS,
-    Bound,
     ClassOf,
     Kinds,
+    MethodOfObject,
     one,
     result_of,
     table,
@@ -71,7 +71,7 @@ class Types(Domain):
             return other
         if _alike(one, other):
             pairs = zip(one.items, other.items, strict=True)
-            return Items(tuple(self.join(a, b) for a, b in pairs))
+            return ItemValues(tuple(self.join(a, b) for a, b in pairs))
         left, right = _classes_in(one), _classes_in(other)
         if left is not None and right is not None:
             return ClassOf(left | right) if len(left | right) <= _MOST else TOP
@@ -92,13 +92,13 @@ class Types(Domain):
         if type(value) is Captured:
             return value.value
         if type(value) is tuple:
-            return Items(tuple(map(self.constant, value)))
-        return one(type(value)) if type(value) in SAMPLES else Known(value)
+            return ItemValues(tuple(map(self.constant, value)))
+        return one(type(value)) if type(value) in SAMPLES else KnownValue(value)
 
     def known(self, value: Any) -> tuple[Any] | None:
-        if isinstance(value, Bound):
+        if isinstance(value, MethodOfObject):
             return (types.MethodType(value.function.value, Captured(value.receiver)),)
-        return (value.value,) if isinstance(value, Known) else None
+        return (value.value,) if isinstance(value, KnownValue) else None
 
     def hint(self, value: Any) -> Any:
         value = _plain(value)
@@ -167,7 +167,7 @@ class Types(Domain):
 
 def _alike(one: Any, other: Any) -> bool:
     """Whether both are tuples of one length."""
-    both = isinstance(one, Items) and isinstance(other, Items)
+    both = isinstance(one, ItemValues) and isinstance(other, ItemValues)
     return both and len(one.items) == len(other.items)
 
 
@@ -175,19 +175,23 @@ def _classes_in(value: Any) -> frozenset[Any] | None:
     """The classes of which a value is one, itself."""
     if isinstance(value, ClassOf):
         return value.types
-    is_class = isinstance(value, Known) and type(value.value) is type
+    is_class = isinstance(value, KnownValue) and type(value.value) is type
     return frozenset({value.value}) if is_class else None
 
 
 def _plain(value: Any) -> Any:
-    return one(tuple) if isinstance(value, Items) else value
+    return one(tuple) if isinstance(value, ItemValues) else value
 
 
 def _shallow(value: Any) -> Any:
     """Tuples in tuples without their items, so that no chain of them goes on for ever."""
-    if isinstance(value, Items):
-        return Items(tuple(map(_plain, value.items)))
-    return Bound(value.function, _plain(value.receiver)) if isinstance(value, Bound) else value
+    if isinstance(value, ItemValues):
+        return ItemValues(tuple(map(_plain, value.items)))
+    return (
+        MethodOfObject(value.function, _plain(value.receiver))
+        if isinstance(value, MethodOfObject)
+        else value
+    )
 
 
 def _alone(value: Any) -> list[Any]:
@@ -197,7 +201,7 @@ def _alone(value: Any) -> list[Any]:
 
 
 def _class_of(value: Any) -> Any:
-    if isinstance(value, Known):
+    if isinstance(value, KnownValue):
         return type(value.value)
     value = _plain(value)
     return next(iter(value.types)) if isinstance(value, Kinds) and len(value.types) == 1 else None
@@ -229,7 +233,7 @@ def _narrowed(args: tuple[Any, ...], truth: bool) -> Any:
 def _matched(args: tuple[Any, ...], truth: bool) -> Any:
     """The arguments of a pattern ``cls(...)`` that matched, or did not."""
     value, cls, pattern = args
-    if not truth and pattern != Known(Pattern.PLAIN):
+    if not truth and pattern != KnownValue(Pattern.PLAIN):
         return args
     found = _narrowed((value, cls), truth)
     return (BOTTOM, cls, pattern) if found is None else (*found, pattern)
@@ -238,10 +242,10 @@ def _matched(args: tuple[Any, ...], truth: bool) -> Any:
 def _classes(value: Any) -> tuple[Any, ...] | None:
     """The classes that the second argument of ``isinstance`` stands for; None where what they
     count as their own is decided by code of the program."""
-    if isinstance(value, Items):
+    if isinstance(value, ItemValues):
         parts = [_classes(item) for item in value.items]
         return None if None in parts else tuple(c for part in parts for c in part or ())
-    if not isinstance(value, Known):
+    if not isinstance(value, KnownValue):
         return None
     found = typing.get_args(value.value) if type(value.value) is types.UnionType else (value.value,)
     native = all(
@@ -257,7 +261,7 @@ def _compared(args: tuple[Any, ...], same: bool) -> Any:
     if other == NONE:
         if isinstance(value, Kinds):
             return _kept(args, lambda c: (c is types.NoneType) is same)
-        is_something = isinstance(value, (Known, Items, Bound, ClassOf))
+        is_something = isinstance(value, (KnownValue, ItemValues, MethodOfObject, ClassOf))
         return None if is_something and same else args
     left, right = _classes_in(value), _classes_in(other)
     if left is not None and right is not None and len(right) == 1:
@@ -267,4 +271,4 @@ def _compared(args: tuple[Any, ...], same: bool) -> Any:
 
 
 def _one_of(classes: frozenset[Any]) -> Any:
-    return Known(next(iter(classes))) if len(classes) == 1 else ClassOf(classes)
+    return KnownValue(next(iter(classes))) if len(classes) == 1 else ClassOf(classes)

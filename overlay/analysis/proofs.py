@@ -7,7 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overlay.analysis.abstract_values import BOTTOM, Array, Items, Known, Number, made, number
+from overlay.analysis.abstract_values import (
+    BOTTOM,
+    Array,
+    ItemValues,
+    KnownValue,
+    Number,
+    made,
+    number,
+)
 from overlay.analysis.element_access import element_written, is_limited, writes_unseen
 from overlay.analysis.interpreter import Interpreter
 from overlay.analysis.interval_domain import Intervals
@@ -93,7 +101,7 @@ def prove(function: Callable[..., Any], *arguments: Any, context: Context | None
 
 
 def _value(domain: Intervals, place: int, given: Any) -> Any:
-    if isinstance(given, (Number, Items)) or given in (domain.top,):
+    if isinstance(given, (Number, ItemValues)) or given in (domain.top,):
         return given
     if isinstance(given, Array):
         keys = tuple((place, axis) if key is None else key for axis, key in enumerate(given.keys))
@@ -131,7 +139,7 @@ def sites(step: Step) -> tuple[Site, ...]:
     found: list[tuple[str, bool, Any]] = []
     if any(step.function is each for each in _DIVISIONS) and len(step.args) == 2:
         one, divisor = step.args
-        if not isinstance(one, Known):  # such as "%s" % x
+        if not isinstance(one, KnownValue):  # such as "%s" % x
             found.append(("divisor", _is_not_zero(divisor) or one == BOTTOM, divisor))
     if step.function is operator.getitem or step.function is operator.setitem:
         held, index = step.args[:2]
@@ -147,16 +155,16 @@ def _is_not_zero(value: Any) -> bool:
 
 
 def _is_slice(index: Any) -> bool:
-    return isinstance(index, Known) and (index.value is slice or type(index.value) is slice)
+    return isinstance(index, KnownValue) and (index.value is slice or type(index.value) is slice)
 
 
 def _is_inside(held: Any, index: Any) -> bool:
     """Whether an index is in bounds of a container in every case."""
-    if isinstance(held, Items):
+    if isinstance(held, ItemValues):
         return _is_below(index, made(len(held.items), len(held.items), "int"), None)
     if not isinstance(held, Array):
         return index == BOTTOM
-    parts = index.items if isinstance(index, Items) else (index,)
+    parts = index.items if isinstance(index, ItemValues) else (index,)
     return len(parts) <= len(held.shape) and all(
         _is_below(i, held.shape[axis], held.keys[axis]) for axis, i in enumerate(parts)
     )

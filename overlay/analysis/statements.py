@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from overlay.analysis.body import Apply, Constant, Copy, Statement
+from overlay.analysis.body import Apply, ConstantValue, Copy, Statement
 from overlay.analysis.constants import captured_by, nested, stored_in
 from overlay.code.decoding import Instruction, call_slots
 from overlay.code.effects import follow
@@ -53,7 +53,7 @@ class Statements:
     def begin(self, stack: list[str], *, is_first: bool = False) -> None:
         """A new block, with these variables on the stack."""
         free = self.free.items() if is_first else ()
-        self.statements, self.stack = [Constant(name, value) for name, value in free], stack
+        self.statements, self.stack = [ConstantValue(name, value) for name, value in free], stack
 
     def at(self, ins: Instruction) -> None:
         """What follows stands where this instruction does, or as before if it has no line."""
@@ -75,7 +75,7 @@ class Statements:
         """A step that holds a value of the program. read: the global name that it is read from."""
         name = self.fresh()
         where = "" if read is None else self.where
-        self.statements.append(Constant(name, value, read, where))
+        self.statements.append(ConstantValue(name, value, read, where))
         self.constants[name] = value
         return name
 

@@ -8,7 +8,16 @@ from typing import Any
 
 from overlay.analysis.body import Apply, Block, Body, Return
 
-__all__ = ["Choice", "Exits", "Leave", "NotStructured", "Repeat", "Result", "Tree", "structured"]
+__all__ = [
+    "Alternative",
+    "Exits",
+    "Leave",
+    "NotStructured",
+    "Repeat",
+    "Result",
+    "Tree",
+    "structured",
+]
 
 MOST_ITEMS = 4000
 """Statements that a tree may come to have where what follows several branches is repeated."""
@@ -38,7 +47,7 @@ class Result:
 
 
 @dataclass
-class Choice:
+class Alternative:
     """One tree or the other, by a variable."""
 
     condition: str
@@ -145,7 +154,7 @@ class _Builder:
             join = self._join(label, stops, inside)
             below = stops if join is None else stops | {join}
             yes, no = (self.tree(way, below, inside) for way in (end.yes, end.no))
-            items.append(Choice(end.condition, yes, no, _where(block)))
+            items.append(Alternative(end.condition, yes, no, _where(block)))
             if join is None:
                 return items
             label = join

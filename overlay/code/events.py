@@ -9,7 +9,7 @@ from typing import Any
 
 from overlay.code.known_values import Value
 
-__all__ = ["Call", "Event", "Implicit", "Operation"]
+__all__ = ["CallEvent", "Event", "Implicit", "Operation"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Call(Event):
+class CallEvent(Event):
     """A call instruction. args: positional, then by keyword; None where they are not counted:
     then ``spread`` has those by keyword, as far as they are written out."""
 

@@ -28,9 +28,9 @@ __all__ = [
     "EXIT",
     "NULL",
     "UNKNOWN",
-    "Attribute",
-    "Bound",
+    "BoundFunction",
     "Known",
+    "KnownAttribute",
     "Made",
     "OfType",
     "Super",
@@ -81,7 +81,7 @@ class Made(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Bound(Value):
+class BoundFunction(Value):
     """A function, and the receiver that it will be called with."""
 
     function: Value
@@ -89,7 +89,7 @@ class Bound(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Attribute(Value):
+class KnownAttribute(Value):
     """An attribute of this name, of something unknown."""
 
     name: str
@@ -126,13 +126,17 @@ def join(one: Value, other: Value) -> Value:
         return one
     if isinstance(one, Made) and isinstance(other, Made) and one.code is other.code:
         return one
-    if isinstance(one, Bound) and isinstance(other, Bound):
+    if isinstance(one, BoundFunction) and isinstance(other, BoundFunction):
         function = join(one.function, other.function)
         receiver = join(one.receiver, other.receiver)
         if function is one.function and receiver is one.receiver:
             return one
-        return Bound(function, receiver) if isinstance(function, (Known, Made)) else UNKNOWN
-    if isinstance(one, Attribute) and isinstance(other, Attribute) and one.name == other.name:
+        return BoundFunction(function, receiver) if isinstance(function, (Known, Made)) else UNKNOWN
+    if (
+        isinstance(one, KnownAttribute)
+        and isinstance(other, KnownAttribute)
+        and one.name == other.name
+    ):
         return one
     kind = type_of(one)
     if kind is None or kind is not type_of(other):
@@ -149,7 +153,7 @@ def type_of(value: Value) -> Any | None:
         return type(value.object)
     if isinstance(value, Made):
         return FunctionType
-    return MethodType if isinstance(value, Bound) else None
+    return MethodType if isinstance(value, BoundFunction) else None
 
 
 def global_value(namespace: Mapping[str, Any], name: str) -> Value:
@@ -179,9 +183,9 @@ def attribute_of(owner: Value, name: str) -> Value:
         return _of_instance(owner.type, owner, name)
     if isinstance(owner, Super):
         return _of_super(owner, name)
-    if isinstance(owner, Bound) and name == "__func__":
+    if isinstance(owner, BoundFunction) and name == "__func__":
         return owner.function
-    return Attribute(name)
+    return KnownAttribute(name)
 
 
 def _of_object(owner: Known, name: str) -> Value:
@@ -189,7 +193,7 @@ def _of_object(owner: Known, name: str) -> Value:
     if issubclass(kind, ModuleType):
         # the module's own __dict__: a module's __getattr__ is the program's code
         held: dict[str, Any] = object.__getattribute__(owner.object, "__dict__")
-        return _held(held, name) if name in held else Attribute(name)
+        return _held(held, name) if name in held else KnownAttribute(name)
     if issubclass(kind, type):
         found = type_attribute(owner.object, name)
         if found is not None:
@@ -215,7 +219,7 @@ def _of_instance(kind: type, owner: Value, name: str) -> Value:
     if found is not None:
         return bound_to(found, owner, Known(kind), name)
     hint = declared_types(kind).get(name)
-    return Attribute(name) if hint is None else OfType(hint)
+    return KnownAttribute(name) if hint is None else OfType(hint)
 
 
 def _of_super(owner: Super, name: str) -> Value:
@@ -228,7 +232,7 @@ def _of_super(owner: Super, name: str) -> Value:
     for base in mro[start:]:
         if name in base.__dict__:
             return bound_to(base.__dict__[name], None if of_class else receiver, receiver, name)
-    return Attribute(name)
+    return KnownAttribute(name)
 
 
 def bound_to(found: Any, receiver: Value | None, cls: Value, name: str) -> Value:
@@ -237,19 +241,19 @@ def bound_to(found: Any, receiver: Value | None, cls: Value, name: str) -> Value
     if kind is staticmethod:
         return Known(found.__func__)
     if kind is classmethod:
-        return Bound(Known(found.__func__), cls)
+        return BoundFunction(Known(found.__func__), cls)
     if kind is ClassMethodDescriptorType:
-        return Bound(Known(found), cls)
+        return BoundFunction(Known(found), cls)
     if kind in _FUNCTIONS and (receiver is None or kind is BuiltinFunctionType):
         return Known(found)
     if kind in _FUNCTIONS and receiver is not None:
-        return Bound(Known(found), receiver)
+        return BoundFunction(Known(found), receiver)
     if receiver is None and kind not in (*_DATA, MethodWrapperType):
-        return Known(found) if type_attribute(kind, "__get__") is None else Attribute(name)
+        return Known(found) if type_attribute(kind, "__get__") is None else KnownAttribute(name)
     if kind is property:
         hint = declared_types(found.fget).get("return")
-        return Attribute(name) if hint is None else OfType(hint)
-    return Attribute(name)
+        return KnownAttribute(name) if hint is None else OfType(hint)
+    return KnownAttribute(name)
 
 
 # ---- annotations --------------------------------------------------------------------------

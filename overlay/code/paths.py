@@ -10,19 +10,19 @@ from overlay.code.effects import FINAL, jumped
 from overlay.code.known_values import UNKNOWN, Value, join
 from overlay.code.listing import Listing, Region
 
-__all__ = ["Paths", "State"]
+__all__ = ["Paths", "StackState"]
 
 
 @dataclass
-class State:
+class StackState:
     """What is known before an instruction: of the stack, and of variables by name."""
 
     stack: list[Value]
     variables: dict[str, Value]
 
-    def copy(self) -> State:
+    def copy(self) -> StackState:
         """One that can be changed on its own."""
-        return State(list(self.stack), dict(self.variables))
+        return StackState(list(self.stack), dict(self.variables))
 
 
 class Paths:
@@ -32,23 +32,25 @@ class Paths:
     step: changes the state as an instruction does that does not jump.
     """
 
-    def __init__(self, listing: Listing, step: Callable[[int, Instruction, State], None]) -> None:
+    def __init__(
+        self, listing: Listing, step: Callable[[int, Instruction, StackState], None]
+    ) -> None:
         self.listing = listing
         self.instructions = decoded(listing.code)
         self.step = step
         self._regions = _by_instruction(listing)
         self._joins = {*listing.targets.values(), *(r.target for r in listing.regions)}
-        self._states: dict[int, State] = {}
+        self._states: dict[int, StackState] = {}
         self._pending: list[int] = []
 
     def run(self, variables: dict[str, Value]) -> None:
         """From the first instruction on, with what is known of variables there."""
-        self._reach(0, State([], variables))
+        self._reach(0, StackState([], variables))
         while self._pending:
             k = self._pending.pop()
             self._walk(k, self._states[k].copy())
 
-    def _walk(self, start: int, state: State) -> None:
+    def _walk(self, start: int, state: StackState) -> None:
         """From an instruction to where paths join or the path ends."""
         targets = self.listing.targets
         region: Region | None = None
@@ -63,7 +65,7 @@ class Paths:
             if k in targets:
                 self._reach(
                     targets[k],
-                    State(jumped(ins.op, ins.arg, state.stack, UNKNOWN), state.variables),
+                    StackState(jumped(ins.op, ins.arg, state.stack, UNKNOWN), state.variables),
                 )
             self.step(k, ins, state)
             if ins.op in FINAL:
@@ -71,7 +73,7 @@ class Paths:
             if ins.name.startswith(("STORE_FAST", "STORE_NAME")):
                 self._reach_handler(region, state)
 
-    def _reach(self, k: int, state: State) -> None:
+    def _reach(self, k: int, state: StackState) -> None:
         """Join a state into what is known at an instruction; go on there if that changes it."""
         old = self._states.get(k)
         joined = state.copy() if old is None else _joined(old, state)
@@ -81,11 +83,11 @@ class Paths:
         if k not in self._pending:
             self._pending.append(k)
 
-    def _reach_handler(self, region: Region | None, state: State) -> None:
+    def _reach_handler(self, region: Region | None, state: StackState) -> None:
         if region is not None:
             kept = state.stack[: region.depth]
             pushed = region.depth - len(kept) + 1 + region.lasti
-            self._reach(region.target, State(kept + [UNKNOWN] * pushed, state.variables))
+            self._reach(region.target, StackState(kept + [UNKNOWN] * pushed, state.variables))
 
 
 def _by_instruction(listing: Listing) -> list[Region | None]:
@@ -95,7 +97,7 @@ def _by_instruction(listing: Listing) -> list[Region | None]:
     return found
 
 
-def _joined(old: State, new: State) -> State | None:
+def _joined(old: StackState, new: StackState) -> StackState | None:
     """What is known on both paths, or None where that is all that was known on the old one."""
     stack = [join(a, b) for a, b in zip(old.stack, new.stack, strict=True)]
     names = {n: join(v, new.variables.get(n, v)) for n, v in old.variables.items()}
@@ -107,4 +109,4 @@ def _joined(old: State, new: State) -> State | None:
         and all(names[n] is v for n, v in old.variables.items())
     ):
         return None
-    return State(stack, names)
+    return StackState(stack, names)

@@ -22,7 +22,7 @@ from overlay.code.decoding import (
     take_call,
 )
 from overlay.code.effects import follow
-from overlay.code.events import Call, Event, Implicit, Operation
+from overlay.code.events import CallEvent, Event, Implicit, Operation
 from overlay.code.known_values import (
     EXIT,
     NULL,
@@ -39,10 +39,10 @@ from overlay.code.known_values import (
     type_of,
 )
 from overlay.code.listing import Listing
-from overlay.code.paths import Paths, State
+from overlay.code.paths import Paths, StackState
 from overlay.core.target import type_attribute
 
-__all__ = ["Reading"]
+__all__ = ["CodeReading"]
 
 # By the instruction that enters a block: the special methods that enter and leave it.
 _BLOCKS = {
@@ -51,7 +51,7 @@ _BLOCKS = {
 }
 
 
-class Reading:
+class CodeReading:
     """One code object, read with what is known of its arguments.
 
     ask: the value that an event results in. events: by instruction, what was read at last.
@@ -76,7 +76,7 @@ class Reading:
         )
         Paths(Listing(code), self._step).run(arguments)
 
-    def _step(self, k: int, ins: Instruction, state: State) -> None:
+    def _step(self, k: int, ins: Instruction, state: StackState) -> None:
         step = _STEPS.get(ins.name)
         if step is not None:
             step(self, k, ins, state)
@@ -85,7 +85,7 @@ class Reading:
             if ins.name in MADE:
                 state.stack[-1] = OfType(MADE[ins.name])
 
-    def _follow(self, ins: Instruction, state: State) -> None:
+    def _follow(self, ins: Instruction, state: StackState) -> None:
         """Do what an instruction does to the stack, with nothing known of what it pushes."""
         follow(ins.op, ins.arg, state.stack, UNKNOWN)
 
@@ -95,29 +95,29 @@ class Reading:
 
     # ---- constants, and the stack itself ----
 
-    def _stay(self, k: int, ins: Instruction, state: State) -> None:
+    def _stay(self, k: int, ins: Instruction, state: StackState) -> None:
         pass
 
-    def _constant(self, k: int, ins: Instruction, state: State) -> None:
+    def _constant(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.append(Known(ins.value))
 
-    def _build_class(self, k: int, ins: Instruction, state: State) -> None:
+    def _build_class(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.append(Known(builtins.__build_class__))
 
-    def _null(self, k: int, ins: Instruction, state: State) -> None:
+    def _null(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.append(NULL)
 
-    def _swap(self, k: int, ins: Instruction, state: State) -> None:
+    def _swap(self, k: int, ins: Instruction, state: StackState) -> None:
         stack = state.stack
         stack[-1], stack[-ins.arg] = stack[-ins.arg], stack[-1]
 
-    def _copy(self, k: int, ins: Instruction, state: State) -> None:
+    def _copy(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.append(state.stack[-ins.arg])
 
-    def _return_constant(self, k: int, ins: Instruction, state: State) -> None:
+    def _return_constant(self, k: int, ins: Instruction, state: StackState) -> None:
         self._return(Known(ins.value))
 
-    def _return_value(self, k: int, ins: Instruction, state: State) -> None:
+    def _return_value(self, k: int, ins: Instruction, state: StackState) -> None:
         self._return(state.stack.pop())
 
     def _return(self, value: Value) -> None:
@@ -125,7 +125,7 @@ class Reading:
 
     # ---- variables ----
 
-    def _locals(self, k: int, ins: Instruction, state: State) -> None:
+    def _locals(self, k: int, ins: Instruction, state: StackState) -> None:
         """Loads and stores of locals, of which one instruction may do two."""
         names = ins.value if type(ins.value) is tuple else (ins.value,)
         parts = [part for part in ins.name.split("_") if part in ("LOAD", "STORE")]
@@ -135,42 +135,42 @@ class Reading:
             else:
                 state.variables[name] = state.stack.pop()
 
-    def _store_name(self, k: int, ins: Instruction, state: State) -> None:
+    def _store_name(self, k: int, ins: Instruction, state: StackState) -> None:
         state.variables[ins.value] = state.stack.pop()
 
-    def _load_global(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_global(self, k: int, ins: Instruction, state: StackState) -> None:
         self._push(global_value(self.namespace, ins.value), ins, state)
 
-    def _load_name(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_name(self, k: int, ins: Instruction, state: StackState) -> None:
         found = state.variables.get(ins.value)
         state.stack.append(global_value(self.namespace, ins.value) if found is None else found)
 
-    def _load_name_of_scope(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_name_of_scope(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.pop()  # the namespace
         self._load_name(k, ins, state)
 
-    def _load_cell(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_cell(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.append(self.cells.get(ins.value, UNKNOWN))
 
-    def _load_free(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_free(self, k: int, ins: Instruction, state: StackState) -> None:
         """In a class body: a variable of its own, or of the function around it."""
         found = state.variables.get(ins.value)
         state.stack.append(self.cells.get(ins.value, UNKNOWN) if found is None else found)
 
-    def _load_free_of_scope(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_free_of_scope(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.pop()  # the namespace
         self._load_free(k, ins, state)
 
-    def _store_cell(self, k: int, ins: Instruction, state: State) -> None:
+    def _store_cell(self, k: int, ins: Instruction, state: StackState) -> None:
         name, value = ins.value, state.stack.pop()
         self.cells[name] = join(self.cells[name], value) if name in self.cells else value
 
-    def _push(self, value: Value, ins: Instruction, state: State) -> None:
+    def _push(self, value: Value, ins: Instruction, state: StackState) -> None:
         state.stack += call_slots(value, NULL) if ins.for_call else [value]
 
     # ---- modules and attributes ----
 
-    def _import(self, k: int, ins: Instruction, state: State) -> None:
+    def _import(self, k: int, ins: Instruction, state: StackState) -> None:
         names, level = state.stack.pop(), state.stack.pop()
         top = isinstance(names, Known) and not names.object
         plain = isinstance(level, Known) and level.object == 0
@@ -178,10 +178,10 @@ class Reading:
         found = plain and name in sys.modules
         state.stack.append(Known(sys.modules[name]) if found else UNKNOWN)
 
-    def _import_from(self, k: int, ins: Instruction, state: State) -> None:
+    def _import_from(self, k: int, ins: Instruction, state: StackState) -> None:
         state.stack.append(attribute_of(state.stack[-1], ins.value))
 
-    def _load_attribute(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_attribute(self, k: int, ins: Instruction, state: StackState) -> None:
         owner = state.stack.pop()
         kind = type_of(owner)
         if isinstance(kind, type) and not issubclass(kind, type):
@@ -192,19 +192,19 @@ class Reading:
                 return
         self._push(attribute_of(owner, ins.value), ins, state)
 
-    def _load_of_super(self, k: int, ins: Instruction, state: State) -> None:
+    def _load_of_super(self, k: int, ins: Instruction, state: StackState) -> None:
         receiver, above, native = (state.stack.pop() for _ in range(3))
         self._push(attribute_of(_super(native, above, receiver), ins.value), ins, state)
 
     # ---- functions and calls ----
 
-    def _make_function(self, k: int, ins: Instruction, state: State) -> None:
+    def _make_function(self, k: int, ins: Instruction, state: StackState) -> None:
         code = state.stack[-1]
         self._follow(ins, state)
         if isinstance(code, Known) and type(code.object) is CodeType:
             state.stack[-1] = Made(code.object, self.cells, self.namespace)
 
-    def _build_dict(self, k: int, ins: Instruction, state: State) -> None:
+    def _build_dict(self, k: int, ins: Instruction, state: StackState) -> None:
         held = state.stack[len(state.stack) - 2 * ins.arg :]
         keys, values = held[::2], held[1::2]
         if ins.name == "BUILD_CONST_KEY_MAP":
@@ -218,20 +218,20 @@ class Reading:
         }
         state.stack[-1] = WrittenOut(dict, items)
 
-    def _add_to_dict(self, k: int, ins: Instruction, state: State) -> None:
+    def _add_to_dict(self, k: int, ins: Instruction, state: StackState) -> None:
         self._follow(ins, state)
         state.stack[-ins.arg] = OfType(dict)
 
-    def _set_function_attribute(self, k: int, ins: Instruction, state: State) -> None:
+    def _set_function_attribute(self, k: int, ins: Instruction, state: StackState) -> None:
         del state.stack[-2]
 
-    def _call_intrinsic(self, k: int, ins: Instruction, state: State) -> None:
+    def _call_intrinsic(self, k: int, ins: Instruction, state: StackState) -> None:
         function = state.stack[-2]
         self._follow(ins, state)
         if ins.value == "INTRINSIC_SET_FUNCTION_TYPE_PARAMS":
             state.stack[-1] = function
 
-    def _call(self, k: int, ins: Instruction, state: State) -> None:
+    def _call(self, k: int, ins: Instruction, state: StackState) -> None:
         first, second, args, given, _, mapping = take_call(ins, state.stack, NULL)
         names = given.object if isinstance(given, Known) else ins.value or ()
         callee = second if first is NULL else first
@@ -243,7 +243,7 @@ class Reading:
             state.stack.append(self._super_of(callee, known))
         else:
             spread = mapping.items if isinstance(mapping, WrittenOut) else {}
-            state.stack.append(self._event(k, Call(ins.at, callee, known, names, spread)))
+            state.stack.append(self._event(k, CallEvent(ins.at, callee, known, names, spread)))
 
     def _super_of(self, native: Value, args: Sequence[Value]) -> Value:
         if len(args) == 2:
@@ -252,7 +252,7 @@ class Reading:
 
     # ---- what runs without a call instruction ----
 
-    def _operate(self, k: int, ins: Instruction, state: State) -> bool:
+    def _operate(self, k: int, ins: Instruction, state: StackState) -> bool:
         """Whether it was an operator: then its operands are replaced by its result."""
         found = operator_of(ins)
         if found is None:
@@ -275,17 +275,17 @@ class Reading:
             return UNKNOWN
         return self._event(k, Implicit(ins.at, found, (owner,)), part)
 
-    def _get_iterator(self, k: int, ins: Instruction, state: State) -> None:
+    def _get_iterator(self, k: int, ins: Instruction, state: StackState) -> None:
         iterable = state.stack.pop()
         self._special(k, ins, iterable, "__iter__")
         state.stack += iterator_slots(iterable, NULL)
 
-    def _next(self, k: int, ins: Instruction, state: State) -> None:
+    def _next(self, k: int, ins: Instruction, state: StackState) -> None:
         iterator = state.stack[-1 - iterator_place()]
         item = self._special(k, ins, iterator, "__next__")
         state.stack.append(OfType(int) if type_of(iterator) is range else item)
 
-    def _enter_block(self, k: int, ins: Instruction, state: State) -> None:
+    def _enter_block(self, k: int, ins: Instruction, state: StackState) -> None:
         manager = state.stack.pop()
         enter, leave = _BLOCKS[ins.name]
         entered = self._special(k, ins, manager, enter)
@@ -302,35 +302,35 @@ def _super(native: Value, above: Value, receiver: Value) -> Value:
 
 
 _LOCALS = [name for name in dis.opmap if name.startswith(("LOAD_FAST", "STORE_FAST"))]
-_STEPS: dict[str, Callable[[Reading, int, Instruction, State], None]] = {
-    **dict.fromkeys(_LOCALS, Reading._locals),
-    "LOAD_CONST": Reading._constant,
-    "LOAD_BUILD_CLASS": Reading._build_class,
-    "PUSH_NULL": Reading._null,
-    "SWAP": Reading._swap,
-    "COPY": Reading._copy,
-    "RETURN_CONST": Reading._return_constant,
-    "RETURN_VALUE": Reading._return_value,
-    "LOAD_GLOBAL": Reading._load_global,
-    "LOAD_NAME": Reading._load_name,
-    "STORE_NAME": Reading._store_name,
-    "LOAD_FROM_DICT_OR_GLOBALS": Reading._load_name_of_scope,
-    "LOAD_FROM_DICT_OR_DEREF": Reading._load_free_of_scope,
-    "LOAD_DEREF": Reading._load_cell,
-    "STORE_DEREF": Reading._store_cell,
-    "IMPORT_NAME": Reading._import,
-    "IMPORT_FROM": Reading._import_from,
-    "LOAD_ATTR": Reading._load_attribute,
-    "LOAD_SUPER_ATTR": Reading._load_of_super,
-    "MAKE_FUNCTION": Reading._make_function,
-    "SET_FUNCTION_ATTRIBUTE": Reading._set_function_attribute,
-    "CALL": Reading._call,
-    "CALL_KW": Reading._call,
-    "CALL_FUNCTION_EX": Reading._call,
-    **dict.fromkeys(("BUILD_MAP", "BUILD_CONST_KEY_MAP"), Reading._build_dict),
-    **dict.fromkeys(("MAP_ADD", "DICT_MERGE", "DICT_UPDATE"), Reading._add_to_dict),
-    "CALL_INTRINSIC_2": Reading._call_intrinsic,
-    "GET_ITER": Reading._get_iterator,
-    "FOR_ITER": Reading._next,
-    **dict.fromkeys(_BLOCKS, Reading._enter_block),
+_STEPS: dict[str, Callable[[CodeReading, int, Instruction, StackState], None]] = {
+    **dict.fromkeys(_LOCALS, CodeReading._locals),
+    "LOAD_CONST": CodeReading._constant,
+    "LOAD_BUILD_CLASS": CodeReading._build_class,
+    "PUSH_NULL": CodeReading._null,
+    "SWAP": CodeReading._swap,
+    "COPY": CodeReading._copy,
+    "RETURN_CONST": CodeReading._return_constant,
+    "RETURN_VALUE": CodeReading._return_value,
+    "LOAD_GLOBAL": CodeReading._load_global,
+    "LOAD_NAME": CodeReading._load_name,
+    "STORE_NAME": CodeReading._store_name,
+    "LOAD_FROM_DICT_OR_GLOBALS": CodeReading._load_name_of_scope,
+    "LOAD_FROM_DICT_OR_DEREF": CodeReading._load_free_of_scope,
+    "LOAD_DEREF": CodeReading._load_cell,
+    "STORE_DEREF": CodeReading._store_cell,
+    "IMPORT_NAME": CodeReading._import,
+    "IMPORT_FROM": CodeReading._import_from,
+    "LOAD_ATTR": CodeReading._load_attribute,
+    "LOAD_SUPER_ATTR": CodeReading._load_of_super,
+    "MAKE_FUNCTION": CodeReading._make_function,
+    "SET_FUNCTION_ATTRIBUTE": CodeReading._set_function_attribute,
+    "CALL": CodeReading._call,
+    "CALL_KW": CodeReading._call,
+    "CALL_FUNCTION_EX": CodeReading._call,
+    **dict.fromkeys(("BUILD_MAP", "BUILD_CONST_KEY_MAP"), CodeReading._build_dict),
+    **dict.fromkeys(("MAP_ADD", "DICT_MERGE", "DICT_UPDATE"), CodeReading._add_to_dict),
+    "CALL_INTRINSIC_2": CodeReading._call_intrinsic,
+    "GET_ITER": CodeReading._get_iterator,
+    "FOR_ITER": CodeReading._next,
+    **dict.fromkeys(_BLOCKS, CodeReading._enter_block),
 }

@@ -25,7 +25,7 @@ from overlay.code.fingerprint import (
 )
 from overlay.core.target import generic_state
 
-__all__ = ["Reading", "attribute_held", "is_same"]
+__all__ = ["FunctionReads", "attribute_held", "is_same"]
 
 # Constants that are the same where they are equal.
 PLAIN: Final = (bool, int, float, complex, str, bytes)
@@ -34,7 +34,7 @@ MOST_ITEMS: Final = 20_000
 SMALL_ARRAY: Final = 512
 
 
-class Reading:
+class FunctionReads:
     """What one function has read: every name, with the value that it had.
 
     values: all of these. spaces: the namespaces, globals first, then those of modules and classes,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from overlay.compiled.numba.lookup import Table
 from overlay.compiled.numba.memory_words import rebuilt, sequence_of_kinds
-from overlay.compiled.numba.variants import Parameter, Variant, checked, compiled_variant
+from overlay.compiled.numba.variants import BarrierArgument, Variant, checked, compiled_variant
 from overlay.contexts.context import recurse
 from overlay.contexts.stack import entered
 from overlay.core.bounded_store import Kept
@@ -79,7 +79,7 @@ class Barrier:
         engine: CompiledContext,
         fields: tuple[tuple[str, Type], ...],
         target: Any,
-        parameters: tuple[Parameter, ...],
+        parameters: tuple[BarrierArgument, ...],
         names: tuple[str, ...],
         options: dict[str, Any],
         result: Type,
@@ -237,7 +237,7 @@ class Barrier:
         return cold.seconds >= compilation * factor
 
 
-class _Held(threading.local):
+class _HeldContexts(threading.local):
     """The exception on its way into compiled code, in each thread; and whether numba has asked
     for it: it does so twice."""
 
@@ -245,7 +245,7 @@ class _Held(threading.local):
     is_asked: bool = False
 
 
-_held = _Held()
+_held = _HeldContexts()
 
 
 class Entrance:

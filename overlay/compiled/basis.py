@@ -13,15 +13,24 @@ from overlay.core.target import INPLACE, key_of_target
 from overlay.generics import plum_methods
 
 if TYPE_CHECKING:
-    from overlay.code.record import Reading
+    from overlay.code.record import FunctionReads
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.sharing import Frame
+    from overlay.compiled.sharing import CompilingFrame
     from overlay.compiled.world import World
 
-__all__ = ["Basis", "Code", "Generated", "Holder", "Place", "View", "place_of", "world_at"]
+__all__ = [
+    "Basis",
+    "CompiledCode",
+    "Generated",
+    "Holder",
+    "MethodsOfTarget",
+    "Place",
+    "place_of",
+    "world_at",
+]
 
 
-class View(NamedTuple):
+class MethodsOfTarget(NamedTuple):
     """The methods of one target in the tables of a world, and those that it has by itself.
 
     methods: of each table that has some, in order; where the target is ``+=``, also those of
@@ -34,14 +43,14 @@ class View(NamedTuple):
     own: tuple[Any, ...]
 
     @classmethod
-    def of(cls, target: Any, tables: tuple[MethodTable, ...]) -> View:
+    def of(cls, target: Any, tables: tuple[MethodTable, ...]) -> MethodsOfTarget:
         plain = INPLACE.get(id(target))
         targets = (target,) if plain is None else (target, plain[0])
         found = (tuple(table.find(each) for each in targets) for table in tables)
         own = plum_methods.methods_of(target)
         return cls(target, key_of_target(target), tuple(m for m in found if any(m)), own)
 
-    def same(self, other: View) -> bool:
+    def same(self, other: MethodsOfTarget) -> bool:
         """Whether calls of the target lead to the same methods."""
         return (
             self.methods == other.methods
@@ -95,22 +104,22 @@ class Basis:
     last of the functions is.
     """
 
-    def __init__(self, frame: Frame | None) -> None:
+    def __init__(self, frame: CompilingFrame | None) -> None:
         self.frame = frame
         self.joined: Basis | None = None
-        self.views: dict[tuple[Place, Hashable], View] = {}
+        self.views: dict[tuple[Place, Hashable], MethodsOfTarget] = {}
         self.below: dict[tuple[Place, Basis], None] = {}
-        self.readings: dict[int, Reading] = {}
+        self.readings: dict[int, FunctionReads] = {}
         self.generated: list[Generated] = []
         self.context: CompiledContext | None = None
         self.metadata: tuple[Hashable, ...] = ()
         self.state: tuple[Any, ...] = ()
         self.kept: list[Any] = []
-        self.codes: list[Code] = []
+        self.codes: list[CompiledCode] = []
         self.is_private = self.crosses_barrier = False
 
     @classmethod
-    def of_disk(cls, readings: Iterable[Reading], generated: Iterable[Generated]) -> Basis:
+    def of_disk(cls, readings: Iterable[FunctionReads], generated: Iterable[Generated]) -> Basis:
         """That of code which another process made: what it has looked at is told there."""
         made = cls(None)
         made.readings = {id(reading): reading for reading in readings}
@@ -164,7 +173,7 @@ class Basis:
         )
 
 
-class Code:
+class CompiledCode:
     """The code of one function for some types of its arguments.
 
     key: what tells it from other code of the function. result: what numba made of it.
@@ -197,7 +206,7 @@ class Holder:
     """Has the code of one function of the program in a world, by the types of its arguments."""
 
     world: World
-    codes: dict[tuple[Any, ...], Code]
+    codes: dict[tuple[Any, ...], CompiledCode]
 
     def compiles(self, function: Any) -> bool:
         """Whether numba knows what it compiles as this function."""

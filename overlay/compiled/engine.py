@@ -17,9 +17,9 @@ from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.made_contexts import UnknownMetadata
 from overlay.compiled.numba.numba_types import CPU, OWN_OPTIONS, is_dispatcher, options_of
 from overlay.compiled.numba.python_entries import EntryDispatcher, entry_of
-from overlay.compiled.stand_ins import Body
+from overlay.compiled.stand_ins import MethodBody
 from overlay.compiled.targets import Target
-from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, Watch, Word
+from overlay.compiled.watching import ALWAYS, LAYOUT_KNOWN, ReadsWatch, Word
 from overlay.compiled.world import World
 from overlay.contexts.context import Context
 from overlay.core.cache_folder import Folder
@@ -120,14 +120,16 @@ class CompiledContext:
     def jit_method(self, function: Any, target: Any, methods: tuple[Method, ...]) -> Any:
         """A method's ``@njit`` function compiled under this context, for an engine that enters it
         from Python: ``call_next`` in it goes on after ``methods`` of ``target``."""
-        return self._entry(function, options_of(function), Body(target, methods))
+        return self._entry(function, options_of(function), MethodBody(target, methods))
 
     def kernel(self, kernel: Any) -> Any:
         """What ``@vectorize`` or ``@guvectorize`` made, with its function compiled under this
         context as its tables are now."""
         return self.world({}).stand_ins.kernel(kernel)
 
-    def _entry(self, function: Any, options: dict[str, Any], body: Body | None) -> EntryDispatcher:
+    def _entry(
+        self, function: Any, options: dict[str, Any], body: MethodBody | None
+    ) -> EntryDispatcher:
         entry = entry_of(self, self._runnable(function), options, body)
         if entry.cache:
             entry.keeping = Keeping(Folder.of(None if entry.cache is True else entry.cache))
@@ -224,7 +226,7 @@ class CompiledContext:
         """Whether something of the program that is compiled here has been bound anew."""
         return any(watch.changed() for watch in self._watches())
 
-    def _watches(self) -> Iterator[Watch]:
+    def _watches(self) -> Iterator[ReadsWatch]:
         for engine in self.linked.all_inside():
             for world in engine._worlds.values():
                 yield world.watch

@@ -14,7 +14,7 @@ from overlay.core.table import LOCK
 from overlay.kernels import CompiledFunction, CompiledKernel
 
 if TYPE_CHECKING:
-    from overlay.compiled.cuda.compiling import Function
+    from overlay.compiled.cuda.compiling import KernelFunction
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
 
@@ -183,7 +183,7 @@ def kernel_of(
     return Kernel(engine.linked.on(target), target.function_of(function) or function, options)
 
 
-def _shown(made: Function) -> CompiledFunction:
+def _shown(made: KernelFunction) -> CompiledFunction:
     where = location_of(made.function) or ""
     types = tuple(map(str, made.types))
     return CompiledFunction(made.symbol, name_of(made.function), where, types)

@@ -33,7 +33,7 @@ from overlay.compiled.numba.numba_types import (
 )
 from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.sharing import frame
-from overlay.compiled.stand_ins import Body, Callee
+from overlay.compiled.stand_ins import MethodBody, TargetStandIn
 from overlay.contexts.context import nonoverlay, wrapped_in
 from overlay.core.checking import annotations_of
 from overlay.core.dispatch import Call, by_types, reachable, reads, resolve
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.table import Method
 
-__all__ = ["Outcome", "Outcomes"]
+__all__ = ["CompiledOutcome", "Outcomes"]
 
 
 @dataclass(eq=False)
-class Outcome:
+class CompiledOutcome:
     """What a call resolves to. Where a checked method fails, ``callee`` comes to be what raises.
 
     callee: an InnerDispatcher, or what numba knows by itself (Native).
@@ -73,10 +73,12 @@ class Outcomes:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._known: dict[Any, Outcome] = {}
+        self._known: dict[Any, CompiledOutcome] = {}
         self._forms: dict[tuple[int, int], Any] = {}
 
-    def of(self, callee: Callee, args: Sequence[Type], kwargs: Mapping[str, Type]) -> Outcome:
+    def of(
+        self, callee: TargetStandIn, args: Sequence[Type], kwargs: Mapping[str, Type]
+    ) -> CompiledOutcome:
         """What a call of ``callee`` with arguments of these numba types enters.
 
         Raises AmbiguousMethod, and what a generated method raises.
@@ -96,7 +98,7 @@ class Outcomes:
             compiled.asks(found.generated)
         return found
 
-    def _enter(self, outcome: Outcome, args: Sequence[Type]) -> None:
+    def _enter(self, outcome: CompiledOutcome, args: Sequence[Type]) -> None:
         """Have the plugins say in which world a call goes on."""
         run = outcome.callee
         if isinstance(run, Native):
@@ -106,7 +108,9 @@ class Outcomes:
             if world is not self.world:
                 outcome.callee = world.dispatcher(run.function, run.body)
 
-    def _resolve(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
+    def _resolve(
+        self, callee: TargetStandIn, args: list[Type], names: tuple[str, ...]
+    ) -> CompiledOutcome:
         method = self._method(callee, args, names)
         instead = None
         if method is not None:
@@ -125,12 +129,14 @@ class Outcomes:
         if instead is None:
             implementation, generated = self._implementation(method, args, names)
         if not (has_code(implementation) or is_dispatcher(implementation)):
-            return Outcome(Native(implementation), method, generated=generated)
-        body = Body(callee.target, (*callee.after, method))
-        return Outcome(self.world.dispatcher(implementation, body), method, generated=generated)
+            return CompiledOutcome(Native(implementation), method, generated=generated)
+        body = MethodBody(callee.target, (*callee.after, method))
+        return CompiledOutcome(
+            self.world.dispatcher(implementation, body), method, generated=generated
+        )
 
     def _method(
-        self, callee: Callee, args: Sequence[Type], names: tuple[str, ...]
+        self, callee: TargetStandIn, args: Sequence[Type], names: tuple[str, ...]
     ) -> Method | None:
         """The method for arguments of these types, by the resolver of both engines."""
         if callee.is_base:
@@ -166,7 +172,7 @@ class Outcomes:
         if function is UNKNOWN:
             return hint
         callee = getattr(ty, "callee", None)
-        if isinstance(callee, Callee) and callee.context is not None:
+        if isinstance(callee, TargetStandIn) and callee.context is not None:
             function = self._form_of(callee.context.context.wrap(function))
         elif self.world.tables and _has_no_tables(getattr(ty, "dispatcher", callee)):
             function = self._form_of(nonoverlay(function))
@@ -179,14 +185,16 @@ class Outcomes:
         context, function = inside or (None, made.function)
         return self._forms.setdefault((id(context), id(function)), made)
 
-    def _base_outcome(self, callee: Callee, args: list[Type], names: tuple[str, ...]) -> Outcome:
+    def _base_outcome(
+        self, callee: TargetStandIn, args: list[Type], names: tuple[str, ...]
+    ) -> CompiledOutcome:
         count = len(args) - len(names)
         if not plum_methods.is_function(callee.target):
             found = self.world.stand_ins.base(callee.target)
             if isinstance(found, Native):
                 named = dict(zip(names, args[count:], strict=True))
                 found = self.world.implementation(found.type_known, args[:count], named) or found
-            return Outcome(found)
+            return CompiledOutcome(found)
         given, plain = args[:count], [underlying_type(t) for t in args[:count]]
         method, result = plum_methods.resolved(
             callee.target,
@@ -198,9 +206,9 @@ class Outcomes:
                 for n in (False, True)
             ),
         )
-        return Outcome(self.world.stand_ins.base(method), None, result)
+        return CompiledOutcome(self.world.stand_ins.base(method), None, result)
 
-    def accepts(self, outcome: Outcome, returned: Type) -> bool:
+    def accepts(self, outcome: CompiledOutcome, returned: Type) -> bool:
         """Whether plum would return a result of this type as it is."""
         return outcome.result is Any or any(
             plum_methods.is_result(hint_of(ty), outcome.result)
@@ -208,7 +216,11 @@ class Outcomes:
         )
 
     def failing(
-        self, outcome: Outcome, args: Sequence[Any], kws: Mapping[str, Any], returned: Type | None
+        self,
+        outcome: CompiledOutcome,
+        args: Sequence[Any],
+        kws: Mapping[str, Any],
+        returned: Type | None,
     ) -> InnerDispatcher | None:
         """What raises CheckFailed in place of a method, if its table checks and the arguments,
         or a result of this type, are not what it says."""
@@ -249,7 +261,7 @@ def _readings(
 
 def _has_no_tables(function: Any) -> bool:
     """Whether a function among the arguments is one that no table reaches."""
-    is_of_world = isinstance(function, (Callee, InnerDispatcher))
+    is_of_world = isinstance(function, (TargetStandIn, InnerDispatcher))
     return is_of_world and not function.world.tables
 
 

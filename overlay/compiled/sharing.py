@@ -17,21 +17,38 @@ from contextlib import contextmanager
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.compiled.basis import Basis, Code, Generated, Holder, View, place_of, world_at
+from overlay.compiled.basis import (
+    Basis,
+    CompiledCode,
+    Generated,
+    Holder,
+    MethodsOfTarget,
+    place_of,
+    world_at,
+)
 from overlay.core.table import LOCK
 
 if TYPE_CHECKING:
-    from overlay.code.record import Reading
+    from overlay.code.record import FunctionReads
     from overlay.compiled.engine import CompiledContext
     from overlay.compiled.world import World
 
-__all__ = ["Frame", "compiling", "forget", "found", "frame", "frames", "functions_made", "include"]
+__all__ = [
+    "CompilingFrame",
+    "compiling",
+    "forget",
+    "found",
+    "frame",
+    "frames",
+    "functions_made",
+    "include",
+]
 
 
 # ---- what is noted while code is made -----------------------------------------------------
 
 
-class Frame:
+class CompilingFrame:
     """One function while it is compiled: what its world is asked is noted here.
 
     number: how many wait for it. lowest: the number of the outermost one that waits and that it,
@@ -48,13 +65,13 @@ class Frame:
         self.basis.is_private = bool(self.world.plugins) or not self.world.makes_code
         self._handed: dict[int, Holder] = {}
 
-    def views(self, world: World, view: View) -> None:
+    def views(self, world: World, view: MethodsOfTarget) -> None:
         """It depends on the methods that a target has in a world."""
         if not self.basis.is_private:
             self.basis.views[place_of(world, self.world), view.key] = view
             self._enters(world)
 
-    def calls(self, world: World, code: Code) -> None:
+    def calls(self, world: World, code: CompiledCode) -> None:
         """It calls code of a world."""
         below = code.basis
         if below.frame is not None:
@@ -79,11 +96,11 @@ class Frame:
         if not any(each is generated for each in self.basis.generated):
             self.basis.generated.append(generated)
 
-    def has_read(self, reading: Reading) -> None:
+    def has_read(self, reading: FunctionReads) -> None:
         """Names of the program were looked up."""
         self.basis.readings[id(reading)] = reading
 
-    def knows(self, reading: Reading) -> bool:
+    def knows(self, reading: FunctionReads) -> bool:
         """Whether it was told of this before."""
         return id(reading) in self.basis.readings
 
@@ -119,7 +136,7 @@ class Frame:
         if world is not self.world and not world.is_bare:
             self.needs_context()
 
-    def ended(self, code: Code) -> None:
+    def ended(self, code: CompiledCode) -> None:
         """It has become this code."""
         for holder in self._handed.values():
             for each in list(holder.codes.values()):
@@ -133,7 +150,7 @@ class _Frames(threading.local):
     made: how many functions have been compiled."""
 
     def __init__(self) -> None:
-        self.stack: list[Frame] = []
+        self.stack: list[CompilingFrame] = []
         self.made = 0
         self.verdicts: dict[tuple[World, Basis], bool] = {}
 
@@ -141,7 +158,7 @@ class _Frames(threading.local):
 _frames = _Frames()
 
 
-def frames() -> list[Frame]:
+def frames() -> list[CompilingFrame]:
     """The functions that are compiled in this thread, each for the one before it."""
     return _frames.stack
 
@@ -151,17 +168,17 @@ def functions_made() -> int:
     return _frames.made
 
 
-def frame() -> Frame | None:
+def frame() -> CompilingFrame | None:
     """The function that is compiled in this thread, and waits for no other to be."""
     stack = _frames.stack
     return stack[-1] if stack else None
 
 
 @contextmanager
-def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[Frame]:
+def compiling(holder: Holder, args: tuple[Any, ...]) -> Generator[CompilingFrame]:
     """A function is compiled in the block; before the block ends the frame is told its code."""
     stack = _frames.stack
-    made = Frame(holder, args, len(stack))
+    made = CompilingFrame(holder, args, len(stack))
     stack.append(made)
     try:
         yield made
@@ -185,7 +202,7 @@ def _at_end() -> None:
         _frames.verdicts.clear()
 
 
-def _join_outer(frame: Frame) -> None:
+def _join_outer(frame: CompilingFrame) -> None:
     """What has decided one function has decided the one that waits for it too."""
     if not _frames.stack:
         frame.basis.frame = None
@@ -195,7 +212,7 @@ def _join_outer(frame: Frame) -> None:
     outer.lowest = min(outer.lowest, frame.lowest)
 
 
-def _close(frame: Frame) -> None:
+def _close(frame: CompilingFrame) -> None:
     """All functions of a cycle are compiled: their code may serve elsewhere from now on."""
     basis = frame.basis
     basis.frame = None
@@ -211,10 +228,12 @@ def _close(frame: Frame) -> None:
 # ---- code that serves ---------------------------------------------------------------------
 
 # What is compiled now, by the function. Codes live as long as a world that uses them.
-_codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[Code]] = weakref.WeakKeyDictionary()
+_codes: weakref.WeakKeyDictionary[FunctionType, weakref.WeakSet[CompiledCode]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
-def found(world: World, function: FunctionType, key: Hashable) -> Code | None:
+def found(world: World, function: FunctionType, key: Hashable) -> CompiledCode | None:
     """Code of a function, made in another world, that serves in this one."""
     if world.plugins or not world.makes_code:
         return None
@@ -254,7 +273,7 @@ def include(world: World, basis: Basis) -> None:
                 world.watch.include(reading)
 
 
-def forget(code: Code) -> None:
+def forget(code: CompiledCode) -> None:
     """Have code, and what it calls, serve nowhere else from now on."""
     for basis in code.basis.all_below():
         basis.is_private = True

@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
     from overlay.core.table import Method
 
-__all__ = ["Body", "Callee", "StandIns"]
+__all__ = ["MethodBody", "StandIns", "TargetStandIn"]
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class MethodBody:
     """What ``call_next`` goes on from in a method's body: the target that was called, and the
     methods gone through so far, this one last."""
 
@@ -68,7 +68,7 @@ class Body:
         return key_of_target(self.target), self.methods
 
 
-class Callee(StandIn):
+class TargetStandIn(StandIn):
     """Stands in compiled code for a target: which method a call enters is found by its types.
 
     after: the methods that ``call_next`` has been through. is_base: no method is asked.
@@ -126,10 +126,10 @@ class StandIns:
     def __init__(self, world: World) -> None:
         self.world = world
         self._made: dict[int, tuple[Any, Any]] = {}
-        self._callees: dict[Any, Callee] = {}
+        self._callees: dict[Any, TargetStandIn] = {}
         self._kernels: dict[int, tuple[Any, Any, InnerDispatcher]] = {}
 
-    def of(self, value: Any, body: Body | None = None) -> Any | None:
+    def of(self, value: Any, body: MethodBody | None = None) -> Any | None:
         """What compiled code holds in place of a callable that the program mentions, or None
         where numba's own meaning is the right one.
 
@@ -159,7 +159,7 @@ class StandIns:
             compiled.views(self.world, self.world.view_of(value))
 
     def _stand_in_for(self, value: Any) -> Any | None:
-        if isinstance(value, (InnerDispatcher, Callee, Native)):
+        if isinstance(value, (InnerDispatcher, TargetStandIn, Native)):
             return None
         form = form_in_compiled_code(value, on_device=self.world.target.is_device)
         if form is not None:
@@ -202,13 +202,13 @@ class StandIns:
         *,
         is_base: bool = False,
         context: CompiledContext | None = None,
-    ) -> Callee:
+    ) -> TargetStandIn:
         """What stands for a target. after: the methods gone through. is_base: it is called past
         its methods. context: one of its own, which the call enters from here."""
         key = key_of_target(target), after, is_base, context
         found = self._callees.get(key)
         if found is None:
-            found = Callee(self.world, target, after, is_base=is_base, context=context)
+            found = TargetStandIn(self.world, target, after, is_base=is_base, context=context)
             self._callees[key] = found
         return found
 

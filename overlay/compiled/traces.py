@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numba
 
-__all__ = ["Place", "explain", "moved", "note", "raised_by_numba"]
+__all__ = ["TracePlace", "explain", "moved", "note", "raised_by_numba"]
 
 SEPARATOR: Final = "\x1f"
 LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
@@ -19,7 +19,7 @@ LIBRARY: Final = os.path.dirname(os.path.abspath(numba.__file__)) + os.sep
 MOST: Final = 200
 
 
-class Place(NamedTuple):
+class TracePlace(NamedTuple):
     """A line of a function."""
 
     name: str
@@ -27,23 +27,23 @@ class Place(NamedTuple):
     line: int
 
     @classmethod
-    def of(cls, function: FunctionType) -> Place:
+    def of(cls, function: FunctionType) -> TracePlace:
         """The first line of a function."""
         code = function.__code__
         return cls(function.__name__, code.co_filename, code.co_firstlineno)
 
     @staticmethod
-    def joined(caller: Place, callee: Place) -> str:
+    def joined(caller: TracePlace, callee: TracePlace) -> str:
         """A call in one line of text."""
         return SEPARATOR.join(map(str, (*caller, *callee)))
 
     @staticmethod
-    def parted(text: str) -> tuple[Place, Place]:
+    def parted(text: str) -> tuple[TracePlace, TracePlace]:
         """The call of which ``joined`` made this text."""
         name, path, line, *rest = text.split(SEPARATOR)
-        return Place(name, path, int(line)), Place(rest[0], rest[1], int(rest[2]))
+        return TracePlace(name, path, int(line)), TracePlace(rest[0], rest[1], int(rest[2]))
 
-    def is_in(self, other: Place) -> bool:
+    def is_in(self, other: TracePlace) -> bool:
         """Whether both are in one function."""
         return self[:2] == other[:2]
 
@@ -71,12 +71,12 @@ def note(call: bytes) -> None:
     _noted.calls.append(call)
 
 
-def explain(error: BaseException, entry: Place) -> None:
+def explain(error: BaseException, entry: TracePlace) -> None:
     """Put the calls that an exception came out of into its traceback.
 
     entry: the function that Python called.
     """
-    calls = [Place.parted(text.decode()) for text in _noted.calls]
+    calls = [TracePlace.parted(text.decode()) for text in _noted.calls]
     _noted.calls.clear()
     raised = error.__traceback__
     if _moved:
@@ -94,7 +94,7 @@ def explain(error: BaseException, entry: Place) -> None:
     error.__traceback__ = raised
 
 
-def _in_this_process(place: Place) -> Place:
+def _in_this_process(place: TracePlace) -> TracePlace:
     return place._replace(path=_moved.get(place.path, place.path))
 
 
@@ -109,9 +109,9 @@ def _with_files_of_this_process(trace: TracebackType | None) -> TracebackType | 
     return TracebackType(inner, frame, -1, trace.tb_lineno)
 
 
-def _last_chain(calls: list[tuple[Place, Place]]) -> list[tuple[Place, Place]]:
+def _last_chain(calls: list[tuple[TracePlace, TracePlace]]) -> list[tuple[TracePlace, TracePlace]]:
     """The last calls that led to one another, innermost first."""
-    chain: list[tuple[Place, Place]] = []
+    chain: list[tuple[TracePlace, TracePlace]] = []
     for call in reversed(calls):
         if chain and not call[0].is_in(chain[-1][1]):
             break
@@ -119,7 +119,7 @@ def _last_chain(calls: list[tuple[Place, Place]]) -> list[tuple[Place, Place]]:
     return chain[::-1]
 
 
-def _raised_in(trace: TracebackType, place: Place) -> bool:
+def _raised_in(trace: TracebackType, place: TracePlace) -> bool:
     code = trace.tb_frame.f_code
     return (code.co_name, code.co_filename) == place[:2]
 
@@ -137,7 +137,7 @@ def _is_library(trace: TracebackType) -> bool:
     return trace.tb_frame.f_code.co_filename.startswith(LIBRARY)
 
 
-def _trace(inner: TracebackType | None, place: Place) -> TracebackType | None:
+def _trace(inner: TracebackType | None, place: TracePlace) -> TracebackType | None:
     """``inner`` with one more call around it; code that was made for a call is left out."""
     if place.path.startswith("<"):
         return inner

@@ -1,6 +1,6 @@
 """Whether something that compiled code has read of the program is another by now.
 
-A ``Watch`` knows what was read. It says so in words of memory, which compiled code can compare
+A ``ReadsWatch`` knows what was read. It says so in words of memory, which compiled code can compare
 with what they were.
 
 CPython keeps the value of a global in the entries of a dict, the code of a function in the
@@ -19,14 +19,14 @@ from collections.abc import Iterable, Iterator
 from types import CellType, FunctionType
 from typing import Any, Final
 
-from overlay.code.record import Reading
+from overlay.code.record import FunctionReads
 from overlay.code.versions import is_readable
 from overlay.core.target import generic_state
 
 __all__ = [
     "ALWAYS",
     "LAYOUT_KNOWN",
-    "Watch",
+    "ReadsWatch",
     "Word",
     "of_array",
     "of_cell",
@@ -37,22 +37,22 @@ __all__ = [
 ]
 
 
-class Watch:
+class ReadsWatch:
     """What some functions have read."""
 
     def __init__(self) -> None:
-        self._readings: dict[int, Reading] = {}
-        self._of_function: dict[int, Reading] = {}
+        self._readings: dict[int, FunctionReads] = {}
+        self._of_function: dict[int, FunctionReads] = {}
 
-    def add(self, function: FunctionType) -> Reading:
+    def add(self, function: FunctionType) -> FunctionReads:
         """A function is compiled: what it reads."""
         known = self._of_function.get(id(function))
         if known is None or known.outdated():
-            known = self._of_function[id(function)] = Reading(function)
+            known = self._of_function[id(function)] = FunctionReads(function)
             self.include(known)
         return known
 
-    def include(self, reading: Reading) -> None:
+    def include(self, reading: FunctionReads) -> None:
         """Code is used that was compiled from what was read so."""
         self._readings[id(reading)] = reading
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from overlay.compiled import failures
-from overlay.compiled.basis import Basis, View
+from overlay.compiled.basis import Basis, MethodsOfTarget
 from overlay.compiled.dispatch_types import hint_of
 from overlay.compiled.glue import Way, by_position, calling
 from overlay.compiled.gpu import Kernel
@@ -39,8 +39,8 @@ from overlay.compiled.numba.python_entries import EntryDispatcher
 from overlay.compiled.numba.shown_ir import callable_of
 from overlay.compiled.outcomes import Outcomes
 from overlay.compiled.sharing import forget, frame
-from overlay.compiled.stand_ins import Body, Callee, StandIns
-from overlay.compiled.watching import Watch
+from overlay.compiled.stand_ins import MethodBody, StandIns, TargetStandIn
+from overlay.compiled.watching import ReadsWatch
 from overlay.contexts.context import call_next
 from overlay.core.jitted import own_options
 from overlay.generics import plum_methods
@@ -83,12 +83,12 @@ class World:
             self.typing.callstack = AskingCallStack(self)
         self.stand_ins = StandIns(self)
         self.outcomes = Outcomes(self)
-        self.watch = Watch()
+        self.watch = ReadsWatch()
         self.included: weakref.WeakSet[Basis] = weakref.WeakSet()
-        self._views: dict[int, View] = {}
+        self._views: dict[int, MethodsOfTarget] = {}
         self._dispatchers: dict[Any, tuple[Any, InnerDispatcher]] = {}
         self._implementations: dict[Any, tuple[Any, InnerDispatcher | None]] = {}
-        self._limited: dict[Callee, InnerDispatcher] = {}
+        self._limited: dict[TargetStandIn, InnerDispatcher] = {}
         self._kept: list[Any] = []
         self._asked: dict[Any, Any] = {}
 
@@ -137,11 +137,11 @@ class World:
         """Whether what a call of this callable enters is a matter of its arguments."""
         return self.overlays(value) or plum_methods.is_function(value)
 
-    def view_of(self, target: Any) -> View:
+    def view_of(self, target: Any) -> MethodsOfTarget:
         """The methods of a target."""
         found = self._views.get(id(target))
         if found is None:
-            found = self._views[id(target)] = View.of(target, self.tables)
+            found = self._views[id(target)] = MethodsOfTarget.of(target, self.tables)
         return found
 
     def overlays(self, value: Any) -> bool:
@@ -178,7 +178,10 @@ class World:
         return self._implementations[key][1]
 
     def dispatcher(
-        self, function: Any, body: Body | None = None, options: Mapping[str, Any] | None = None
+        self,
+        function: Any,
+        body: MethodBody | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> InnerDispatcher:
         """The dispatcher that compiles a Python function, or that of a numba dispatcher, in
         this world. options: those of an entry from Python."""
@@ -210,7 +213,7 @@ class World:
         world = self.entered(function, given_by_position(ways, args))
         return world.dispatcher(function, entry.body, entry.options)
 
-    def as_dispatcher(self, callee: Callee) -> InnerDispatcher:
+    def as_dispatcher(self, callee: TargetStandIn) -> InnerDispatcher:
         """A Python function that calls a target, for what asks for a function with a body."""
         if any(callee.target is marker for p in self.plugins for marker in p.markers):
             raise refused(self, failures.marker_chosen(callee.target))
@@ -218,7 +221,7 @@ class World:
         if callee.is_base:
             return self.dispatcher(calling(callee, ways))
         if callee.after:
-            body = Body(callee.target, callee.after)
+            body = MethodBody(callee.target, callee.after)
             return self.dispatcher(calling(call_next, ways), body)
         return self.dispatcher(calling(callee.target, ways))
 
@@ -226,7 +229,7 @@ class World:
         """A default with the functions in it as this world has them."""
         return with_functions(self, value)
 
-    def limited(self, callee: Callee) -> InnerDispatcher:
+    def limited(self, callee: TargetStandIn) -> InnerDispatcher:
         """The same, limited to the signatures that the target declares."""
         declared = declared_by(callee.target)
         if callee not in self._limited:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypedDict, TypeVar, Unp
 
 from overlay.contexts import with_blocks as blocks
 from overlay.contexts.current import call_next, current_context, nonoverlay, recurse
-from overlay.contexts.report import Record, Report, report
+from overlay.contexts.report import CallRecord, Report, report
 from overlay.contexts.stack import Stack
 from overlay.contexts.wrapping import Wrapped, wrapped_in
 from overlay.core import late_binding
@@ -318,9 +318,9 @@ class Context:
         return report(self)
 
     @cached_property
-    def record(self) -> Record:
+    def record(self) -> CallRecord:
         """What it remembers for ``report``."""
-        return Record(self._tables, counts=self._counts, strict=self._strict)
+        return CallRecord(self._tables, counts=self._counts, strict=self._strict)
 
     @cached_property
     def compiled(self) -> CompiledContext:

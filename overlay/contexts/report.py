@@ -19,7 +19,7 @@ from overlay.core.table import Method, MethodTable
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["Hit", "Hits", "Leaving", "Record", "Report", "calling_place", "report"]
+__all__ = ["CallRecord", "Hit", "Hits", "Leaving", "Report", "calling_place", "report"]
 
 _SHOWN_CALLERS = 3
 
@@ -114,7 +114,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-class Record:
+class CallRecord:
     """What a context remembers of the calls made in it; threads may write at the same time.
 
     tables: the context's own; what happens to methods of others is not for it to remember.
@@ -196,11 +196,11 @@ class Hits:
     They are held weakly: code keeps what asks for this, and a record keeps methods.
     """
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[CallRecord]) -> None:
         self._records = [weakref.ref(record) for record in records]
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[CallRecord]:
         """Those of the contexts that are there."""
         return [record for reference in self._records if (record := reference()) is not None]
 
@@ -215,7 +215,7 @@ class Hits:
         return implementation
 
     def counted(
-        self, record: Record, method: Method, implementation: Callable[..., Any]
+        self, record: CallRecord, method: Method, implementation: Callable[..., Any]
     ) -> Callable[..., Any]:
         """The implementation of a method, each call of it told to ``record``."""
         return record.counting(method, implementation)

@@ -17,7 +17,7 @@ from overlay.plugins.plugin import Plugin, composed
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.contexts.context import Context
-    from overlay.contexts.report import Record
+    from overlay.contexts.report import CallRecord
     from overlay.generics.declared import Generic
     from overlay.python.interception import InterceptingEngine
     from overlay.python.plugin_calls import PluginCalls
@@ -77,7 +77,7 @@ class Stack:
         return stack
 
     @property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[CallRecord, ...]:
         """Those of its contexts, innermost first."""
         outer = None if self._outer is None else self._outer()
         return (self.context.record, *(() if outer is None else outer.records))

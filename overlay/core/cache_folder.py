@@ -24,7 +24,7 @@ from typing import Any, Final
 from overlay.core.errors import CacheWarning
 from overlay.core.location import is_ours
 
-__all__ = ["Entry", "Folder", "warn"]
+__all__ = ["CacheEntry", "Folder", "warn"]
 
 PLACE: Final = "OVERLAY_CACHE_DIR"
 SIZE: Final = "OVERLAY_CACHE_MEGABYTES"
@@ -40,7 +40,7 @@ DAY: Final = 86400
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """What one file holds. name: of the file, without the ending."""
 
     path: str
@@ -90,7 +90,7 @@ class Folder:
 
     # ---- reading ----
 
-    def entries(self, key: str) -> Iterator[Entry]:
+    def entries(self, key: str) -> Iterator[CacheEntry]:
         """What is kept under a key, the last used first."""
         folder = os.path.join(self.path, key)
         for path in _by_age(folder)[::-1]:
@@ -104,7 +104,7 @@ class Folder:
                 continue
             yield entry
 
-    def used(self, entry: Entry) -> None:
+    def used(self, entry: CacheEntry) -> None:
         """Note that an entry has been of use."""
         with contextlib.suppress(OSError):
             os.utime(entry.path)
@@ -190,7 +190,7 @@ class Folder:
 # ---- files --------------------------------------------------------------------------------
 
 
-def _read(path: str, key: str) -> Entry:
+def _read(path: str, key: str) -> CacheEntry:
     with open(path, "rb") as file:
         fault = _fault(os.fstat(file.fileno()))
         if fault is not None:
@@ -206,7 +206,7 @@ def _read(path: str, key: str) -> Entry:
     if written.decode() != key:
         raise Damaged("it belongs to another folder")
     name = os.path.basename(path).removesuffix(SUFFIX)
-    return Entry(path, name, rest[: int(size)], rest[int(size) :])
+    return CacheEntry(path, name, rest[: int(size)], rest[int(size) :])
 
 
 def _write(folder: str, path: str, data: bytes) -> None:

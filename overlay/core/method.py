@@ -12,7 +12,7 @@ from overlay.core.errors import OverlayError
 from overlay.core.location import location_of
 from overlay.core.signature import (
     NO_VARARGS,
-    Parameters,
+    MethodParameters,
     depends_on,
     plum_signature,
     refusal,
@@ -52,7 +52,7 @@ class Method:
         self.generated = generated
         self.serial = self.placed = next(_serials)
         self.where = location_of(function)
-        self._parameters = Parameters.of(function, self.where)
+        self._parameters = MethodParameters.of(function, self.where)
         self._signatures: dict[Hashable, Any] = {}
         self._shapes: dict[Hashable, tuple[Any, ...]] = {}
         if not self._parameters.unresolved:
@@ -100,16 +100,16 @@ class Method:
         return positional_names(signature_of(self.target)) if needed else ()
 
     @property
-    def parameters(self) -> Parameters:
+    def parameters(self) -> MethodParameters:
         """What it accepts; read again where an annotation was not defined at first."""
         if self._parameters.unresolved:
-            self._parameters = Parameters.of(self.function, self.where)
+            self._parameters = MethodParameters.of(self.function, self.where)
             if self._parameters.unresolved:
                 raise refusal(self.function, self.target)(self._parameters.unresolved)
         return self._parameters
 
     @property
-    def declared(self) -> Parameters:
+    def declared(self) -> MethodParameters:
         """What it accepts, of which the annotations may not be defined yet."""
         return self._parameters
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from plum import Signature
 
 __all__ = [
-    "Parameter",
-    "Parameters",
+    "MethodParameter",
+    "MethodParameters",
     "array_type",
     "as_python_type",
     "key_of",
@@ -190,7 +190,7 @@ def shown_hint(hint: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class MethodParameter:
     """One parameter of a method: its name, annotation, whether it is required, and whether it
     can be given by name."""
 
@@ -201,20 +201,20 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class MethodParameters:
     """What a method accepts, read once from its signature.
 
     varargs, var_keyword: the annotations of ``*args`` and ``**kwargs``, NO_VARARGS without them.
     """
 
-    positional: tuple[Parameter, ...]
+    positional: tuple[MethodParameter, ...]
     varargs: Any
-    keyword_only: Mapping[str, Parameter]
+    keyword_only: Mapping[str, MethodParameter]
     var_keyword: Any
     unresolved: str | None = None
 
     @classmethod
-    def of(cls, function: Callable[..., Any], where: str) -> Parameters:
+    def of(cls, function: Callable[..., Any], where: str) -> MethodParameters:
         """Read them; an OverlayError where there is no signature to read."""
         python = getattr(function, "py_func", function)
         try:
@@ -228,8 +228,8 @@ class Parameters:
         hints, unresolved = _resolved_hints(python)
         parameters = signature.parameters.values()
 
-        def read(parameter: inspect.Parameter) -> Parameter:
-            return Parameter(
+        def read(parameter: inspect.Parameter) -> MethodParameter:
+            return MethodParameter(
                 parameter.name,
                 hints.get(parameter.name, parameter.annotation),
                 parameter.default is EMPTY,

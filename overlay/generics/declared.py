@@ -17,7 +17,7 @@ from overlay.core.errors import AmbiguousMethod, MethodNotFound, OverlayError
 from overlay.core.in_force import current_key, current_stack, runs_natively
 from overlay.core.interpreted_values import plain_values
 from overlay.core.location import caller, location_of
-from overlay.core.signature import NO_VARARGS, Parameters, load_plum, shown_hint
+from overlay.core.signature import NO_VARARGS, MethodParameters, load_plum, shown_hint
 from overlay.core.table import LOCK
 from overlay.core.target import GENERIC, positional_names
 from overlay.generics.plum_methods import chosen
@@ -98,7 +98,7 @@ class Generic:
         self._rest = self._named = False
         # under the key of a stack: what a view of that stack has resolved
         self._memos: tuple[dict[object, Any], ...] = ({}, {}, {})
-        self._open_for(Parameters.of(declaration, location_of(declaration)))
+        self._open_for(MethodParameters.of(declaration, location_of(declaration)))
         self.function = self._make_function()
         self.view = View(self, ())
         self._plum = _plum_function(declaration)
@@ -139,7 +139,7 @@ class Generic:
                 where=caller(),
                 help="decorate a function",
             )
-        self.accept(Parameters.of(method, location_of(method)))
+        self.accept(MethodParameters.of(method, location_of(method)))
         with LOCK:
             self._plum.register(method, signature, precedence)
             self.changes.value += 1
@@ -231,13 +231,13 @@ class Generic:
         for memos in self._memos:
             memos.pop(key, None)
 
-    def accept(self, parameters: Parameters) -> None:
+    def accept(self, parameters: MethodParameters) -> None:
         """Let calls through that this method takes."""
         with LOCK:
             if self._open_for(parameters):
                 self.function.__code__ = self._compiled()
 
-    def _open_for(self, parameters: Parameters) -> bool:
+    def _open_for(self, parameters: MethodParameters) -> bool:
         """Whether calls now get through that did not: with more arguments than the declaration
         names, or with other keywords."""
         before = self._rest, self._named

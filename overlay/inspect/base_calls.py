@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code import results
 from overlay.code.callbacks import CALLBACKS
-from overlay.code.known_values import UNKNOWN, Bound, Known, Made, OfType, Value, type_of
+from overlay.code.known_values import UNKNOWN, BoundFunction, Known, Made, OfType, Value, type_of
 from overlay.contexts.context import Context
 from overlay.contexts.current import current_context, nonoverlay
 from overlay.contexts.wrapping import wrapped_in
@@ -25,7 +25,7 @@ from overlay.core.target import (
     type_attribute,
 )
 from overlay.generics.plum_methods import is_plum_function
-from overlay.inspect.entries import Args, Entry, Link
+from overlay.inspect.entries import Args, EnteredCode, Link
 from overlay.inspect.outcome import Outcome, with_first
 
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ class BaseCalls:
 
     # ---- callables that are handed over ----
 
-    def _called_back(self, callee: Any, args: Args, names: tuple[str, ...]) -> tuple[Entry, ...]:
+    def _called_back(
+        self, callee: Any, args: Args, names: tuple[str, ...]
+    ) -> tuple[EnteredCode, ...]:
         """The functions among its arguments that a C function calls."""
         found = CALLBACKS.get(id(callee))
         if found is None or args is None:
@@ -159,4 +161,6 @@ class BaseCalls:
 
 
 def _is_function(value: Value) -> bool:
-    return isinstance(value, (Made, Bound)) or (isinstance(value, Known) and callable(value.object))
+    return isinstance(value, (Made, BoundFunction)) or (
+        isinstance(value, Known) and callable(value.object)
+    )

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.analysis.static_dispatch import Choice, choose
 from overlay.code import results
-from overlay.code.events import Call, Event, Implicit, Operation
+from overlay.code.events import CallEvent, Event, Implicit, Operation
 from overlay.code.known_values import (
     UNKNOWN,
-    Attribute,
-    Bound,
+    BoundFunction,
     Known,
+    KnownAttribute,
     Made,
     OfType,
     Value,
@@ -31,7 +31,7 @@ from overlay.code.known_values import (
     join,
     type_of,
 )
-from overlay.code.reading import Reading
+from overlay.code.reading import CodeReading
 from overlay.code.versions import require_readable
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next
@@ -46,7 +46,7 @@ from overlay.core.target import (
     type_attribute,
 )
 from overlay.inspect.base_calls import BaseCalls
-from overlay.inspect.entries import Args, Entries, Entry, Key, Link
+from overlay.inspect.entries import Args, EnteredCode, Entries, Key, Link
 from overlay.inspect.outcome import Outcome, with_first
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class CallGraph:
         }
         self.entries = Entries()
         self._base = BaseCalls(self)
-        self._readings: dict[Key, Reading | None] = {}
-        self._kept: list[Entry] = []
+        self._readings: dict[Key, CodeReading | None] = {}
+        self._kept: list[EnteredCode] = []
         self._depth = 0
 
     # ---- what a call comes to ----
@@ -85,7 +85,7 @@ class CallGraph:
         self, callee: Value, args: Args, names: tuple[str, ...], link: Link | None
     ) -> Outcome:
         """What a call comes to. names: of the last arguments, which are given by keyword."""
-        if isinstance(callee, Bound):
+        if isinstance(callee, BoundFunction):
             return self.outcome(callee.function, with_first(callee.receiver, args), names, link)
         if isinstance(callee, Made):
             entry = self.entries.of_made(callee, args, names, link)
@@ -95,7 +95,7 @@ class CallGraph:
             return self.of_object(callee.object, args, names, link)
         if isinstance(callee, OfType) and isinstance(callee.type, type):
             return self._base.of_instance(callee.type, callee, args, names, link)
-        if isinstance(callee, Attribute):
+        if isinstance(callee, KnownAttribute):
             named = [m for t in self.tables for m in t.methods() if _is_named(m, callee.name)]
             if named:
                 return Outcome(callee.name, "possible", methods=tuple(named))
@@ -177,7 +177,7 @@ class CallGraph:
 
     # ---- reading ----
 
-    def result_of(self, entry: Entry) -> Value:
+    def result_of(self, entry: EnteredCode) -> Value:
         for flag, kind in _STARTED.items():
             if entry.code.co_flags & flag:
                 return OfType(kind)
@@ -188,7 +188,7 @@ class CallGraph:
         declared = {} if entry.function is None else declared_types(entry.function)
         return OfType(declared["return"]) if "return" in declared else UNKNOWN
 
-    def reading(self, entry: Entry) -> Reading | None:
+    def reading(self, entry: EnteredCode) -> CodeReading | None:
         """The code read, or None while it is being read, further up, or too deep."""
         key = entry.key
         if key in self._readings:
@@ -199,7 +199,7 @@ class CallGraph:
         self._kept.append(entry)  # keeps what the key tells apart by identity
         self._depth += 1
         try:
-            reading = Reading(
+            reading = CodeReading(
                 entry.code,
                 entry.namespace,
                 dict(entry.arguments),
@@ -217,7 +217,7 @@ class CallGraph:
             return self._of_operation(event)
         if isinstance(event, Implicit):
             return self.of_object(event.function, event.args, (), None)
-        if not isinstance(event, Call):
+        if not isinstance(event, CallEvent):
             raise TypeError(f"not an event: {event!r}")
         if builds_class(event):
             return Outcome("class", "base", UNKNOWN)
@@ -271,7 +271,7 @@ def _is_named(method: Method, name: str) -> bool:
     return path.rpartition(".")[2] == name
 
 
-def builds_class(event: Call) -> bool:
+def builds_class(event: CallEvent) -> bool:
     """Whether a call makes a class by a ``class`` statement."""
     callee = event.callee
     return isinstance(callee, Known) and callee.object is __build_class__

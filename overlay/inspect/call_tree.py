@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from types import CodeType, MethodType
 from typing import Any
 
-from overlay.code.events import Call, Event
+from overlay.code.events import CallEvent, Event
 from overlay.code.known_values import UNKNOWN, Known, Made, OfType, Value, declared_types
 from overlay.code.listing import COMPREHENSIONS
 from overlay.contexts.context import Context
 from overlay.core.target import describe, signature_of
 from overlay.inspect.call_graph import CallGraph, builds_class
-from overlay.inspect.entries import Entry, Key, Link
-from overlay.inspect.explanation import Function, Place, Site
+from overlay.inspect.entries import EnteredCode, Key, Link
+from overlay.inspect.explanation import ExplainedFunction, ExplainedSite, SourcePlace
 from overlay.inspect.outcome import Outcome
 
 __all__ = ["CallTree"]
@@ -27,7 +27,7 @@ class Draft:
 
     outcome: Outcome
     text: str
-    place: Place
+    place: SourcePlace
 
 
 class CallTree:
@@ -36,7 +36,7 @@ class CallTree:
     def __init__(self, context: Context) -> None:
         self.graph = CallGraph(context)
 
-    def site(self, function: Any, types: Sequence[Any], depth: int | None) -> Site:
+    def site(self, function: Any, types: Sequence[Any], depth: int | None) -> ExplainedSite:
         """The call that starts the run, with all below it."""
         args = [OfType(kind) for kind in types]
         callee = Known(function)
@@ -60,30 +60,30 @@ class CallTree:
         )
         return [OfType(hints[p.name]) if p.name in hints else UNKNOWN for p in required]
 
-    def _grown(self, root: Outcome, depth: int | None) -> tuple[Function, ...]:
+    def _grown(self, root: Outcome, depth: int | None) -> tuple[ExplainedFunction, ...]:
         """The functions that a call enters, each with its sites at one place: below the first
         call that reaches it, those with fewer calls between them and the root coming first."""
-        order: dict[Key, Entry] = {}
+        order: dict[Key, EnteredCode] = {}
         drafts: dict[Key, list[Draft]] = {}
-        children: dict[Key, list[Entry]] = {}
+        children: dict[Key, list[EnteredCode]] = {}
         level = _new(root.entries, order)
         top = level
         while level and depth != 0:
-            following: list[Entry] = []
+            following: list[EnteredCode] = []
             for entry in level:
                 drafts[entry.key] = self._drafts(entry)
                 inner = [e for draft in drafts[entry.key] for e in draft.outcome.entries]
                 children[entry.key] = _new(inner, order)
                 following += children[entry.key]
             level, depth = following, None if depth is None else depth - 1
-        built: dict[Key, Function] = {}
+        built: dict[Key, ExplainedFunction] = {}
         for key, entry in reversed(order.items()):
             owned = {child.key: built[child.key] for child in children.get(key, ())}
             built[key] = _function(entry, drafts.get(key), owned)
         owned = {entry.key: built[entry.key] for entry in top}
         return _functions(root.entries, owned)
 
-    def _drafts(self, entry: Entry) -> list[Draft]:
+    def _drafts(self, entry: EnteredCode) -> list[Draft]:
         """The sites of the code that is entered, in the order of the source."""
         reading = self.graph.reading(entry)
         if reading is None:
@@ -102,9 +102,9 @@ class CallTree:
                 drafts.append(_draft(event, outcome, entry))
         return drafts
 
-    def _in_place(self, event: Event, link: Link | None) -> Entry | None:
+    def _in_place(self, event: Event, link: Link | None) -> EnteredCode | None:
         """Code that stands inside the code at hand and is run by it alone."""
-        if not isinstance(event, Call):
+        if not isinstance(event, CallEvent):
             return None
         if builds_class(event) and event.args:
             made = event.args[0]
@@ -120,14 +120,16 @@ class CallTree:
 # ---- the tree -----------------------------------------------------------------------------
 
 
-def _new(entries: Sequence[Entry], order: dict[Key, Entry]) -> list[Entry]:
+def _new(entries: Sequence[EnteredCode], order: dict[Key, EnteredCode]) -> list[EnteredCode]:
     """Those that were not met before, noted in the order in which they are."""
     found = {entry.key: entry for entry in entries if entry.key not in order}
     order |= found
     return list(found.values())
 
 
-def _function(entry: Entry, drafts: Sequence[Draft] | None, owned: dict[Key, Function]) -> Function:
+def _function(
+    entry: EnteredCode, drafts: Sequence[Draft] | None, owned: dict[Key, ExplainedFunction]
+) -> ExplainedFunction:
     head = _head(entry)
     if drafts is None:
         return replace(head, note="deeper than asked")
@@ -136,12 +138,16 @@ def _function(entry: Entry, drafts: Sequence[Draft] | None, owned: dict[Key, Fun
     )
 
 
-def _head(entry: Entry) -> Function:
+def _head(entry: EnteredCode) -> ExplainedFunction:
     name = entry.code.co_qualname if entry.function is None else describe(entry.function)
-    return Function(name, Place(entry.code.co_filename, entry.code.co_firstlineno), entry.types)
+    return ExplainedFunction(
+        name, SourcePlace(entry.code.co_filename, entry.code.co_firstlineno), entry.types
+    )
 
 
-def _functions(entries: Sequence[Entry], owned: dict[Key, Function]) -> tuple[Function, ...]:
+def _functions(
+    entries: Sequence[EnteredCode], owned: dict[Key, ExplainedFunction]
+) -> tuple[ExplainedFunction, ...]:
     """Each that is owned once; for the others a pointer."""
     return tuple(
         owned.pop(entry.key, None) or replace(_head(entry), note="shown elsewhere")
@@ -149,16 +155,18 @@ def _functions(entries: Sequence[Entry], owned: dict[Key, Function]) -> tuple[Fu
     )
 
 
-def _site(draft: Draft, functions: tuple[Function, ...]) -> Site:
+def _site(draft: Draft, functions: tuple[ExplainedFunction, ...]) -> ExplainedSite:
     found = draft.outcome
-    return Site(
+    return ExplainedSite(
         draft.text, draft.place, found.target, found.status, found.methods, found.note, functions
     )
 
 
-def _draft(event: Event, outcome: Outcome, entry: Entry) -> Draft:
+def _draft(event: Event, outcome: Outcome, entry: EnteredCode) -> Draft:
     at, code = event.at, entry.code
-    place = Place(code.co_filename, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset)
+    place = SourcePlace(
+        code.co_filename, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset
+    )
     return Draft(outcome, place.text or f"{outcome.target}(...)", place)
 
 
@@ -173,9 +181,9 @@ def _position(event: Event) -> tuple[int, ...]:
     return at.lineno, at.end_col_offset or 0, -(at.col_offset or 0)
 
 
-def _place_of(function: Any) -> Place:
+def _place_of(function: Any) -> SourcePlace:
     inner = inspect.unwrap(function.__func__ if type(function) is MethodType else function)
     code = getattr(inner, "__code__", None)
     if type(code) is CodeType:
-        return Place(code.co_filename, code.co_firstlineno)
-    return Place(str(getattr(inner, "__module__", None) or "?"), None)
+        return SourcePlace(code.co_filename, code.co_firstlineno)
+    return SourcePlace(str(getattr(inner, "__module__", None) or "?"), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overlay.code.known_values import (
     UNKNOWN,
-    Bound,
+    BoundFunction,
     Known,
     Made,
     OfType,
@@ -23,7 +23,7 @@ from overlay.core.target import type_attribute
 if TYPE_CHECKING:
     from overlay.core.table import Method
 
-__all__ = ["Args", "Entries", "Entry", "Key", "Link"]
+__all__ = ["Args", "EnteredCode", "Entries", "Key", "Link"]
 
 # In how many combinations of types a function is read; further calls are read with none known.
 _VARIANTS = 4
@@ -41,7 +41,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class EnteredCode:
     """Code that a call enters, and with what. function: None for one that is made there."""
 
     code: CodeType
@@ -72,7 +72,7 @@ class Entries:
 
     def of_function(
         self, function: FunctionType, args: Args, names: tuple[str, ...], link: Link | None
-    ) -> Entry:
+    ) -> EnteredCode:
         """Entering a function with these arguments; what is not known of one is taken from its
         annotation."""
         code = function.__code__
@@ -87,10 +87,10 @@ class Entries:
         for name, value in arguments.items():
             if type_of(value) is None and name in hints:
                 arguments[name] = OfType(hints[name])
-        entry = Entry(code, function.__globals__, arguments, cells, link, function)
+        entry = EnteredCode(code, function.__globals__, arguments, cells, link, function)
         return self._limited(entry)
 
-    def _limited(self, entry: Entry) -> Entry:
+    def _limited(self, entry: EnteredCode) -> EnteredCode:
         entry = replace(entry, arguments={n: _general(v) for n, v in entry.arguments.items()})
         variants = self._variants.setdefault(id(entry.code), set())
         if entry.key in variants or len(variants) < _VARIANTS:
@@ -98,10 +98,12 @@ class Entries:
             return entry
         return replace(entry, arguments=dict.fromkeys(entry.arguments, UNKNOWN))
 
-    def of_made(self, made: Made, args: Args, names: tuple[str, ...], link: Link | None) -> Entry:
+    def of_made(
+        self, made: Made, args: Args, names: tuple[str, ...], link: Link | None
+    ) -> EnteredCode:
         """Entering a function that the code at hand makes."""
         arguments = _bound(made.code, args, names, {}, UNKNOWN)
-        return self._limited(Entry(made.code, made.namespace, arguments, made.cells, link))
+        return self._limited(EnteredCode(made.code, made.namespace, arguments, made.cells, link))
 
     def of_method(
         self,
@@ -110,7 +112,7 @@ class Entries:
         args: Args,
         names: tuple[str, ...],
         after: tuple[Method, ...],
-    ) -> Entry | None:
+    ) -> EnteredCode | None:
         """Entering a method of a target, below the methods of ``after``; None where its code is
         not there to be read."""
         function = getattr(method.function, "py_func", method.function)
@@ -149,7 +151,7 @@ def _key_of(value: Value) -> Any:
         return "object", id(value.object)
     if isinstance(value, Made):
         return "code", id(value.code)
-    if isinstance(value, Bound):
+    if isinstance(value, BoundFunction):
         return "bound", _key_of(value.function), _key_of(value.receiver)
     kind = type_of(value)
     return "type", id(kind) if isinstance(kind, type) else repr(kind)

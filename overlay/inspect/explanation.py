@@ -16,7 +16,7 @@ from overlay.core.table import Method
 if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
-__all__ = ["Explanation", "Function", "Place", "Site"]
+__all__ = ["ExplainedFunction", "ExplainedSite", "Explanation", "SourcePlace"]
 
 STATUSES = ("resolved", "base", "possible", "undetermined")
 _LONGEST = 60
@@ -24,7 +24,7 @@ _TOLD = ("resolved", "possible")
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """A stretch of source: lines count from 1, columns from 0, in UTF-8 bytes; None: unknown."""
 
     file: str
@@ -52,7 +52,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Site:
+class ExplainedSite:
     """One place that calls something, and what the call resolves to.
 
     text: the call as written; where the source is not there, the callee's name. target: the
@@ -63,12 +63,12 @@ class Site:
     """
 
     text: str
-    place: Place
+    place: SourcePlace
     target: str
     status: str
     methods: tuple[Method, ...] = ()
     note: str = ""
-    functions: tuple[Function, ...] = ()
+    functions: tuple[ExplainedFunction, ...] = ()
 
     def __str__(self) -> str:
         parts = [self.text, self._resolution()]
@@ -90,7 +90,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Function:
+class ExplainedFunction:
     """A function of the call graph, with what is known of its arguments' types.
 
     types: of its parameters in order; None where nothing is known. note: why its sites are
@@ -98,9 +98,9 @@ class Function:
     """
 
     name: str
-    place: Place
+    place: SourcePlace
     types: tuple[Any, ...]
-    sites: tuple[Site, ...] = ()
+    sites: tuple[ExplainedSite, ...] = ()
     note: str = ""
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Function:
         """Whether an overlay plays a part at a site below it."""
         return any(site.status in _TOLD for site in self)
 
-    def __iter__(self) -> Iterator[Site]:
+    def __iter__(self) -> Iterator[ExplainedSite]:
         """Its sites, each followed by those of the functions that it enters."""
         for site in self.sites:
             yield site
@@ -134,9 +134,9 @@ class Explanation:
     """
 
     context: Context
-    root: Site
+    root: ExplainedSite
 
-    def __iter__(self) -> Iterator[Site]:
+    def __iter__(self) -> Iterator[ExplainedSite]:
         yield self.root
         for function in self.root.functions:
             yield from function
@@ -144,7 +144,7 @@ class Explanation:
     def __repr__(self) -> str:
         return f"<Explanation of {self.root.text}: {_counts(self)}>"
 
-    def sites(self, status: str) -> tuple[Site, ...]:
+    def sites(self, status: str) -> tuple[ExplainedSite, ...]:
         """The sites with this status."""
         if status not in STATUSES:
             raise ValueError(f"status is one of {', '.join(STATUSES)}, not {status!r}")
@@ -166,10 +166,10 @@ class Explanation:
 
 
 def _lines(
-    function: Function, indent: str, *, everything: bool, all_sites: bool = False
+    function: ExplainedFunction, indent: str, *, everything: bool, all_sites: bool = False
 ) -> Iterator[str]:
     yield f"{indent}{function}"
-    left_out: list[Site] = []
+    left_out: list[ExplainedSite] = []
     for site in function.sites:
         inner = [f for f in site.functions if everything or f.tells]
         if not (everything or all_sites or inner or site.status in _TOLD):
@@ -184,7 +184,7 @@ def _lines(
         yield f"{indent}  ... and {_counts(left_out)}"
 
 
-def _counts(sites: Iterable[Site]) -> str:
+def _counts(sites: Iterable[ExplainedSite]) -> str:
     """How many sites have each status."""
     counts = Counter(site.status for site in sites)
     return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])

@@ -25,7 +25,7 @@ from overlay.core.markup import (
 )
 from overlay.core.table import MethodTable
 from overlay.core.target import describe, lookup
-from overlay.inspect.explanation import Explanation, Function, Site
+from overlay.inspect.explanation import ExplainedFunction, ExplainedSite, Explanation
 from overlay.inspect.shadowing import Layer, layers
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _of_explanation(explanation: Explanation) -> str:
     )
 
 
-def _function(function: Function, budget: Iterator[int], *, is_open: bool) -> Html:
+def _function(function: ExplainedFunction, budget: Iterator[int], *, is_open: bool) -> Html:
     note = plain(f" ({function.note})") if function.note else None
     summary = joined([code(function.call), " ", place(str(function.place)), note])
     children: list[Html] = []
@@ -162,7 +162,7 @@ def _cut(count: int) -> Html:
     return element("div", plain(f"... and {count} more: print(...) shows them"), class_="o-site")
 
 
-def _site(site: Site) -> Html:
+def _site(site: ExplainedSite) -> Html:
     line = "?" if site.place.line is None else site.place.line
     chosen = site.methods if site.status in ("resolved", "possible") else ()
     resolution = joined(x for m in chosen for x in (" ", _method(m)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from overlay.code.known_values import UNKNOWN, Value
-from overlay.inspect.entries import Args, Entry
+from overlay.inspect.entries import Args, EnteredCode
 
 if TYPE_CHECKING:
     from overlay.core.table import Method
@@ -23,7 +23,7 @@ class Outcome:
     result: Value = UNKNOWN
     methods: tuple[Method, ...] = ()
     note: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[EnteredCode, ...] = ()
 
 
 def with_first(first: Value, args: Args) -> Args:

@@ -20,13 +20,13 @@ from overlay import Context, OverlayError, Plugin
 from overlay.core.location import caller, location_of
 from overlay.core.target import describe
 
-__all__ = ["Profiler", "Row", "profile"]
+__all__ = ["ProfileRow", "Profiler", "profile"]
 
 _ORDERS = ("own", "total", "calls")
 
 
 @dataclass(eq=False)
-class Row:
+class ProfileRow:
     """What was measured of one function with arguments of some types.
 
     name: as the program calls it. types: names of the arguments' types, keywords with theirs.
@@ -51,7 +51,7 @@ class Row:
 class _Running:
     """A call that is running: its row, those around it, and the time of the calls that it made."""
 
-    row: Row
+    row: ProfileRow
     around: _Running | None
     inside_itself: bool
     begin: int = 0
@@ -70,7 +70,7 @@ class Profiler(Plugin):
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self.clock = clock
         self.result: Any = None
-        self._rows: dict[Any, Row] = {}
+        self._rows: dict[Any, ProfileRow] = {}
         self._lock = threading.Lock()
         self._running: ContextVar[_Running | None] = ContextVar("running", default=None)
 
@@ -108,7 +108,7 @@ class Profiler(Plugin):
         if row is None:
             types = [type(value).__qualname__ for value in args]
             types += [f"{n}={type(value).__qualname__}" for n, value in kwargs.items()]
-            row = self._rows.setdefault(key, Row(name, tuple(types), where))
+            row = self._rows.setdefault(key, ProfileRow(name, tuple(types), where))
         around = outer = self._running.get()
         while outer is not None and outer.row is not row:
             outer = outer.around
@@ -127,7 +127,7 @@ class Profiler(Plugin):
 
     # ---- looking ----
 
-    def rows(self, by: str = "own") -> list[Row]:
+    def rows(self, by: str = "own") -> list[ProfileRow]:
         """What was measured, the greatest first. by: ``"own"``, ``"total"`` or ``"calls"``."""
         if by not in _ORDERS:
             raise OverlayError(
@@ -137,7 +137,7 @@ class Profiler(Plugin):
             )
         return sorted(self._rows.values(), key=lambda row: -getattr(row, by))
 
-    def of(self, name: str) -> list[Row]:
+    def of(self, name: str) -> list[ProfileRow]:
         """The rows of one function, by the name that the table shows, or what that ends with:
         ``"Fraction.__new__"``, ``"__new__"``."""
         return [row for row in self.rows("calls") if f".{row.name}".endswith(f".{name}")]

@@ -31,8 +31,8 @@ from overlay.python.entered_functions import called_functions
 
 __all__ = [
     "CALLS",
-    "Record",
-    "Stack",
+    "NotingResolver",
+    "TestStack",
     "check",
     "check_instructions",
     "count_of",
@@ -99,7 +99,7 @@ class Point:
         return None
 
 
-class Reading:
+class ReadingClass:
     def __getattribute__(self, name):
         return "read"
 
@@ -108,7 +108,7 @@ class Slots:
     __slots__ = ("x",)
 
 
-class Broken(ValueError):
+class BrokenClass(ValueError):
     pass
 
 
@@ -139,7 +139,7 @@ class Below(Exact):
 exact = Exact(1)
 
 
-class Caller:
+class CallableOnce:
     def __call__(self, x=1):
         return x
 
@@ -153,7 +153,7 @@ def cached(x=1):
     return x
 
 
-caller = Caller()
+caller = CallableOnce()
 kept: list[int] = []
 append, from_keys, add_one = kept.append, dict.fromkeys, (1).__add__
 compiled = re.compile("a")
@@ -161,7 +161,7 @@ search, told = compiled.search, re.Pattern.search
 closure = closing(5)
 partial = functools.partial(plain, 3)
 p = Point()
-reading = Reading()
+reading = ReadingClass()
 numbers = np.arange(3.0)
 loads = json.loads
 
@@ -190,7 +190,11 @@ CALLS: dict[str, tuple[int, Any, str]] = {
     "__contains__": (2, Point.__contains__, "1 in p; 2 not in p"),
     "__enter__": (1, Point.__enter__, "with p: pass"),
     "__exit__": (1, Point.__exit__, "with p: pass"),
-    "__getattribute__": (2, Reading.__getattribute__, "reading.anything; getattr(reading, 'x')"),
+    "__getattribute__": (
+        2,
+        ReadingClass.__getattribute__,
+        "reading.anything; getattr(reading, 'x')",
+    ),
     "C function of one argument": (
         3,
         math.lgamma,
@@ -208,7 +212,7 @@ CALLS: dict[str, tuple[int, Any, str]] = {
     "C method with keywords": (3, str.split, "'a b'.split(); 'a b'.split(sep='a'); str.split('a')"),
     "class": (5, Point, "Point(); Point(1); Point(1, y=2); Point(*(1,)); [*map(Point, [1])]"),
     "class without __init__": (2, Slots, "Slots(); Slots(*())"),
-    "exception": (2, Broken, "Broken(); Broken('x')"),
+    "exception": (2, BrokenClass, "Broken(); Broken('x')"),
     "int": (4, int, "int(); int('1'); int(2.0); int('11', base=2)"),
     "float": (2, float, "float(1); float('2')"),
     "dict": (3, dict, "dict(); dict(a=1); dict([(1, 2)])"),
@@ -256,7 +260,7 @@ CALLS: dict[str, tuple[int, Any, str]] = {
 seen: list[Any] = []
 
 
-class Stack:
+class TestStack:
     """A stack to be in force while calls are counted."""
 
     is_intercepted, tables, records, of_modules, calls = True, (), (), None, None
@@ -265,7 +269,7 @@ class Stack:
         pass
 
     @property
-    def python(self) -> Stack:
+    def python(self) -> TestStack:
         return self
 
     own = python
@@ -274,7 +278,7 @@ class Stack:
         return callee
 
 
-class Record:
+class NotingResolver:
     """What a trampoline gives to the resolver here: each call is noted, and goes on natively."""
 
     def __init__(self, target: Any) -> None:
@@ -283,7 +287,7 @@ class Record:
         self.native = None  # what it gives is called as any implementation
         self.more: dict[Any, Any] = {}
 
-    def view(self, _: Any) -> Record:
+    def view(self, _: Any) -> NotingResolver:
         return self
 
     def found(self, args: Any) -> Any:
@@ -306,7 +310,7 @@ def site(text: str) -> Callable[[], None]:
 def count_of(calls: Callable[[], object]) -> int:
     """How many calls of installed targets are seen while these are made in a stack."""
     seen.clear()
-    stack: Any = Stack()
+    stack: Any = TestStack()
     tokens = stack_in_force.set(stack), key_in_force.set(object())
     try:
         calls()
@@ -317,7 +321,7 @@ def count_of(calls: Callable[[], object]) -> int:
 
 
 @contextmanager
-def installed(target: Any, kind: type[Record] = Record) -> Iterator[Record]:
+def installed(target: Any, kind: type[NotingResolver] = NotingResolver) -> Iterator[NotingResolver]:
     """A block in which a target is intercepted, also where it is entered with no call."""
     record = kind(target)
     try:
@@ -334,7 +338,7 @@ def check(name: str) -> None:
     wanted, target, text = CALLS[name]
     cold, hot = site(text), site(text)
     _warm(hot)
-    with installed(target, Record):
+    with installed(target, NotingResolver):
         _expect(wanted, cold, "code that runs for the first time")
         _expect(wanted, hot, "code that had run natively")
         _warm(hot)  # specialised anew, while it is intercepted
@@ -366,7 +370,7 @@ def check_instructions() -> None:
     table.overlay(operator.add)(lambda a, b: ("sum", a, b))
     table.overlay(operator.getitem)(lambda a, b: ("item", a, b))
 
-    class Counts(Plugin):
+    class CountingPlugin(Plugin):
         calls = 0
 
         def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -386,7 +390,7 @@ def check_instructions() -> None:
     natively = program([1, 2])
     for _ in range(HOT):
         program([1, 2])
-    plugin = Counts()
+    plugin = CountingPlugin()
     for _ in range(HOT):
         found = Context(table, plugins=(plugin,))(program, [1, 2])
         expect(found, (("sum", ("item", [1, 2], 0), 1), 2), "operators")

@@ -25,8 +25,8 @@ from overlay.tools.terminal import (
 )
 
 if TYPE_CHECKING:
-    from overlay.inspect.explanation import Site
-    from overlay.tools.whole_programs import Program
+    from overlay.inspect.explanation import ExplainedSite
+    from overlay.tools.whole_programs import MainProgram
 
 __all__ = ["main"]
 
@@ -146,14 +146,14 @@ def _run(asked: argparse.Namespace) -> object:
     return run
 
 
-def _program(asked: argparse.Namespace) -> Program:
-    from overlay.tools.whole_programs import Program
+def _program(asked: argparse.Namespace) -> MainProgram:
+    from overlay.tools.whole_programs import MainProgram
 
     if asked.module is not None:
         if not asked.module:
             raise OverlayError("-m names no module", help="write -m package.module [ARG]")
-        return Program.of_module(*asked.module)
-    return Program.of_script(*asked.script) if asked.script else Program.of_console()
+        return MainProgram.of_module(*asked.module)
+    return MainProgram.of_script(*asked.script) if asked.script else MainProgram.of_console()
 
 
 def _explain(asked: argparse.Namespace) -> object:
@@ -174,7 +174,7 @@ def _explain(asked: argparse.Namespace) -> object:
     return explain
 
 
-def _as_json(site: Site) -> dict[str, Any]:
+def _as_json(site: ExplainedSite) -> dict[str, Any]:
     return {
         "call": site.text,
         "target": site.target,

@@ -16,10 +16,10 @@ from overlay.core.location import is_ours
 from overlay.tools.console import Console
 from overlay.tools.install import Session
 
-__all__ = ["Program"]
+__all__ = ["MainProgram"]
 
 
-class Program:
+class MainProgram:
     """A program that is to be ``__main__``.
 
     code: None for a console. attributes: of the module ``__main__``. arguments: ``sys.argv``.
@@ -39,7 +39,7 @@ class Program:
         self.place = place
 
     @classmethod
-    def of_script(cls, path: str, *arguments: str) -> Program:
+    def of_script(cls, path: str, *arguments: str) -> MainProgram:
         """A file of source or bytecode, or a directory or archive with a ``__main__``."""
         importer: Any = pkgutil.get_importer(path)
         if importer is not None:
@@ -64,7 +64,7 @@ class Program:
         return cls(code, attributes, [path, *arguments], place)
 
     @classmethod
-    def of_module(cls, name: str, *arguments: str) -> Program:
+    def of_module(cls, name: str, *arguments: str) -> MainProgram:
         """A module, or a package with a ``__main__``."""
         spec = _spec_of(name)
         if spec is not None and spec.submodule_search_locations is not None:
@@ -77,7 +77,7 @@ class Program:
         return cls(code, _attributes(spec), [spec.origin or name, *arguments], None)
 
     @classmethod
-    def of_console(cls) -> Program:
+    def of_console(cls) -> MainProgram:
         """A prompt."""
         return cls(None, {"__spec__": None, "__loader__": None}, [""], None)
 

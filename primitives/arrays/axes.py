@@ -16,7 +16,7 @@ import numpy as np
 from primitives.solver_kernels import compiled_form
 
 __all__ = [
-    "Rows",
+    "AxisRows",
     "completed",
     "cumulated",
     "first_place",
@@ -30,7 +30,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Rows:
+class AxisRows:
     """How arrays of a shape are seen along one axis (None: all elements are one row).
 
     shape: of the array. along: the length of a row. split: (before, along, after). reduced: the

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overlay import OverlayError
-from primitives.arrays.axes import Rows, cumulated, products
+from primitives.arrays.axes import AxisRows, cumulated, products
 from primitives.arrays.domain import Arrays, array_of, element_of, shape_of
 from primitives.arrays.reductions import rows_of, written
 from primitives.domains import Domain, Integer, domain_of
@@ -20,7 +20,7 @@ from primitives.solver_kernels import compiled_form
 __all__ = ["Permutations", "cumprod", "cumsum", "difference", "is_permutation", "sort"]
 
 
-def _flat_or_same(a: Any, rows: Rows) -> Any:
+def _flat_or_same(a: Any, rows: AxisRows) -> Any:
     return a if rows.axis is not None else array_of(element_of(a), (rows.along,))
 
 
@@ -235,7 +235,7 @@ def sort(a: Any, axis: int | None = -1) -> Relation | None:
     shape, element = shape_of(a), element_of(a)
     if axis not in (None, -1, len(shape) - 1) or element in (bool, complex):
         return None
-    rows = Rows(shape, None if axis is None else len(shape) - 1)
+    rows = AxisRows(shape, None if axis is None else len(shape) - 1)
     table, given = rows.split[:2], _flat_or_same(a, rows)
     result = shape_of(given)
 

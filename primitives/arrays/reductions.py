@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from primitives.arrays.axes import (
-    Rows,
+    AxisRows,
     completed,
     first_place,
     largest,
@@ -24,14 +24,14 @@ from primitives.relation import Relation, parametric, relation
 __all__ = ["maximum", "mean", "minimum", "product", "total"]
 
 
-def rows_of(a: Any, axis: int | None) -> Rows | None:
+def rows_of(a: Any, axis: int | None) -> AxisRows | None:
     """The rows of arrays of a type; None where there is no such axis."""
     shape = shape_of(a)
     if axis is None:
-        return Rows(shape, None)
+        return AxisRows(shape, None)
     if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):  # pyright: ignore[reportUnnecessaryIsInstance]
         return None
-    return Rows(shape, axis % len(shape))
+    return AxisRows(shape, axis % len(shape))
 
 
 def written(name: str, axis: int | None) -> str:
@@ -39,7 +39,7 @@ def written(name: str, axis: int | None) -> str:
     return f"return = {name}(a{'' if axis is None else f', axis={axis}'})"
 
 
-def reduced_type(a: Any, rows: Rows) -> Any:
+def reduced_type(a: Any, rows: AxisRows) -> Any:
     """The type of what has one element for each row."""
     return array_of(element_of(a), rows.reduced) if rows.reduced else element_of(a)
 

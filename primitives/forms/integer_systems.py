@@ -14,12 +14,12 @@ from primitives.domains import Domain, Integer
 from primitives.errors import NoSolution
 from primitives.relation import Mode, Relation
 
-__all__ = ["System", "system"]
+__all__ = ["IntegerSystem", "system"]
 
 Rows = tuple[tuple[int, ...], ...]
 
 
-class System(Relation):
+class IntegerSystem(Relation):
     """The relation of several sums, each of all inputs times known factors, and a shift.
 
     matrix: the factors, a row for each sum. shifts: what is added to each. Each set of inputs has a
@@ -47,7 +47,7 @@ class System(Relation):
     @property
     def identity(self) -> Any:
         """The same for systems with the same numbers."""
-        return System, self.matrix, self.shifts
+        return IntegerSystem, self.matrix, self.shifts
 
     def mode(self, unknown: Iterable[str]) -> Mode | None:
         wanted = frozenset(unknown)
@@ -69,9 +69,9 @@ class System(Relation):
 
 
 @functools.cache
-def system(matrix: Rows, shifts: tuple[int, ...]) -> System:
+def system(matrix: Rows, shifts: tuple[int, ...]) -> IntegerSystem:
     """The relation of these sums, the same each time."""
-    return System(matrix, shifts)
+    return IntegerSystem(matrix, shifts)
 
 
 def sums_of(matrix: Rows, shifts: tuple[int, ...]) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from primitives.integers.integer_division import Natural
 from primitives.relation import RETURN, Mode, Relation
 from primitives.sequences.lists import element_of_sequence
 
-__all__ = ["Chain", "chain", "concatenation", "domain_for"]
+__all__ = ["ConcatenationRelation", "chain", "concatenation", "domain_for"]
 
 INDEX = "index"
 Counts = list[list[int]]
@@ -28,7 +28,7 @@ def domain_for(kind: type) -> Domain:
     return found
 
 
-class Chain(Relation):
+class ConcatenationRelation(Relation):
     """A whole that is put together from parts, in order: sequences, and single items of a list.
 
     Each set of parts has a mode, made when it is asked for. Where several sequences are unknown,
@@ -100,9 +100,9 @@ def _written(names: Sequence[str], singles: Sequence[bool]) -> str:
 
 
 @functools.cache
-def chain(kind: type, singles: tuple[bool, ...]) -> Chain:
+def chain(kind: type, singles: tuple[bool, ...]) -> ConcatenationRelation:
     """The relation of a string or list put together from so many parts, the same each time."""
-    return Chain(kind, singles)
+    return ConcatenationRelation(kind, singles)
 
 
 def concatenation(kind: type) -> Relation:

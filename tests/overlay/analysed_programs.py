@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from overlay.analysis import Number
-from overlay.analysis.abstract_values import TOP, Object
+from overlay.analysis.abstract_values import TOP, BuiltinObject
 
 NAMES = ("a", "b", "c")
 PRELUDE = """\
@@ -267,7 +267,7 @@ def contains(found: Any, value: Any) -> bool:
     if found == TOP:
         return True
     if not isinstance(found, Number):
-        return isinstance(found, Object) and type(value) is found.cls
+        return isinstance(found, BuiltinObject) and type(value) is found.cls
     if isinstance(value, float) and math.isnan(value):
         return found.nan
     of_kind = found.kind == "number" or (found.kind == "float") == isinstance(value, float)

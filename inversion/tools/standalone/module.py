@@ -14,7 +14,7 @@ from inversion.emitting.module_text import Source, tuple_of
 from inversion.errors import NoSolution, NotWritable, OutsideDomain
 from inversion.program.statements import renumbered
 from inversion.program.trees import as_name
-from inversion.tools.standalone.writing_out import Writer, documented
+from inversion.tools.standalone.writing_out import ModuleWriter, documented
 from primitives.relation import RETURN
 
 __all__ = ["standalone"]
@@ -55,7 +55,9 @@ def standalone(definition: Definition) -> str:
 def _module(definition: Definition, source: Source, *, with_function: bool) -> str:
     used = {n.id for n in ast.walk(ast.parse(source.text)) if isinstance(n, ast.Name)}
     local = {n.arg for n in ast.walk(ast.parse(source.text)) if isinstance(n, ast.arg)}
-    writer = Writer({*used, *local, *source.names, *source.parts, "forward", "inverse", "recover"})
+    writer = ModuleWriter(
+        {*used, *local, *source.names, *source.parts, "forward", "inverse", "recover"}
+    )
     for name, value in source.names.items():
         if name in used:
             writer.define(name, value)
@@ -77,7 +79,7 @@ def _module(definition: Definition, source: Source, *, with_function: bool) -> s
     return "\n".join(part for part in parts if part.strip())
 
 
-def _refusing(writer: Writer, *, with_domains: bool) -> str:
+def _refusing(writer: ModuleWriter, *, with_domains: bool) -> str:
     """The name of a decorator that makes errors of what a function runs refusals of its own."""
     own = [writer.named("NoSolution", NoSolution)]
     own += [writer.named("OutsideDomain", OutsideDomain)] if with_domains else []
@@ -89,7 +91,7 @@ def _refusing(writer: Writer, *, with_domains: bool) -> str:
     return name
 
 
-def _document(definition: Definition, writer: Writer) -> str:
+def _document(definition: Definition, writer: ModuleWriter) -> str:
     known = ["ret" if axis == RETURN else as_name(axis) for axis in definition.axes.known]
     unknown = ["ret" if axis == RETURN else as_name(axis) for axis in definition.axes.unknown]
     given = ", ".join([*known, *(["theta"] if len(definition.parameters) else [])])

@@ -24,14 +24,14 @@ from overlay import OverlayError
 from overlay.core.location import home_of, location_of, name_of
 from primitives.solver_kernels import form_of
 
-__all__ = ["Writer", "documented"]
+__all__ = ["ModuleWriter", "documented"]
 
 OURS = ("inversion", "overlay", "primitives")
 EVERYWHERE = ("numpy", "scipy")
 RECORDS = (("collections", "namedtuple"), ("dataclasses", "make_dataclass"))
 
 
-class Writer:
+class ModuleWriter:
     """The definitions of a module, each written once, under names that nothing else has."""
 
     def __init__(self, taken: Iterable[str]) -> None:

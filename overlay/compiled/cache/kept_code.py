@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from overlay.code.digest import Untold
 from overlay.code.fingerprint import ENTERED, MENTIONED, code_of_file
 from overlay.compiled.basis import Basis, Generated
-from overlay.compiled.cache.reads import Reads
+from overlay.compiled.cache.reads import ContextReads
 from overlay.compiled.glue import GLUE
 from overlay.compiled.numba.fingerprint_kinds import KINDS, surroundings
 from overlay.compiled.numba.held_bodies import compiled_of_kernel, is_kernel
 from overlay.compiled.numba.numba_types import Type, is_held, type_held
 from overlay.compiled.numba.object_code import dumped, loaded
 from overlay.compiled.traces import moved
-from overlay.core.cache_folder import Entry, Folder, warn
+from overlay.core.cache_folder import CacheEntry, Folder, warn
 from overlay.core.errors import OverlayError
 from overlay.core.location import location_of, name_of
 from overlay.core.target import lookup
@@ -77,7 +77,7 @@ class Keeping:
         disk, or compiled and kept. sig: what numba is asked for."""
         if args in inner.overloads and args in inner.on_disk:
             return
-        wanted = Wanted(entry, world, inner, args, further)
+        wanted = WantedCode(entry, world, inner, args, further)
         safe = self.folder.is_safe()
         if safe and args not in inner.overloads and self._found(wanted):
             self.hits[args] += 1
@@ -88,7 +88,7 @@ class Keeping:
             inner.on_disk.add(args)
             self._keep(wanted)
 
-    def _found(self, wanted: Wanted) -> bool:
+    def _found(self, wanted: WantedCode) -> bool:
         try:
             key = wanted.key()
         except Untold:
@@ -109,7 +109,7 @@ class Keeping:
                 return True
         return False
 
-    def _keep(self, wanted: Wanted) -> None:
+    def _keep(self, wanted: WantedCode) -> None:
         try:
             kept = wanted.kept()
             if kept is None:
@@ -146,7 +146,7 @@ def _pickled(manifest: Manifest) -> bytes:
         ) from error
 
 
-class Wanted:
+class WantedCode:
     """Code that is wanted: of a function, in a world, for types.
 
     args: the types that it is compiled for. further: what else it depends on: how many arguments
@@ -169,8 +169,8 @@ class Wanted:
 
     # ---- what it depends on ----
 
-    def _reads(self, how: Callable[[FunctionType, int], int]) -> Reads:
-        reads = Reads(how, KINDS, is_held, type_held)
+    def _reads(self, how: Callable[[FunctionType, int], int]) -> ContextReads:
+        reads = ContextReads(how, KINDS, is_held, type_held)
         reads.write(*surroundings())
         reads.value((self.args, self.further, sorted(self.entry.options.items())))
         reads.value(self.entry.function)
@@ -181,7 +181,7 @@ class Wanted:
         """What its code is kept under: as much as is known before it is compiled."""
         return self._reads(lambda _, number: MENTIONED if number else ENTERED).digest()
 
-    def again(self, manifest: Manifest) -> Reads | None:
+    def again(self, manifest: Manifest) -> ContextReads | None:
         """What it reads in the way that a manifest says, or None where that is not the same."""
         steps = manifest.steps
         try:
@@ -234,7 +234,7 @@ class Wanted:
         for engine in self.entry.engine.linked.all_inside():
             yield from engine._worlds.values()
 
-    def _is_past(self, reads: Reads) -> bool:
+    def _is_past(self, reads: ContextReads) -> bool:
         """Whether what was read may have changed since the code was compiled."""
         engine = self.entry.engine
         if engine.rebound() or not engine.holds(self.world):
@@ -249,7 +249,9 @@ class Wanted:
 
     # ---- code from disk ----
 
-    def take_over(self, entry: Entry, token: str, manifest: Manifest, reads: Reads) -> None:
+    def take_over(
+        self, entry: CacheEntry, token: str, manifest: Manifest, reads: ContextReads
+    ) -> None:
         """Have the dispatcher hold code from disk, and the world see what makes it out of date."""
         namespace = self.inner.original.__globals__
         code, enters_methods = loaded(entry.payload, token, self.args, namespace)
@@ -272,7 +274,7 @@ def _linked(bases: list[Basis]) -> list[Any]:
     return codes + [each for kernel in kernels for each in compiled_of_kernel(kernel)]
 
 
-def _not_met(functions: list[FunctionType], reads: Reads) -> list[FunctionType]:
+def _not_met(functions: list[FunctionType], reads: ContextReads) -> list[FunctionType]:
     """Those that were not met by reading the program."""
     met = {id(function) for function in reads.entered}
     return [each for each in functions if id(each) not in met and not _is_glue(each)]
@@ -306,7 +308,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _read_chooser(reads: Reads, name: str) -> None:
+def _read_chooser(reads: ContextReads, name: str) -> None:
     """A function that chooses implementations, and the module that registers it."""
     chooser = lookup(name)
     if type(chooser) is not FunctionType:
@@ -321,6 +323,6 @@ def _read_chooser(reads: Reads, name: str) -> None:
     reads.read()
 
 
-def _without_file(reads: Reads) -> tuple[str, ...]:
+def _without_file(reads: ContextReads) -> tuple[str, ...]:
     codes = [function.__code__ for function in reads.entered]
     return tuple(code.co_filename for code in codes if not code_of_file(code))

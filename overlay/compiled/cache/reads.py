@@ -19,10 +19,10 @@ from overlay.core.table import MethodTable
 from overlay.core.target import describe, generic_state, is_below, mro_of, type_attribute
 from overlay.plugins.plugin import Plugin, stored_key
 
-__all__ = ["Reads"]
+__all__ = ["ContextReads"]
 
 
-class Reads(Fingerprint):
+class ContextReads(Fingerprint):
     """The fingerprint of a program under contexts. tables: those that were met, in order;
     asked: the places of their generated methods, and types; made: these methods, types, and what
     they gave.
@@ -40,7 +40,7 @@ class Reads(Fingerprint):
         plum: Any = sys.modules.get("plum")
         generic: dict[type, Handler] = {}
         if plum is not None:
-            generic[plum.Function] = lambda fp, v: typing.cast(Reads, fp)._plum_function(v)
+            generic[plum.Function] = lambda fp, v: typing.cast(ContextReads, fp)._plum_function(v)
         super().__init__(how, {**_KINDS, **generic, **kinds}, holds)
         self.type_of = type_of
         self.tables: list[MethodTable] = []
@@ -214,8 +214,8 @@ def _class(fp: Any, value: Any) -> None:
 
 
 _KINDS: Final[dict[type, Handler]] = {
-    Context: lambda fp, v: typing.cast(Reads, fp).context(v),
-    MethodTable: lambda fp, v: typing.cast(Reads, fp).table(v),
+    Context: lambda fp, v: typing.cast(ContextReads, fp).context(v),
+    MethodTable: lambda fp, v: typing.cast(ContextReads, fp).table(v),
     Wrapped: _wrapped,
     nonoverlay: _without_overlay,
     Plugin: _plugin,

@@ -29,7 +29,7 @@ from overlay.core.location import name_of
 from overlay.plugins.markers import MarkedFunction
 from overlay.plugins.plugin import run_stage, stages_of
 
-__all__ = ["Code", "Entry", "Function", "Launched", "compiled"]
+__all__ = ["Entry", "KernelCode", "KernelFunction", "Launched", "compiled"]
 
 # Finds the function of the program that a kernel runs, for arguments of these types.
 Entry = Callable[[Sequence[Any]], InnerDispatcher]
@@ -37,7 +37,7 @@ Entry = Callable[[Sequence[Any]], InnerDispatcher]
 IN_OPTIMISER = ("before_optimisation", "after_optimisation")
 
 
-class Function(NamedTuple):
+class KernelFunction(NamedTuple):
     """A function of the program in compiled code. types: of its arguments, then of its result."""
 
     symbol: str
@@ -50,13 +50,13 @@ class Function(NamedTuple):
         return MarkedFunction(self.function, self.types)
 
 
-class Code(NamedTuple):
+class KernelCode(NamedTuple):
     """A compiled kernel. symbol: its name in the code. functions: all that are in it."""
 
     symbol: str
     ptx: str
     llvm: tuple[str, ...]
-    functions: tuple[Function, ...]
+    functions: tuple[KernelFunction, ...]
 
 
 class DeviceFunction(CUDADispatcher):
@@ -88,7 +88,7 @@ class Making:
     def __init__(self, capability: Capability, options: dict[str, Any]) -> None:
         self.capability = capability
         self.options = options
-        self.functions: list[Function] = []
+        self.functions: list[KernelFunction] = []
         self._devices: dict[int, DeviceFunction] = {}
 
     def compile(self, inner: InnerDispatcher, args: tuple[Any, ...], returned: Any = None) -> Any:
@@ -111,7 +111,7 @@ class Making:
         made.library.finalize()
         signature = (*args, made.signature.return_type)
         symbol = made.fndesc.llvm_func_name
-        self.functions.append(Function(symbol, inner.original, signature))
+        self.functions.append(KernelFunction(symbol, inner.original, signature))
         return made
 
     def _symbol(self, callee: InnerDispatcher, args: tuple[Any, ...]) -> str:
@@ -178,7 +178,7 @@ def _show_plugins(inner: InnerDispatcher, module: Any) -> None:
 
 def compiled(
     entry: Entry, args: Sequence[Any], capability: Capability, options: dict[str, Any]
-) -> Code:
+) -> KernelCode:
     """The kernel whose function ``entry`` finds, for GPUs of this capability, if any is at hand
     or none."""
     making = Making(capability, options)
@@ -194,7 +194,7 @@ def compiled(
     text = "\n".join(llvm)
     functions = [f._replace(symbol=names.numbered(f.symbol)) for f in making.functions]
     there = sorted((f for f in functions if f.symbol in text), key=lambda f: text.index(f.symbol))
-    return Code(names.numbered(symbol), ptx, tuple(llvm), tuple(there))
+    return KernelCode(names.numbered(symbol), ptx, tuple(llvm), tuple(there))
 
 
 def _kernel(making: Making, entry: Entry, args: tuple[Any, ...]) -> Any:

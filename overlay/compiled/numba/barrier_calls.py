@@ -30,7 +30,7 @@ from overlay.compiled.numba.variants import (
     result_of,
 )
 from overlay.compiled.sharing import frame
-from overlay.compiled.traces import Place
+from overlay.compiled.traces import TracePlace
 from overlay.core.errors import OverlayError
 from overlay.core.location import name_of
 from overlay.core.target import key_of_target
@@ -184,10 +184,12 @@ def _cross(context: Any, builder: Any, sig: Any, args: Any, loc: Any = None) -> 
     return _Crossing(context, builder, sig, args, loc).write()
 
 
-def place_of(target: Any) -> Place:
+def place_of(target: Any) -> TracePlace:
     """Where a target's body begins; of what has none, nowhere."""
     function = getattr(target, "py_func", target)
-    return Place.of(function) if has_code(function) else Place(name_of(target), "<none>", 0)
+    return (
+        TracePlace.of(function) if has_code(function) else TracePlace(name_of(target), "<none>", 0)
+    )
 
 
 class _Crossing:

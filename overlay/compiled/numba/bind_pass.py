@@ -23,7 +23,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import get_definition, guard, require
 
 from overlay.compiled.numba.context_state import Box
-from overlay.compiled.numba.context_values import Known, KnownContext
+from overlay.compiled.numba.context_values import KnownContext, KnownStandIn
 from overlay.compiled.numba.dispatchers import InnerDispatcher, note_inlined
 from overlay.compiled.numba.first_class import with_functions
 from overlay.compiled.numba.folding import FOLDED, Folding
@@ -43,7 +43,7 @@ from overlay.core.target import is_below
 from overlay.plugins.plugin import Plugin
 
 if TYPE_CHECKING:
-    from overlay.compiled.stand_ins import Body
+    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
 
 __all__ = ["Bind", "BindInlined"]
@@ -99,7 +99,7 @@ class _Binding:
 
     def __init__(self, state: Any) -> None:
         self.world: World = state.pipeline.world
-        self.body: Body | None = state.pipeline.body
+        self.body: MethodBody | None = state.pipeline.body
         self.func_ir = state.func_ir
         self.folding = Folding(self.world, state.func_ir)
         self.nested = set(_nested_codes(state.func_id.code))
@@ -112,7 +112,7 @@ class _Binding:
             return [statement]
         if isinstance(value, (ir.Global, ir.FreeVar)):
             if is_below(type(value.value), Plugin):
-                self._replace(statement, FOLDED, Known(value.value))
+                self._replace(statement, FOLDED, KnownStandIn(value.value))
             else:
                 self._mentioned(statement, value.value, value.name)
             return [statement]
@@ -153,7 +153,7 @@ class _Binding:
             if isinstance(stand_in, InnerDispatcher):
                 return  # numba may inline it
             if stand_in is None and type(value) is type and not is_held(value):
-                stand_in = Known(value)
+                stand_in = KnownStandIn(value)
         if stand_in is not None:
             self._replace(assign, f"overlay.{name}", stand_in)
 
@@ -171,7 +171,9 @@ class _Binding:
         found = guard(self._of_owner, expr)
         if found is None:
             return
-        if isinstance(self._definition(expr), Known):  # a class, of which numba knows nothing
+        if isinstance(
+            self._definition(expr), KnownStandIn
+        ):  # a class, of which numba knows nothing
             redefine(self.func_ir, assign, ir.Global(expr.attr, found[0], assign.loc))
         self._mentioned(assign, found[0], expr.attr)
 
@@ -184,7 +186,7 @@ class _Binding:
         no class, in a tuple."""
         owner = get_definition(self.func_ir, expr.value)
         if isinstance(owner, (ir.Global, ir.FreeVar)):
-            holder = owner.value.value if isinstance(owner.value, Known) else owner.value
+            holder = owner.value.value if isinstance(owner.value, KnownStandIn) else owner.value
         else:
             require(isinstance(owner, ir.Expr) and owner.op == "getattr")
             (holder,) = self._of_owner(owner)

@@ -10,7 +10,7 @@ from numba.core import event
 
 from overlay.compiled.numba.guard import Guard
 from overlay.compiled.numba.numba_types import is_dispatcher, numba_typing
-from overlay.compiled.traces import Place, explain
+from overlay.compiled.traces import TracePlace, explain
 from overlay.compiled.watching import ALWAYS
 from overlay.core.table import LOCK
 
@@ -105,7 +105,7 @@ class _Watched:
 
     def __init__(self, caller: Any, code: Any, entries: list[EntryDispatcher]) -> None:
         self.caller = weakref.ref(caller)
-        self.place = Place.of(caller.py_func)
+        self.place = TracePlace.of(caller.py_func)
         self.engines = [entry.engine for entry in entries]
         self.guard = Guard(code.entry_point, self._words(), self.stale, self.failed)
         _watched.add(self)

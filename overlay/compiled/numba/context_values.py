@@ -46,8 +46,8 @@ __all__ = [
     "ClassType",
     "ContextType",
     "Enters",
-    "Known",
     "KnownContext",
+    "KnownStandIn",
     "KnownType",
     "MakesBase",
     "MakesBaseType",
@@ -346,7 +346,7 @@ class ClassType(CalledAtOnce, KnownType):
         raise refused(context.world, failures.makes_instance(self.value))
 
 
-class Known(StandIn):
+class KnownStandIn(StandIn):
     """Stands for a constant that numba has no type for."""
 
     def __init__(self, value: Any) -> None:
@@ -366,7 +366,7 @@ def constant(world: World, value: Any) -> Any:
     if is_held(value):
         return value
     try:
-        return Known(value)
+        return KnownStandIn(value)
     except OverlayError as error:
         raise refused(world, error) from error
 

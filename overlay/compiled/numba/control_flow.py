@@ -13,7 +13,7 @@ from overlay.analysis.body import (
     Block,
     Body,
     Branch,
-    Constant,
+    ConstantValue,
     Copy,
     Name,
     Return,
@@ -69,7 +69,7 @@ class _Lowering:
             return [Apply("$done", operator.setitem, args, (), where, statement)]
         if isinstance(statement, ir.StaticSetItem):
             args = statement.target.name, "$index", statement.value.name
-            index = Constant("$index", statement.index)
+            index = ConstantValue("$index", statement.index)
             return [index, Apply("$done", operator.setitem, args, (), where, statement)]
         if not isinstance(statement, ir.Assign):
             names = tuple(v.name for v in statement.list_vars())
@@ -80,7 +80,7 @@ class _Lowering:
         if isinstance(value, ir.Arg):
             return []
         if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
-            return [Constant(target, self.of_program(value.value))]
+            return [ConstantValue(target, self.of_program(value.value))]
         if isinstance(value, ir.Var):
             return [self._copy(target, value.name, where)]
         if isinstance(value, ir.Expr):
@@ -111,7 +111,7 @@ class _Lowering:
             key = getattr(value, key)
             key = Name(key) if function is getattr else key
             args = (value.value.name, "$key")
-            return [Constant("$key", key), Apply(target, function, args, (), where, value)]
+            return [ConstantValue("$key", key), Apply(target, function, args, (), where, value)]
         return [Apply(target, function, tuple(v.name for v in args), (), where, value)]
 
 

@@ -15,12 +15,12 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import Signature
 
 from overlay.compiled import failures
-from overlay.compiled.basis import Basis, Code, Generated, Holder, place_of
+from overlay.compiled.basis import Basis, CompiledCode, Generated, Holder, place_of
 from overlay.compiled.numba.exception_chains import leave_places
-from overlay.compiled.numba.interfaces import Parameters, bind_by_python, declared_by, twin
+from overlay.compiled.numba.interfaces import FunctionParameters, bind_by_python, declared_by, twin
 from overlay.compiled.numba.numba_types import (
     CalleeType,
-    Refused,
+    RefusedByTyping,
     StandIn,
     Type,
     is_dispatcher,
@@ -37,14 +37,14 @@ from overlay.compiled.numba.shared_definitions import (
     forget_definition,
     is_of_world,
 )
-from overlay.compiled.sharing import Frame, compiling, found, frame, frames, include
-from overlay.compiled.traces import Place, raised_by_numba
+from overlay.compiled.sharing import CompilingFrame, compiling, found, frame, frames, include
+from overlay.compiled.traces import TracePlace, raised_by_numba
 from overlay.core.location import shown
 from overlay.core.target import key_of_target
 
 if TYPE_CHECKING:
-    from overlay.code.record import Reading
-    from overlay.compiled.stand_ins import Body
+    from overlay.code.record import FunctionReads
+    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
 
 __all__ = [
@@ -86,9 +86,9 @@ def innermost() -> InnerDispatcher:
     return frames()[-1].holder
 
 
-def function_compiled() -> Place | None:
+def function_compiled() -> TracePlace | None:
     """The function of the program of which code is being made."""
-    return Place.of(innermost().original) if frames() else None
+    return TracePlace.of(innermost().original) if frames() else None
 
 
 class InnerDispatcher(Holder, Dispatcher):
@@ -101,7 +101,7 @@ class InnerDispatcher(Holder, Dispatcher):
         self,
         world: World,
         function: Any,
-        body: Body | None,
+        body: MethodBody | None,
         options: Mapping[str, Any],
         is_entry: bool,
         pipeline: type,
@@ -125,7 +125,7 @@ class InnerDispatcher(Holder, Dispatcher):
             pipeline_class=pipeline,
         )
         self.world = world
-        bind_by_python(self, Parameters(self.original), self._converted)
+        bind_by_python(self, FunctionParameters(self.original), self._converted)
         self.py_func.of_program = function
         self.is_of_program = not str(self.original.__module__).startswith("numba.")
         self.function = function
@@ -166,7 +166,7 @@ class InnerDispatcher(Holder, Dispatcher):
     def compiles(self, function: Any) -> bool:
         return function is self.py_func
 
-    def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> Code:
+    def _made(self, sig: Any, args: tuple[Type, ...], returned: Type | None) -> CompiledCode:
         """The code of this function for some types, which numba makes."""
         with compiling(self, args) as made:
             try:
@@ -183,7 +183,7 @@ class InnerDispatcher(Holder, Dispatcher):
             self.native.take_over(args, code)
         return code
 
-    def _read(self, made: Frame) -> None:
+    def _read(self, made: CompilingFrame) -> None:
         if not self.is_of_program:
             return
         reading = self.world.watch.add(self.original)
@@ -192,7 +192,9 @@ class InnerDispatcher(Holder, Dispatcher):
         if any(issubclass(type(value), (Holder, StandIn)) for value in reading.values):
             made.is_private()  # it is of this world alone
 
-    def _code(self, made: Frame, args: tuple[Type, ...], returned: Type | None) -> Code:
+    def _code(
+        self, made: CompilingFrame, args: tuple[Type, ...], returned: Type | None
+    ) -> CompiledCode:
         result = self.overloads[args]
         accept_other_worlds(result)
         notes = Annotation(result.type_annotation)
@@ -203,19 +205,19 @@ class InnerDispatcher(Holder, Dispatcher):
 
     def _code_of(
         self, result: Any, args: tuple[Type, ...], returned: Type | None, basis: Basis
-    ) -> Code:
+    ) -> CompiledCode:
         key, release = (
             self._key(args, returned),
             functools.partial(forget_definition, result.entry_point),
         )
-        return Code(self.original, key, result, basis, self.enters_methods, release)
+        return CompiledCode(self.original, key, result, basis, self.enters_methods, release)
 
     def take_from_disk(
         self,
         args: tuple[Type, ...],
         result: Any,
         enters_methods: bool,
-        readings: Iterable[Reading],
+        readings: Iterable[FunctionReads],
         generated: Iterable[Generated],
     ) -> None:
         """Have code that another process made, of the functions that were read so."""
@@ -247,7 +249,7 @@ class InnerDispatcher(Holder, Dispatcher):
         place = place_of(function.world, self.world)
         return function.original, function.key_of_body, function.own_options, place
 
-    def _found(self, args: tuple[Type, ...], returned: Type | None) -> Code | None:
+    def _found(self, args: tuple[Type, ...], returned: Type | None) -> CompiledCode | None:
         """Code that was made in another world and serves here."""
         native = self.native
         if native is not None:
@@ -258,7 +260,7 @@ class InnerDispatcher(Holder, Dispatcher):
             self.take_over(args, code)
         return code
 
-    def take_over(self, args: tuple[Type, ...], code: Code) -> Code:
+    def take_over(self, args: tuple[Type, ...], code: CompiledCode) -> CompiledCode:
         """Have code that another dispatcher made."""
         if args not in self.codes:
             sig = code.result.signature.replace(args=args)
@@ -296,7 +298,7 @@ class InnerDispatcher(Holder, Dispatcher):
         elif self.body is not None:
             raise self._failed(error, args) from error
 
-    def _failed(self, error: Exception, args: Sequence[Type]) -> Refused:
+    def _failed(self, error: Exception, args: Sequence[Type]) -> RefusedByTyping:
         """The error that names the method whose body numba cannot compile."""
         assert self.body is not None
         method, types_ = self.body.methods[-1], shown_types(args, {})
@@ -313,7 +315,7 @@ class InnerDispatcher(Holder, Dispatcher):
             return
         super().add_overload(cres)
         if self.enters_methods:
-            leave_places(cres, Place.of(self.original), function_compiled)
+            leave_places(cres, TracePlace.of(self.original), function_compiled)
 
     def _make_finalizer(self) -> Any:
         return nothing  # what numba keeps of the code goes with the code

@@ -20,7 +20,7 @@ from numba.core.imputils import fix_returning_optional, impl_ret_new_ref
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, models, register_model
 
-from overlay.compiled.traces import Place, note
+from overlay.compiled.traces import TracePlace, note
 
 __all__ = ["DivisionType", "is_division", "leave_places", "name_places", "note_call"]
 
@@ -60,7 +60,7 @@ def _make_symbol() -> Any:
 _LIBRARY: Final = _make_symbol()
 
 
-def leave_places(code: Any, callee: Place, caller_of: Any) -> None:
+def leave_places(code: Any, callee: TracePlace, caller_of: Any) -> None:
     """Have calls of this compiled function note where they stand, when it raises.
 
     caller_of: gives the function of which the code is being made.
@@ -82,7 +82,7 @@ def _may_raise(code: Any) -> bool:
     return not RESULTS.issuperset(RETURNED.findall(str(function)))
 
 
-def _implementation(code: Any, callee: Place, caller_of: Any) -> Any:
+def _implementation(code: Any, callee: TracePlace, caller_of: Any) -> Any:
     """As numba's own ``user_function``, but for the note."""
     fndesc = code.fndesc
 
@@ -103,7 +103,7 @@ def _implementation(code: Any, callee: Place, caller_of: Any) -> Any:
 
 
 def note_call(
-    context: Any, builder: Any, status: Any, caller: Place | None, loc: Any, callee: Place
+    context: Any, builder: Any, status: Any, caller: TracePlace | None, loc: Any, callee: TracePlace
 ) -> None:
     """Note where a call stands that an exception comes out of; status: of the call, None where it
     raised one of the program's."""
@@ -112,8 +112,10 @@ def note_call(
         _write_note(context, builder, caller._replace(line=loc.line), callee, code)
 
 
-def _write_note(context: Any, builder: Any, caller: Place, callee: Place, code: Any) -> None:
-    text = context.insert_const_string(builder.module, Place.joined(caller, callee))
+def _write_note(
+    context: Any, builder: Any, caller: TracePlace, callee: TracePlace, code: Any
+) -> None:
+    text = context.insert_const_string(builder.module, TracePlace.joined(caller, callee))
     kind = llvm.FunctionType(llvm.VoidType(), (text.type, code.type))
     builder.call(cgutils.get_or_insert_function(builder.module, kind, SYMBOL), (text, code))
 

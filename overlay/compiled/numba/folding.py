@@ -14,8 +14,8 @@ from numba.core.ir_utils import get_definition, guard, require
 
 from overlay.compiled.numba.context_state import Box
 from overlay.compiled.numba.context_values import (
-    Known,
     KnownContext,
+    KnownStandIn,
     ReadsContext,
     constant,
     metadata_of,
@@ -43,7 +43,7 @@ DEEPEST: Final = 8
 ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-class Constant(NamedTuple):
+class FoldedConstant(NamedTuple):
     """A value that is known. is_ours: it comes from a context."""
 
     value: Any
@@ -74,19 +74,19 @@ class Folding:
         require(expr.op in FOLDS)
         return (FOLDS[expr.op](self, expr),)
 
-    def _known(self, var: Any) -> Constant:
+    def _known(self, var: Any) -> FoldedConstant:
         found = get_definition(self.func_ir, var)
         if isinstance(found, ir.Const):
-            return Constant(found.value, False)
+            return FoldedConstant(found.value, False)
         if isinstance(found, ir.Expr) and found.op == "build_tuple":
             items = [self._known(item) for item in found.items]
-            return Constant(tuple(i.value for i in items), any(i.is_ours for i in items))
+            return FoldedConstant(tuple(i.value for i in items), any(i.is_ours for i in items))
         require(isinstance(found, (ir.Global, ir.FreeVar)))
         value = found.value
         if isinstance(value, KnownContext):
-            return Constant(value.engine.context, True)
+            return FoldedConstant(value.engine.context, True)
         is_ours = found.name == FOLDED
-        return Constant(value.value if isinstance(value, Known) else value, is_ours)
+        return FoldedConstant(value.value if isinstance(value, KnownStandIn) else value, is_ours)
 
     def _ours(self, var: Any) -> Any:
         found = self._known(var)
@@ -113,7 +113,7 @@ class Folding:
 
     def _call(self, expr: Any) -> Any:
         called = get_definition(self.func_ir, expr.func)
-        if isinstance(called, ir.Global) and isinstance(called.value, Known):
+        if isinstance(called, ir.Global) and isinstance(called.value, KnownStandIn):
             return self._plugin(called.value.value, expr)
         if isinstance(called, ir.Global):
             require(isinstance(called.value, ReadsContext))

@@ -19,7 +19,7 @@ from numba.core.registry import cpu_target
 
 from overlay.compiled.numba.first_class import as_given, as_returned, holds_functions
 from overlay.compiled.sharing import functions_made
-from overlay.compiled.traces import Place, explain
+from overlay.compiled.traces import TracePlace, explain
 from overlay.compiled.watching import ALWAYS, Word
 from overlay.core.table import LOCK
 
@@ -105,7 +105,7 @@ class Guard:
         self._record.pairs = ctypes.addressof(array)
 
 
-class Caller(Guard):
+class CallingGuard(Guard):
     """Has Python called in place of one compiled function: its word is never as expected.
 
     guard: in front of the compiled function. call: called with this caller and the arguments.
@@ -117,7 +117,7 @@ class Caller(Guard):
 
     @functools.cached_property
     def unchecked(self) -> Guard:
-        return Caller(self.guard.unchecked, self._call)
+        return CallingGuard(self.guard.unchecked, self._call)
 
     def renew(self, words: Iterable[Word]) -> None:
         self.guard.renew(words)
@@ -168,11 +168,11 @@ class EntryGuards:
             return Guard(code.entry_point, words, self._stale, self._failed)
         guard = Guard(code.entry_point, words, _is_stale, self._failed)
 
-        def call(called: Caller, *given: Any) -> Any:
+        def call(called: CallingGuard, *given: Any) -> Any:
             result = called.guard.function(*self._as_given(world, given, args))
             return self._stale(called, *given) if result is _STALE else as_returned(result)
 
-        return Caller(guard, call)
+        return CallingGuard(guard, call)
 
     def _as_given(self, world: World, given: tuple[Any, ...], types_: tuple[Type, ...]) -> Any:
         """The arguments of a call, with functions as a world has them."""
@@ -199,7 +199,7 @@ class EntryGuards:
 
     def _failed(self, error: BaseException) -> None:
         """The compiled code has raised an exception."""
-        explain(error, Place.of(self.entry.py_func))
+        explain(error, TracePlace.of(self.entry.py_func))
 
     def for_one_call(self, code: Any) -> Any:
         """What runs code that is out of date by the next call."""

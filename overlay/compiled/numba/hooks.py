@@ -27,7 +27,7 @@ from overlay.ir import UNKNOWN
 from overlay.plugins.plugin import stages_of
 
 if TYPE_CHECKING:
-    from overlay.compiled.stand_ins import Body
+    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
 
 __all__ = ["analysis_of", "errors_carried", "function_of", "has_stage", "metadata_of", "shown_ir"]
@@ -78,7 +78,9 @@ _interpreters: weakref.WeakKeyDictionary[World, Interpreter] = weakref.WeakKeyDi
 _serials = itertools.count()
 
 
-def analysis_of(shown: NumbaIR, world: World, body: Body | None, args: Sequence[Any]) -> Run | None:
+def analysis_of(
+    shown: NumbaIR, world: World, body: MethodBody | None, args: Sequence[Any]
+) -> Run | None:
     """The analysis of a function as its IR is now, for arguments of these types; None where no
     domain is in force, and for generators and functions that handle exceptions."""
     if not isinstance(shown.interpretation, Domain):

@@ -36,7 +36,7 @@ __all__ = [
     "REQUIRED",
     "Callback",
     "Declarations",
-    "Parameters",
+    "FunctionParameters",
     "bind_by_python",
     "callback_of",
     "carrier",
@@ -106,7 +106,7 @@ MISSING: Final = object()
 UNNAMED: Final = "positional_only_"
 
 
-class Parameters:
+class FunctionParameters:
     """What a function takes at one moment, and with which defaults."""
 
     def __init__(self, function: python_types.FunctionType) -> None:
@@ -208,7 +208,7 @@ def refuse_parameters(function: Any) -> None:
 # ---- calls from Python --------------------------------------------------------------------
 
 
-def carrier(parameters: Parameters) -> Any:
+def carrier(parameters: FunctionParameters) -> Any:
     """A function of which numba makes a dispatcher that takes from Python what the parameters
     say, or less: for what is missing it compiles."""
     rest = [p.kind is p.VAR_POSITIONAL for p in parameters.signature.parameters.values()]
@@ -220,7 +220,7 @@ def carrier(parameters: Parameters) -> Any:
     return found
 
 
-def take_from_python(dispatcher: Any, parameters: Parameters) -> None:
+def take_from_python(dispatcher: Any, parameters: FunctionParameters) -> None:
     """Have a dispatcher that holds no code take what these parameters say from now on."""
     can_compile = dispatcher._can_compile
     _dispatcher.Dispatcher.__init__(
@@ -243,7 +243,7 @@ def take_from_python(dispatcher: Any, parameters: Parameters) -> None:
 class _Binder(_FunctionCompiler):
     """numba's compiler of one function, for calls that are bound by Python's rules."""
 
-    parameters: Parameters
+    parameters: FunctionParameters
     convert: Callable[[tuple[Type, ...]], tuple[Type, ...]] | None = None
 
     def fold_argument_types(self, args: Any, kws: Any) -> tuple[Any, tuple[Type, ...]]:
@@ -258,7 +258,7 @@ class _Binder(_FunctionCompiler):
 
 def bind_by_python(
     dispatcher: Any,
-    parameters: Parameters,
+    parameters: FunctionParameters,
     convert: Callable[[tuple[Type, ...]], tuple[Type, ...]] | None = None,
 ) -> None:
     """Have calls of a dispatcher in compiled code bound as the parameters say. convert: gives

@@ -29,7 +29,7 @@ FUNCTION, LAST, KEY = 0, 1, 2
 VERSION, HITS = 0, 1
 
 
-class _Entry(NamedTuple):
+class _LookupEntry(NamedTuple):
     function: int
     last: int
 
@@ -45,7 +45,7 @@ class Table:
         self.evictions = 0
         self._header = (ctypes.c_uint64 * 2)()
         self._words = (ctypes.c_uint64 * (self.stride << self.bits))()
-        self._entries: dict[tuple[int, ...], _Entry] = {}
+        self._entries: dict[tuple[int, ...], _LookupEntry] = {}
         self._places: dict[tuple[int, ...], int] = {}
         self._texts: dict[bytes, Any] = {}  # never let go: a thread may be reading one
         self._order = threading.Lock()
@@ -79,7 +79,7 @@ class Table:
         while len(self._entries) >= self.limit:
             del self._entries[min(self._entries, key=lambda each: self._entries[each].last)]
             self.evictions += 1
-        self._entries[key] = _Entry(function, self.hits)
+        self._entries[key] = _LookupEntry(function, self.hits)
         self._write()
 
     def clear(self) -> None:

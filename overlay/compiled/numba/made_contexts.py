@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from overlay.compiled.world import World
 
 __all__ = [
+    "AttributeReader",
     "MadeContextType",
     "MadePluginType",
     "Makes",
     "Named",
-    "Reads",
     "UnknownMetadata",
     "fields_after",
     "is_plugin_class",
@@ -226,7 +226,7 @@ register_model(NamesType)(models.OpaqueModel)
 register_model(Makes)(models.OpaqueModel)
 
 
-class Reads(types.Callable, types.Opaque):
+class AttributeReader(types.Callable, types.Opaque):
     """The type of what reads an attribute of a context made when the program runs: a field, or
     ``replace``, whose value is that of the context. Called with the name and the context."""
 
@@ -248,7 +248,7 @@ class Reads(types.Callable, types.Opaque):
         return _field_of
 
 
-register_model(Reads)(models.OpaqueModel)
+register_model(AttributeReader)(models.OpaqueModel)
 
 
 def _field_of() -> None:

@@ -24,8 +24,8 @@ from overlay.core.target import is_below
 from overlay.plugins.attempts import attempted
 
 if TYPE_CHECKING:
-    from overlay.compiled.outcomes import Outcome
-    from overlay.compiled.stand_ins import Callee
+    from overlay.compiled.outcomes import CompiledOutcome
+    from overlay.compiled.stand_ins import TargetStandIn
     from overlay.compiled.world import World
 
 __all__ = [
@@ -35,10 +35,10 @@ __all__ = [
     "CalledAtOnce",
     "CalleeType",
     "Native",
-    "Refused",
+    "RefusedByTyping",
     "StandIn",
     "Type",
-    "Typed",
+    "TypedStandIn",
     "Unpacked",
     "Written",
     "body_registered_as_jitable",
@@ -162,15 +162,15 @@ def types_in(ty: Any) -> tuple[Type, ...]:
     return tuple(ty.types)
 
 
-class Refused(errors.TypingError):
+class RefusedByTyping(errors.TypingError):
     """An error of ours, as numba handles errors while it infers types."""
 
 
-def refused(world: World, error: OverlayError) -> Refused:
+def refused(world: World, error: OverlayError) -> RefusedByTyping:
     """Carry an error of ours through numba."""
     failure = failures.Failure(error)
     world.keep(failure)
-    return Refused(str(failure))
+    return RefusedByTyping(str(failure))
 
 
 # ---- values and types of our own ----------------------------------------------------------
@@ -182,13 +182,13 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
     Types outlive the worlds that they speak of, so they refer to them weakly.
     """
 
-    def __init__(self, callee: Callee) -> None:
+    def __init__(self, callee: TargetStandIn) -> None:
         self._store_object(callee)
         self._codes: dict[Any, Any] = {}
         super().__init__(repr(callee))
 
     @property
-    def callee(self) -> Callee:
+    def callee(self) -> TargetStandIn:
         return self._get_object()
 
     def get_call_type(self, context: Any, args: Sequence[Type], kws: Mapping[str, Type]) -> Any:
@@ -202,7 +202,7 @@ class CalleeType(WeakType, types.Callable, types.Opaque):
         self._codes[sig.args] = outcome.callee._numba_type_
         return sig
 
-    def outcome(self, args: Sequence[Type], kws: Mapping[str, Type]) -> Outcome:
+    def outcome(self, args: Sequence[Type], kws: Mapping[str, Type]) -> CompiledOutcome:
         """What a call with these types enters; a typing error where that cannot be said."""
         world = self.callee.world
         try:
@@ -324,7 +324,7 @@ class Native(StandIn):
         return type_held(self.value)
 
 
-class Typed(StandIn):
+class TypedStandIn(StandIn):
     """Stands for a function of which only the type is known."""
 
     def __init__(self, ty: Type) -> None:

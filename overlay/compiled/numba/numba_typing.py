@@ -51,8 +51,8 @@ from overlay.compiled.sharing import frame
 from overlay.core.errors import OverlayError
 
 if TYPE_CHECKING:
-    from overlay.compiled.outcomes import Outcome
-    from overlay.compiled.stand_ins import Callee
+    from overlay.compiled.outcomes import CompiledOutcome
+    from overlay.compiled.stand_ins import TargetStandIn
     from overlay.compiled.world import World
 
 __all__ = ["OURS", "WorldTyping", "is_written_by_numba"]
@@ -237,7 +237,9 @@ class WorldTyping(TypingContext):
         callee = self.world.stand_ins.callee(target)
         return callee._numba_type_.outcome(args, {}).method is not None
 
-    def call(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
+    def call(
+        self, outcome: CompiledOutcome, args: Any, kws: Any, callee: TargetStandIn
+    ) -> Signature:
         """The signature of a call of what was found for it."""
         if isinstance(outcome.callee, Native):
             sig = self._call_of_numba(outcome.callee, args, kws, callee)
@@ -253,7 +255,7 @@ class WorldTyping(TypingContext):
             raise refused(self.world, failures.converts(callee.target, str(sig.return_type)))
         return sig
 
-    def _check(self, outcome: Outcome, args: Any, kws: Any, returned: Type | None) -> bool:
+    def _check(self, outcome: CompiledOutcome, args: Any, kws: Any, returned: Type | None) -> bool:
         """Have a method of a checked table raise where the check fails; whether it does."""
         try:
             failing = self.world.outcomes.failing(outcome, args, kws, returned)
@@ -263,7 +265,9 @@ class WorldTyping(TypingContext):
             outcome.callee = failing
         return failing is not None
 
-    def _call_of_numba(self, native: Native, args: Any, kws: Any, callee: Callee) -> Signature:
+    def _call_of_numba(
+        self, native: Native, args: Any, kws: Any, callee: TargetStandIn
+    ) -> Signature:
         nearest = [m for table in self.world.tables for m in table.find(callee.target)]
         shown = shown_types(args, kws)
         try:
@@ -284,7 +288,9 @@ class WorldTyping(TypingContext):
             raise refused(self.world, error) from reason
         raise reason
 
-    def _call_of_python(self, outcome: Outcome, args: Any, kws: Any, callee: Callee) -> Signature:
+    def _call_of_python(
+        self, outcome: CompiledOutcome, args: Any, kws: Any, callee: TargetStandIn
+    ) -> Signature:
         dispatcher = outcome.callee
         pysig, folded = dispatcher.fold_argument_types(args, kws)
         frame = dispatcher.world.typing.callstack.match(dispatcher.py_func, folded)

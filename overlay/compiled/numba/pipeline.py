@@ -18,20 +18,20 @@ from overlay.compiled.numba.resolve_pass import Resolve
 from overlay.compiled.numba.stages import Inference, add_stages, add_untyped_stages
 
 if TYPE_CHECKING:
-    from overlay.compiled.stand_ins import Body
+    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
 
 __all__ = ["compiler_for"]
 
 
-def compiler_for(world: World, body: Body | None) -> type[CompilerBase]:
+def compiler_for(world: World, body: MethodBody | None) -> type[CompilerBase]:
     """The pipeline that compiles a function in a world; ``body`` says what call_next is in it."""
     return type("WorldCompiler", (_WorldCompiler,), {"world": world, "body": body})
 
 
 class _WorldCompiler(CompilerBase):
     world: World
-    body: Body | None
+    body: MethodBody | None
 
     def define_pipelines(self) -> list[Any]:
         if self.world.only_types:

@@ -20,7 +20,7 @@ from overlay.compiled.numba.guard import EntryGuards
 from overlay.compiled.numba.interfaces import (
     NOTHING,
     Declarations,
-    Parameters,
+    FunctionParameters,
     bind_by_python,
     carrier,
     declared_by,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from overlay.compiled.barrier import BarrierInfo
     from overlay.compiled.cache.kept_code import Keeping
     from overlay.compiled.engine import CompiledContext
-    from overlay.compiled.stand_ins import Body
+    from overlay.compiled.stand_ins import MethodBody
     from overlay.compiled.world import World
 
 __all__ = ["EntryDispatcher", "entry_of"]
@@ -54,10 +54,10 @@ _received: Kept[Any] = Kept(MOST)
 
 
 def entry_of(
-    engine: CompiledContext, function: Any, options: dict[str, Any], body: Body | None
+    engine: CompiledContext, function: Any, options: dict[str, Any], body: MethodBody | None
 ) -> EntryDispatcher:
     """What Python calls for a function."""
-    parameters = Parameters(getattr(function, "py_func", function))
+    parameters = FunctionParameters(getattr(function, "py_func", function))
     kind = NamedEntryDispatcher if parameters.has_keyword_only else EntryDispatcher
     return kind(engine, function, options, body, parameters)
 
@@ -75,8 +75,8 @@ class EntryDispatcher(CPUDispatcher):
         engine: CompiledContext,
         function: Any,
         options: dict[str, Any],
-        body: Body | None,
-        parameters: Parameters,
+        body: MethodBody | None,
+        parameters: FunctionParameters,
     ) -> None:
         ours = (*OWN_OPTIONS, "cache", "locals")
         own = {name: value for name, value in options.items() if name not in ours}
@@ -290,7 +290,7 @@ class EntryDispatcher(CPUDispatcher):
         """The function takes something else by now."""
         with LOCK:
             self._reset_overloads()
-            self.parameters = Parameters(self.py_func)
+            self.parameters = FunctionParameters(self.py_func)
             take_from_python(self, self.parameters)
             self._show(self.py_func)
 

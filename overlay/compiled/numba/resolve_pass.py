@@ -33,13 +33,13 @@ from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.exception_chains import DivisionType, is_division, name_places
 from overlay.compiled.numba.ir_edits import STATEMENTS, TypedEdits, argument_types, operands_of
 from overlay.compiled.numba.joined_contexts import Joins
-from overlay.compiled.numba.made_contexts import MadeContextType, Makes, Named, Reads
+from overlay.compiled.numba.made_contexts import AttributeReader, MadeContextType, Makes, Named
 from overlay.compiled.numba.numba_types import (
     BoundCallee,
     CalleeType,
     StandIn,
     Type,
-    Typed,
+    TypedStandIn,
     Unpacked,
 )
 
@@ -181,7 +181,7 @@ class _Resolution:
         if not (numbers and is_division(fn) and self.world.makes_code):
             return [assign]
         sig, ty = self.edits.calltypes.pop(expr), DivisionType(fn)
-        return self.edits.call(assign, Typed(ty), ty, sig, operands)
+        return self.edits.call(assign, TypedStandIn(ty), ty, sig, operands)
 
     def _entered_by_operator(self, fn: Any, args: tuple[Type, ...]) -> tuple[Any, Any]:
         """What an operator enters that is not numba's own, and the signature of that call."""
@@ -214,7 +214,7 @@ class _ResolvedCalls:
             if isinstance(self.typemap[var.name], BoundCallee):
                 raise self.edits.unknown(expr, self.typemap[var.name], "handed on as an argument")
         if isinstance(ty, MakesBaseType):
-            self.edits.set(assign, Typed(self.typemap[assign.target.name]))
+            self.edits.set(assign, TypedStandIn(self.typemap[assign.target.name]))
             return [assign]
         made = self.made_contexts.call(assign)
         if made is not None:
@@ -297,7 +297,7 @@ class _ResolvedCalls:
         expr.kws = [(name, self._handed(assign, inner, a, before)) for name, a in expr.kws]
         if isinstance(function, CalleeType):
             return before + self._of_callee(assign, function, handed, sig)
-        value = Typed(function)
+        value = TypedStandIn(function)
         if isinstance(function, types.Dispatcher):
             value = function.dispatcher
         return before + self.edits.call(assign, value, function, sig, handed, dict(expr.kws))
@@ -309,7 +309,7 @@ class _ResolvedCalls:
         local = handed_to(inner, ty, self.world)
         if local is ty:
             return argument
-        value = local.dispatcher if isinstance(local, types.Dispatcher) else Typed(local)
+        value = local.dispatcher if isinstance(local, types.Dispatcher) else TypedStandIn(local)
         before.append(self.edits.define(assign, ir.Global("overlay", value, assign.loc), local))
         return before[-1].target
 
@@ -333,7 +333,7 @@ class _MadeContexts:
             return None
         if expr.attr != "replace" and expr.attr not in dict(owner.fields):
             return None
-        reads = Reads(self.typemap[assign.target.name])
+        reads = AttributeReader(self.typemap[assign.target.name])
         return self._become(assign, reads, [Named((expr.attr,))], [expr.value])
 
     def joined(self, assign: Any, operands: tuple[Any, ...]) -> list[Any] | None:
@@ -394,4 +394,4 @@ class _MadeContexts:
         inserted = [self.edits.define_stand_in(assign, each) for each in constants]
         args = [*(each.target for each in inserted), *args]
         sig = ty.get_call_type(None, tuple(self.typemap[var.name] for var in args), {})
-        return inserted + self.edits.call(assign, Typed(ty), ty, sig, args)
+        return inserted + self.edits.call(assign, TypedStandIn(ty), ty, sig, args)

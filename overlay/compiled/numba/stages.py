@@ -44,7 +44,7 @@ def add_untyped_stages(passes: Any) -> None:
 def add_stages(passes: Any) -> None:
     """Put all stages into a pipeline that resolves calls just after the phis are gone."""
     add_untyped_stages(passes)
-    passes.add_pass_after(Typed, PreLowerStripPhis)
+    passes.add_pass_after(TypedStages, PreLowerStripPhis)
     passes.add_pass_after(Resolved, Resolve)
     passes.passes = [(REPLACED.get(each, each), why) for each, why in passes.passes]
 
@@ -120,7 +120,7 @@ class Inference(NopythonTypeInference):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class Typed(FunctionPass):
+class TypedStages(FunctionPass):
     """What ``infer`` said is done, then the stages ``inline`` and ``after_inference`` run."""
 
     _name = "overlay_typed"

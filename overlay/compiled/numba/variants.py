@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from overlay.contexts.context import Context
 
 __all__ = [
-    "Parameter",
+    "BarrierArgument",
     "Variant",
     "can_interpret",
     "checked",
@@ -62,7 +62,7 @@ SHARED: Final = (
 )
 
 
-class Parameter(NamedTuple):
+class BarrierArgument(NamedTuple):
     """One argument of the calls: of a type, or in a tuple something known when code is
     compiled, such as a function."""
 
@@ -79,21 +79,21 @@ class Variant:
     keeps: Any
 
 
-def parameter_of(ty: Type) -> Parameter:
+def parameter_of(ty: Type) -> BarrierArgument:
     """What a barrier knows of an argument of this type."""
     if isinstance(ty, ContextType):
-        return Parameter(ty, (ty.engine.context,))
+        return BarrierArgument(ty, (ty.engine.context,))
     if isinstance(ty, KnownType):
-        return Parameter(ty, (ty.value,))
+        return BarrierArgument(ty, (ty.value,))
     if isinstance(ty, (MadeContextType, MadePluginType)):
-        return Parameter(ty, None)
+        return BarrierArgument(ty, None)
     value = value_of(ty)
     if value is not None:
-        return Parameter(ty, (value,))
-    return Parameter(types.unliteral(ty), None)
+        return BarrierArgument(ty, (value,))
+    return BarrierArgument(types.unliteral(ty), None)
 
 
-def can_interpret(parameters: Sequence[Parameter], result: Type) -> bool:
+def can_interpret(parameters: Sequence[BarrierArgument], result: Type) -> bool:
     """Whether a call gives the same where the interpreter runs it, as far as types tell."""
     return _is_shared(result) and all(
         p.constant is not None or _is_shared(p.type) for p in parameters
@@ -116,7 +116,7 @@ def result_of(
     engine: CompiledContext,
     made: MadeContextType,
     target: Any,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[BarrierArgument],
     names: Sequence[str],
     is_base: bool,
 ) -> tuple[Type, CompiledContext | None]:
@@ -180,7 +180,7 @@ def _only_types(engine: CompiledContext, made: MadeContextType) -> CompiledConte
 
 
 def _arguments(
-    world: World, parameters: Sequence[Parameter], names: Sequence[str]
+    world: World, parameters: Sequence[BarrierArgument], names: Sequence[str]
 ) -> tuple[tuple[Type, ...], dict[str, Type]]:
     """The types of a barrier's arguments, as code of a world has them."""
     args = tuple(p.type if p.constant is None else function_in(world, p.type) for p in parameters)

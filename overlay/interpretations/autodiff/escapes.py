@@ -19,7 +19,7 @@ from overlay.interpretations.autodiff.errors import refuse_escape
 if TYPE_CHECKING:
     from overlay.interpretations.autodiff.levels import Level
 
-__all__ = ["Watch", "begun", "given_up", "looked", "watched"]
+__all__ = ["EscapeDetector", "begun", "given_up", "looked", "watched"]
 
 # Functions that call themselves hold what they capture, and contexts hold their engines, which
 # the collection that finds a context lets go for the next one.
@@ -27,7 +27,7 @@ COLLECTIONS = 3
 _lock = threading.Lock()
 
 
-class Watch:
+class EscapeDetector:
     """Looks whether a run in a level leaves duals of the level behind.
 
     It does not look where another thread has been in the level meanwhile, whose duals are like
@@ -93,7 +93,11 @@ def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
 
 
 # made once: the call site of what comes anew each time learns nothing
-begun, given_up, looked = nonoverlay(Watch), nonoverlay(Watch.give_up), nonoverlay(Watch.look)
+begun, given_up, looked = (
+    nonoverlay(EscapeDetector),
+    nonoverlay(EscapeDetector.give_up),
+    nonoverlay(EscapeDetector.look),
+)
 
 
 def _references(level: Level) -> int:

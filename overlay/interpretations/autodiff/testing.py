@@ -119,7 +119,12 @@ def _complex(checked: Rule, values: Sequence[float], place: int) -> float | None
 
 
 def _compare(
-    checked: Rule, values: Sequence[float], place: int, found: float, wanted: float, rtol: float
+    checked: Rule,
+    values: Sequence[float],
+    place: int,
+    found: float,
+    wanted: float,
+    rtol: float,
 ) -> None:
     if math.isclose(found, wanted, rel_tol=rtol, abs_tol=rtol * max(1.0, abs(wanted))):
         return

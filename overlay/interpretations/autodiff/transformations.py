@@ -30,7 +30,7 @@ from overlay.interpretations.autodiff.reverse.gradients import (
     slopes_by_reverse,
 )
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
-from overlay.interpretations.autodiff.reverse.reverse_program import Value, leaves
+from overlay.interpretations.autodiff.reverse.reverse_program import ReverseValue, leaves
 
 __all__ = ["adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "vjp"]
 
@@ -94,7 +94,7 @@ def vjp(
     args = [_active(x) for x in primals]
     tables = tables_in_force()
     adjoint = _adjoint(f, args, range(len(args)), rules, tables, mode)
-    if adjoint is not None and isinstance(adjoint.result, Value):
+    if adjoint is not None and isinstance(adjoint.result, ReverseValue):
         return f(*args), lambda cotangent: back(adjoint, args, (cotangent,), tables)
     value, rows = _by_each(f, args, range(len(args)), rules)
 
@@ -150,7 +150,7 @@ def _gradient(
     tables = tables_in_force()
     adjoint = _adjoint(f, given, places, rules, tables, mode)
     if adjoint is not None and _is_number(adjoint.result):
-        wanted = (1.0,) * isinstance(adjoint.result, Value)
+        wanted = (1.0,) * isinstance(adjoint.result, ReverseValue)
         return list(back(adjoint, given, wanted, tables))
     value, slopes = _by_each(f, given, places, rules)
     if np.ndim(value):
@@ -378,7 +378,7 @@ def _floats_in(found: Any, result: Any) -> Iterator[Any]:
     if isinstance(result, tuple):
         for part, each in zip(found, result, strict=True):
             yield from _floats_in(part, each)
-    elif isinstance(result, Value):
+    elif isinstance(result, ReverseValue):
         yield found
 
 
@@ -389,7 +389,7 @@ def _by_argument(result: Any, rows: list[list[Any]], shapes: list[Any], k: int, 
     def part(each: Any) -> Any:
         if isinstance(each, tuple):
             return tuple(part(inner) for inner in each)
-        if not isinstance(each, Value):
+        if not isinstance(each, ReverseValue):
             return _unit(x, None)
         shape = next(at_shape)
         if not shape:

@@ -3,7 +3,7 @@
 from overlay.interpretations.intervals.enclosing import enclose, intervals
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval_numbers import EMPTY, ENTIRE, Interval
-from overlay.interpretations.intervals.interval_rules import RULES, Rule, rule
+from overlay.interpretations.intervals.interval_rules import RULES, IntervalRule, rule
 from overlay.sets import NotAnInterval
 
 __all__ = [
@@ -11,8 +11,8 @@ __all__ = [
     "ENTIRE",
     "RULES",
     "Interval",
+    "IntervalRule",
     "NotAnInterval",
-    "Rule",
     "Undecided",
     "enclose",
     "intervals",

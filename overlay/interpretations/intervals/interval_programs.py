@@ -13,7 +13,7 @@ import numpy as np
 from overlay import MethodTable, call_next, nonoverlay
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval_numbers import Interval, bounds_of, shown
-from overlay.interpretations.intervals.interval_rules import ORDER, RULES, Rule
+from overlay.interpretations.intervals.interval_rules import ORDER, RULES, IntervalRule
 from overlay.interpretations.intervals.methods import declare
 from overlay.sets import above, below
 from overlay.sets.bounds import scaled
@@ -40,7 +40,7 @@ def fill_plain(table: MethodTable) -> None:
                 declare(table, function, _plain(rule), types)
 
 
-def _plain(rule: Rule) -> Callable[..., Any]:
+def _plain(rule: IntervalRule) -> Callable[..., Any]:
     def one(x: Any) -> Any:
         found = nonoverlay(_enclosed)(rule, x)
         return call_next(x) if found is None else found
@@ -52,7 +52,7 @@ def _plain(rule: Rule) -> Callable[..., Any]:
     return one if rule.arity == 1 else two
 
 
-def _enclosed(rule: Rule, *args: Any) -> Any:
+def _enclosed(rule: IntervalRule, *args: Any) -> Any:
     """What a function gives of plain numbers: an interval where that is no float; None where
     the program's own result, or error, is what counts."""
     if not all(map(math.isfinite, args)):

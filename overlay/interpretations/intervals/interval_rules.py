@@ -15,10 +15,10 @@ from overlay.catalogue import FUNCTIONS, everywhere
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.sets import Bounds
 
-__all__ = ["RULES", "Rule", "rule"]
+__all__ = ["RULES", "IntervalRule", "rule"]
 
 
-class Rule(NamedTuple):
+class IntervalRule(NamedTuple):
     """What a function gives on intervals.
 
     enclosure: from the bounds of each argument to those of the result. defined: from the bounds
@@ -46,9 +46,9 @@ def rule(
     defined: Callable[..., int] | None = None,
     raises: type[Exception] = ValueError,
     also: Sequence[Callable[..., Any]] = (),
-) -> Rule:
+) -> IntervalRule:
     """One line of a table."""
-    return Rule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
+    return IntervalRule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
 
 
 # ---- where functions have values ----------------------------------------------------------

@@ -15,7 +15,7 @@ from overlay.catalogue import everywhere
 from overlay.core.target import describe
 from overlay.interpretations.intervals.errors import Undecided
 from overlay.interpretations.intervals.interval_numbers import Interval
-from overlay.interpretations.intervals.interval_rules import RULES, Rule
+from overlay.interpretations.intervals.interval_rules import RULES, IntervalRule
 from overlay.sets import Bounds, of_integer
 
 __all__ = ["choose", "declare", "fill", "outside", "some_integer"]
@@ -90,7 +90,7 @@ def _signatures(arity: int) -> Iterator[tuple[Any, ...]]:
 # ---- rules --------------------------------------------------------------------------------
 
 
-def _declare_rule(table: MethodTable, rule: Rule, function: Callable[..., Any]) -> None:
+def _declare_rule(table: MethodTable, rule: IntervalRule, function: Callable[..., Any]) -> None:
     """The methods of a function that has a rule."""
     for kinds in _signatures(rule.arity):
         make = _unary if rule.arity == 1 else _binary
@@ -98,7 +98,7 @@ def _declare_rule(table: MethodTable, rule: Rule, function: Callable[..., Any]) 
         declare(table, function, method, [kind for kind, _ in kinds])
 
 
-def _unary(rule: Rule, function: Any, read: Any) -> Callable[..., Any]:
+def _unary(rule: IntervalRule, function: Any, read: Any) -> Callable[..., Any]:
     enclosure, defined, raises = rule.enclosure, rule.defined, rule.raises
     name = describe(function)
 
@@ -118,7 +118,7 @@ def _unary(rule: Rule, function: Any, read: Any) -> Callable[..., Any]:
     return method if defined is everywhere else checked
 
 
-def _binary(rule: Rule, function: Any, read: Any, read_other: Any) -> Any:
+def _binary(rule: IntervalRule, function: Any, read: Any, read_other: Any) -> Any:
     enclosure, defined, raises = rule.enclosure, rule.defined, rule.raises
     name = describe(function)
 

@@ -13,18 +13,18 @@ from overlay.interpretations.parallel.loop_data import is_immutable
 
 __all__ = [
     "UNREAD",
+    "DataKind",
     "DataMethod",
     "DefinedHere",
     "FromOutside",
     "KeysView",
-    "Kind",
     "KindLattice",
     "Produced",
     "is_class_of_data",
 ]
 
 
-class Kind(IntEnum):
+class DataKind(IntEnum):
     """What is known of plain data: it cannot change; it was made in the call, and so was all that
     is in it; it may be somebody's array, if it is not new; or it may be anybody's."""
 
@@ -49,7 +49,7 @@ class FromOutside:
 class DataMethod:
     """A method of data of some kind. cls: the class that it is read from, if it is not bound."""
 
-    owner: Kind
+    owner: DataKind
     name: str
     cls: bool = False
 
@@ -58,14 +58,14 @@ class DataMethod:
 class KeysView:
     """The keys or items of a dict, of some kind, which can be joined to sets."""
 
-    kind: Kind
+    kind: DataKind
 
 
 @dataclass(frozen=True)
 class Produced:
     """A generator of a generator expression: what it gives is of some kind."""
 
-    kind: Kind
+    kind: DataKind
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,11 @@ class KindLattice(Domain):
     """The order of these values: kinds in their order, and what is no data below nothing else."""
 
     top = UNREAD
-    bottom = Kind.IMMUTABLE
+    bottom = DataKind.IMMUTABLE
 
     def constant(self, value: Any) -> Any:
         """The kind of a constant of the program."""
-        return Kind.IMMUTABLE if is_immutable(value) else FromOutside(value, "a constant", "")
+        return DataKind.IMMUTABLE if is_immutable(value) else FromOutside(value, "a constant", "")
 
     def join(self, one: Any, other: Any) -> Any:
         """A value that stands for both; of two objects from outside, the first, not alone."""
@@ -125,9 +125,9 @@ def _same(one: Any, other: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     """The kind of what can be used as data; None for what cannot."""
-    if isinstance(value, Kind):
+    if isinstance(value, DataKind):
         return value
     if isinstance(value, KeysView):
         return value.kind
     is_class = isinstance(value, FromOutside) and is_class_of_data(value.value)
-    return Kind.IMMUTABLE if is_class else None
+    return DataKind.IMMUTABLE if is_class else None

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from overlay import nonoverlay
-from overlay.interpretations.parallel.data_kinds import Kind
+from overlay.interpretations.parallel.data_kinds import DataKind
 from overlay.interpretations.parallel.loop_data import (
     NotPlain,
     check,
@@ -31,7 +31,7 @@ from overlay.interpretations.parallel.loop_data import (
 )
 from overlay.interpretations.parallel.purity import prove
 from overlay.interpretations.parallel.purity_proof import NotProved, Proof, plain_function
-from overlay.interpretations.parallel.rewriting import AHEAD, Site
+from overlay.interpretations.parallel.rewriting import AHEAD, LoopSite
 from overlay.interpretations.parallel.shipping import CannotShip, packed
 from overlay.interpretations.parallel.workers import Results, begin, in_processes, in_threads
 
@@ -83,7 +83,7 @@ class LoopReport:
 class Helper:
     """What the loops of a function reach. It also has the builtins that are called ahead."""
 
-    def __init__(self, sites: list[Site], options: Options) -> None:
+    def __init__(self, sites: list[LoopSite], options: Options) -> None:
         self.sites = sites
         self.options = options
         self.reports: dict[int, LoopReport] = {}
@@ -146,7 +146,7 @@ class _Loop:
         options: Options,
     ) -> None:
         self.place = -1
-        self.calls = [_Ahead(self, k, items, calls, report, options) for k in range(count)]
+        self.calls = [_MadeAhead(self, k, items, calls, report, options) for k in range(count)]
         self.asked: list[Any] = [nonoverlay(each.of) for each in self.calls]
 
     def end(self) -> None:
@@ -155,7 +155,7 @@ class _Loop:
             each.end()
 
 
-class _Ahead:
+class _MadeAhead:
     """The calls of one place in a loop, made ahead. proof: that it may be; None where it is not
     known yet, or no calls are made ahead any more."""
 
@@ -284,7 +284,7 @@ class _Ahead:
         named = {name: _kind(each) for name, each in kwargs.items()}
         proof = prove(callee, tuple(kinds), named)
         self.report.reason = None
-        if proof.kind > Kind.NEW:
+        if proof.kind > DataKind.NEW:
             raise NotProved(f"{self.report.calls[self.number]} may give what it was given")
         self.submit = self._submitter(callee, proof, (*args, *kwargs.values()))
         self.kinds = kinds, named
@@ -362,11 +362,11 @@ class _Ahead:
         return all(_kind(value) <= kind and not _has_sets(value) for value, kind in known)
 
 
-def _kind(value: Any) -> Kind:
+def _kind(value: Any) -> DataKind:
     if is_immutable(value):
-        return Kind.IMMUTABLE
+        return DataKind.IMMUTABLE
     check(value)
-    return Kind.ARRAY if type(value) is np.ndarray else Kind.SHARED
+    return DataKind.ARRAY if type(value) is np.ndarray else DataKind.SHARED
 
 
 def _has_sets(value: Any) -> bool:

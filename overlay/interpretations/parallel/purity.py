@@ -13,8 +13,8 @@ from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from overlay.analysis import marks
-from overlay.analysis.abstract_state import State
-from overlay.analysis.body import Apply, Body, Constant, Copy, Make, Return, Statement, is_step
+from overlay.analysis.abstract_state import AbstractState
+from overlay.analysis.body import Apply, Body, ConstantValue, Copy, Make, Return, Statement, is_step
 from overlay.analysis.constants import Captured
 from overlay.analysis.fixed_point import FixedPoint
 from overlay.analysis.read_bodies import body_of
@@ -23,11 +23,11 @@ from overlay.code.listing import COMPREHENSIONS
 from overlay.core.location import name_of, shown
 from overlay.interpretations.parallel.data_kinds import (
     UNREAD,
+    DataKind,
     DataMethod,
     DefinedHere,
     FromOutside,
     KeysView,
-    Kind,
     KindLattice,
     Produced,
     is_class_of_data,
@@ -48,7 +48,7 @@ __all__ = ["prove"]
 _LATTICE = KindLattice()
 
 
-def prove(callee: Any, kinds: tuple[Kind, ...], named: dict[str, Kind]) -> Proof:
+def prove(callee: Any, kinds: tuple[DataKind, ...], named: dict[str, DataKind]) -> Proof:
     """The proof for a function called with arguments of these kinds, by position and by name.
     Raises NotProved."""
     prover = Prover()
@@ -64,18 +64,20 @@ class Prover:
 
     def __init__(self) -> None:
         self.proof = Proof()
-        self._known: dict[Any, Kind] = {}
+        self._known: dict[Any, DataKind] = {}
         self._open: set[Any] = set()
         self._bodies: dict[FunctionType, Body] = {}
 
-    def call(self, function: FunctionType, kinds: list[Kind], named: dict[str, Kind]) -> Kind:
+    def call(
+        self, function: FunctionType, kinds: list[DataKind], named: dict[str, DataKind]
+    ) -> DataKind:
         """The kind of what a function gives for arguments of these kinds."""
         key = function, tuple(kinds), tuple(named.items())
         if key in self._open:
             return self._known[key]  # recursion: what is known so far
         if key in self._known:
             return self._known[key]
-        self._known[key] = Kind.IMMUTABLE
+        self._known[key] = DataKind.IMMUTABLE
         before = set(self._known)
         while True:
             self._open.add(key)
@@ -87,7 +89,9 @@ class Prover:
                 del self._known[other]
             self._known[key] = found
 
-    def _kind_of(self, function: FunctionType, kinds: list[Kind], named: dict[str, Kind]) -> Kind:
+    def _kind_of(
+        self, function: FunctionType, kinds: list[DataKind], named: dict[str, DataKind]
+    ) -> DataKind:
         if function not in self._bodies:
             self._bodies[function] = body_of(function)
         code = PureCode(self, function, self._bodies[function])
@@ -109,7 +113,9 @@ class Prover:
         )
 
 
-def _parameters(code: PureCode, kinds: list[Kind], named: dict[str, Kind]) -> dict[str, Any]:
+def _parameters(
+    code: PureCode, kinds: list[DataKind], named: dict[str, DataKind]
+) -> dict[str, Any]:
     """The variables that a call begins with."""
     signature = code.body.signature
     assert signature is not None
@@ -124,7 +130,7 @@ def _parameters(code: PureCode, kinds: list[Kind], named: dict[str, Kind]) -> di
         if parameter.name not in found and parameter.default is not parameter.empty:
             if not is_immutable(parameter.default.value):
                 code.refuse(f"has a default of {parameter.name} that can change")
-            found[parameter.name] = Kind.IMMUTABLE
+            found[parameter.name] = DataKind.IMMUTABLE
     return found
 
 
@@ -140,7 +146,7 @@ class PureCode:
         self.function = function
         self.body = body
         self.reads: dict[str, Read] = {}
-        self.given = Kind.IMMUTABLE
+        self.given = DataKind.IMMUTABLE
         self.where = shown(function.__code__.co_filename, body.function.__code__.co_firstlineno)
         self.definitions: dict[str, Statement] = {
             each.target: each
@@ -148,7 +154,7 @@ class PureCode:
             if is_step(each.target) and not each.target.startswith(SLOT)
         }
         self.handled = set(self._handled())
-        self._state = State({})
+        self._state = AbstractState({})
         self._cells: dict[str, Any] = {}
 
     def statements(self) -> Iterator[Statement]:
@@ -175,19 +181,19 @@ class PureCode:
 
     # ---- the analysis ----
 
-    def find(self, entry: dict[str, Any]) -> Kind:
+    def find(self, entry: dict[str, Any]) -> DataKind:
         """The kind of what it gives where variables begin with these values."""
         own = set(self.body.function.__code__.co_cellvars)
         self._cells = {name: value for name, value in entry.items() if name in own}
         while True:  # what is known of variables that functions share only grows
             before = dict(self._cells)
-            found = self._once(State(dict(entry)))
+            found = self._once(AbstractState(dict(entry)))
             if before == self._cells:
                 return found
 
-    def _once(self, entry: State) -> Kind:
+    def _once(self, entry: AbstractState) -> DataKind:
         into = FixedPoint(_LATTICE, self.body, entry, self.execute).find()
-        found = Kind.IMMUTABLE
+        found = DataKind.IMMUTABLE
         for label in (label for label in self.body.order if label in into):
             block, state = self.body.blocks[label], into[label].copy()
             for statement in block.statements:
@@ -203,10 +209,10 @@ class PureCode:
                 self._raised(block.end.raised)
         return found
 
-    def execute(self, statement: Statement, state: State) -> None:
+    def execute(self, statement: Statement, state: AbstractState) -> None:
         """Change a state as a statement does. Raises NotProved."""
         self._state = state
-        if isinstance(statement, Constant):
+        if isinstance(statement, ConstantValue):
             state.set(statement.target, self._constant(statement))
         elif isinstance(statement, Copy):
             self._copy(statement)
@@ -218,7 +224,7 @@ class PureCode:
             self.where = statement.where
             state.set(statement.target, applied(self, statement))
 
-    def _constant(self, statement: Constant) -> Any:
+    def _constant(self, statement: ConstantValue) -> Any:
         value, name = statement.value, statement.name
         if type(value) is Captured:
             return value.value
@@ -230,14 +236,14 @@ class PureCode:
             self.prover.proof.sets = True
         if callable(value) or isinstance(value, ModuleType):
             return FromOutside(value, name_of(value), self.where)
-        return Kind.IMMUTABLE
+        return DataKind.IMMUTABLE
 
     def outer(self, name: str, value: Any, where: str) -> Any:
         """The value of a name from outside, which is noted."""
         if value is MISSING:
             self.refuse(f"reads {name}, which is not there")
         self.reads[name] = Read(name, value)
-        return Kind.IMMUTABLE if is_immutable(value) else FromOutside(value, name, where)
+        return DataKind.IMMUTABLE if is_immutable(value) else FromOutside(value, name, where)
 
     def from_outside(self, name: str) -> Any:
         """What a name from outside holds now."""
@@ -288,27 +294,27 @@ class PureCode:
         if found is None and not is_step(name):
             if name in self.body.function.__code__.co_freevars:
                 self.refuse(f"reads {name}, which is not there")
-            return Kind.IMMUTABLE  # it is not set yet
+            return DataKind.IMMUTABLE  # it is not set yet
         return UNREAD if found is None else found
 
-    def grow(self, name: str, kind: Kind) -> None:
+    def grow(self, name: str, kind: DataKind) -> None:
         """A variable's container gets something of a kind."""
         self._state.set(name, max(kind, self.kind(name)))
 
-    def kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> DataKind:
         """The kind of the data that a variable holds."""
         return self.data(self.value(name))
 
-    def data(self, value: Any) -> Kind:
+    def data(self, value: Any) -> DataKind:
         """The kind of a value that is used as data. Raises NotProved for what is none."""
-        if isinstance(value, Kind):
+        if isinstance(value, DataKind):
             return value
         if isinstance(value, KeysView):
             self.prover.proof.sets = True
             return value.kind
         if isinstance(value, FromOutside):
             if is_class_of_data(value.value):
-                return Kind.IMMUTABLE
+                return DataKind.IMMUTABLE
             self.where = value.where
             return self.refuse(f"reads {value.what}, which can change")
         if isinstance(value, DataMethod):
@@ -317,11 +323,11 @@ class PureCode:
             return self.refuse("keeps a generator")
         return self.refuse("uses what is not known")
 
-    def changed(self, owner: Kind, kind: Kind) -> None:
+    def changed(self, owner: DataKind, kind: DataKind) -> None:
         """Something is stored in what may be a container."""
-        if owner > Kind.NEW:
+        if owner > DataKind.NEW:
             self.refuse("changes what it may not have made")
-        if owner is Kind.NEW and kind > Kind.NEW:
+        if owner is DataKind.NEW and kind > DataKind.NEW:
             self.refuse("keeps what it did not make in what it has made")
 
     def refuse(self, what: str) -> Any:

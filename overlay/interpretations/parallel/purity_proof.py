@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from overlay.interpretations.parallel.data_kinds import Kind
+from overlay.interpretations.parallel.data_kinds import DataKind
 
 __all__ = ["MISSING", "NotProved", "Proof", "Read", "plain_function", "value_of"]
 
@@ -36,7 +36,7 @@ class Proof:
     that they read. attributes: those of modules that they read.
     """
 
-    kind: Kind = Kind.IMMUTABLE
+    kind: DataKind = DataKind.IMMUTABLE
     sets: bool = False
     functions: dict[int, tuple[FunctionType, CodeType, Any, list[Read]]] = field(
         default_factory=dict[int, Any]

@@ -8,14 +8,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from overlay.analysis import marks
-from overlay.analysis.body import Apply, Constant
+from overlay.analysis.body import Apply, ConstantValue
 from overlay.code.operators import BINARY, COMPARE, UNARY
 from overlay.interpretations.parallel.data_kinds import (
+    DataKind,
     DataMethod,
     DefinedHere,
     FromOutside,
     KeysView,
-    Kind,
     Produced,
     is_class_of_data,
 )
@@ -53,70 +53,70 @@ def applied(code: PureCode, step: Apply) -> Any:
     return rule(code, [code.kind(name) for name in step.args])
 
 
-def holding(kinds: Sequence[Kind]) -> Kind:
+def holding(kinds: Sequence[DataKind]) -> DataKind:
     """The kind of a container of these that is made in the call."""
-    return max(Kind.NEW, _inside(kinds))
+    return max(DataKind.NEW, _inside(kinds))
 
 
-def _inside(kinds: Sequence[Kind]) -> Kind:
-    kind = max(kinds, default=Kind.IMMUTABLE)
-    return Kind.SHARED if kind is Kind.ARRAY else kind
+def _inside(kinds: Sequence[DataKind]) -> DataKind:
+    kind = max(kinds, default=DataKind.IMMUTABLE)
+    return DataKind.SHARED if kind is DataKind.ARRAY else kind
 
 
 # ---- operators, by the kinds of what they are given ---------------------------------------------
 
 
-def _computed(code: PureCode, kinds: list[Kind]) -> Kind:
-    return min(max(kinds), Kind.NEW)
+def _computed(code: PureCode, kinds: list[DataKind]) -> DataKind:
+    return min(max(kinds), DataKind.NEW)
 
 
-def _repeated(code: PureCode, kinds: list[Kind]) -> Kind:
+def _repeated(code: PureCode, kinds: list[DataKind]) -> DataKind:
     """Of ``+`` and ``*``: lists that hold the same."""
     kind = max(kinds)
-    return kind if kind is Kind.SHARED else min(kind, Kind.NEW)
+    return kind if kind is DataKind.SHARED else min(kind, DataKind.NEW)
 
 
-def _in_place(code: PureCode, kinds: list[Kind]) -> Kind:
+def _in_place(code: PureCode, kinds: list[DataKind]) -> DataKind:
     code.changed(*kinds)
     return max(kinds)
 
 
-def _first(code: PureCode, kinds: list[Kind]) -> Kind:
+def _first(code: PureCode, kinds: list[DataKind]) -> DataKind:
     return kinds[0]
 
 
-def _largest(code: PureCode, kinds: list[Kind]) -> Kind:
+def _largest(code: PureCode, kinds: list[DataKind]) -> DataKind:
     return max(kinds)
 
 
-def _immutable(code: PureCode, kinds: list[Kind]) -> Kind:
-    return Kind.IMMUTABLE
+def _immutable(code: PureCode, kinds: list[DataKind]) -> DataKind:
+    return DataKind.IMMUTABLE
 
 
-def _stored(code: PureCode, kinds: list[Kind]) -> Kind:
+def _stored(code: PureCode, kinds: list[DataKind]) -> DataKind:
     code.changed(kinds[0], kinds[-1])
-    return Kind.IMMUTABLE
+    return DataKind.IMMUTABLE
 
 
-def _deleted(code: PureCode, kinds: list[Kind]) -> Kind:
-    code.changed(kinds[0], Kind.IMMUTABLE)
-    return Kind.IMMUTABLE
+def _deleted(code: PureCode, kinds: list[DataKind]) -> DataKind:
+    code.changed(kinds[0], DataKind.IMMUTABLE)
+    return DataKind.IMMUTABLE
 
 
-def _rest(code: PureCode, kinds: list[Kind]) -> Kind:
+def _rest(code: PureCode, kinds: list[DataKind]) -> DataKind:
     return holding(kinds)
 
 
-def _yielded(code: PureCode, kinds: list[Kind]) -> Kind:
+def _yielded(code: PureCode, kinds: list[DataKind]) -> DataKind:
     code.given = max(code.given, kinds[0])
-    return Kind.IMMUTABLE
+    return DataKind.IMMUTABLE
 
 
-def _attribute_set(code: PureCode, kinds: list[Kind]) -> Kind:
+def _attribute_set(code: PureCode, kinds: list[DataKind]) -> DataKind:
     return code.refuse("sets an attribute")
 
 
-def _matched(code: PureCode, kinds: list[Kind]) -> Kind:
+def _matched(code: PureCode, kinds: list[DataKind]) -> DataKind:
     return code.refuse("has a statement match")
 
 
@@ -126,7 +126,7 @@ _COMPUTED = (
     *(*COMPARE.values(), *UNARY.values()),
     *(operator.not_, operator.contains, operator.is_, operator.is_not),
 )
-_RULES: dict[Any, Callable[[PureCode, list[Kind]], Kind]] = {
+_RULES: dict[Any, Callable[[PureCode, list[DataKind]], DataKind]] = {
     **dict.fromkeys(_COMPUTED, _computed),
     **dict.fromkeys((operator.add, operator.mul), _repeated),
     **dict.fromkeys(_IN_PLACE, _in_place),
@@ -148,7 +148,7 @@ _RULES: dict[Any, Callable[[PureCode, list[Kind]], Kind]] = {
 
 def _attribute(code: PureCode, step: Apply) -> Any:
     owner, named = code.value(step.args[0]), code.definitions.get(step.args[1])
-    assert isinstance(named, Constant)
+    assert isinstance(named, ConstantValue)
     name = str(named.value)
     if isinstance(owner, FromOutside) and isinstance(owner.value, ModuleType):
         if not owner.is_alone or not hasattr(owner.value, name):
@@ -156,11 +156,11 @@ def _attribute(code: PureCode, step: Apply) -> Any:
         value = getattr(owner.value, name)
         code.prover.proof.attributes[id(owner.value), name] = owner.value, name, value
         if is_immutable(value):
-            return Kind.IMMUTABLE
+            return DataKind.IMMUTABLE
         return FromOutside(value, f"{name} of a module", step.where)
     kind = code.data(owner)
     if name in ("shape", "size", "ndim"):
-        return Kind.IMMUTABLE
+        return DataKind.IMMUTABLE
     if name in ("T", "real", "imag"):
         return kind
     return DataMethod(kind, name, cls=isinstance(owner, FromOutside))
@@ -173,10 +173,10 @@ def _iterated(code: PureCode, step: Apply) -> Any:
 
 def _made(code: PureCode, step: Apply) -> Any:
     named = code.definitions.get(step.args[0])
-    cls = named.value if isinstance(named, Constant) else None
+    cls = named.value if isinstance(named, ConstantValue) else None
     kinds = [code.kind(name) for name in step.native or ()]
     if cls is str:
-        return Kind.IMMUTABLE
+        return DataKind.IMMUTABLE
     if cls not in (list, set, dict):
         return code.refuse_unknown("makes an object of", cls)
     if cls is set:
@@ -186,13 +186,13 @@ def _made(code: PureCode, step: Apply) -> Any:
 
 def _packed(code: PureCode, step: Apply) -> Any:
     if step.target in code.handled:
-        return Kind.IMMUTABLE
+        return DataKind.IMMUTABLE
     return _inside([code.kind(name) for name in step.args])
 
 
 def _put(code: PureCode, step: Apply) -> Any:
     code.grow(step.args[0], _inside([code.kind(name) for name in step.args[1:]]))
-    return Kind.IMMUTABLE
+    return DataKind.IMMUTABLE
 
 
 def _caught(code: PureCode, step: Apply) -> Any:
@@ -200,7 +200,7 @@ def _caught(code: PureCode, step: Apply) -> Any:
         value = code.value(name)
         if not isinstance(value, FromOutside) or not is_class_of_data(value.value):
             code.refuse("handles exceptions of another class than Python's")
-    return Kind.IMMUTABLE
+    return DataKind.IMMUTABLE
 
 
 def _outer(code: PureCode, step: Apply) -> Any:
@@ -220,7 +220,7 @@ _STATEMENTS = {
 
 def _other(code: PureCode, step: Apply) -> Any:
     if step.native == "INTRINSIC_STOPITERATION_ERROR":
-        return Kind.IMMUTABLE
+        return DataKind.IMMUTABLE
     if step.native == _TO_TUPLE:
         return _inside(_spread(code, step.args[0]))
     if step.native in _STATEMENTS:
@@ -266,15 +266,17 @@ def _call(code: PureCode, step: Apply) -> Any:
         return code.prover.call(function, args, named)
     if not computes(callee.value):
         return code.refuse_unknown("calls", callee.value)
-    return _known(code, callee.value, args, max((*args, *named.values()), default=Kind(0)), spreads)
+    return _known(
+        code, callee.value, args, max((*args, *named.values()), default=DataKind(0)), spreads
+    )
 
 
-def _argument(code: PureCode, name: str) -> Kind:
+def _argument(code: PureCode, name: str) -> DataKind:
     value = code.value(name)
     return value.kind if isinstance(value, Produced) else code.data(value)
 
 
-def _spread(code: PureCode, name: str) -> list[Kind]:
+def _spread(code: PureCode, name: str) -> list[DataKind]:
     """The kinds of arguments that are spread: of the items, where they are written out, or of
     what holds them."""
     made = code.definitions.get(name)
@@ -287,36 +289,38 @@ def _spread(code: PureCode, name: str) -> list[Kind]:
     return [code.kind(each) for each in (*made.native, *added)]
 
 
-def _known(code: PureCode, callee: Any, args: list[Kind], kind: Kind, spreads: bool) -> Kind:
+def _known(
+    code: PureCode, callee: Any, args: list[DataKind], kind: DataKind, spreads: bool
+) -> DataKind:
     """The kind of what a function gives that only computes."""
-    if id(callee) in IMMUTABLE_RESULT and kind is Kind.IMMUTABLE:
-        return Kind.IMMUTABLE
+    if id(callee) in IMMUTABLE_RESULT and kind is DataKind.IMMUTABLE:
+        return DataKind.IMMUTABLE
     out = None if isinstance(callee, type) else place_of_out(callee)
     if out is not None and (len(args) > out or spreads):
         code.refuse("gives an array to write into")
     if id(callee) in SETS:
         code.prover.proof.sets = True
     if id(callee) in FRESH or hasattr(callee, "nout"):
-        return Kind.NEW
-    if kind is Kind.ARRAY and callee is sum:
-        return Kind.NEW
-    if kind is Kind.ARRAY and isinstance(callee, type):
-        return Kind.SHARED  # a container of its rows
-    return max(kind, Kind.NEW)
+        return DataKind.NEW
+    if kind is DataKind.ARRAY and callee is sum:
+        return DataKind.NEW
+    if kind is DataKind.ARRAY and isinstance(callee, type):
+        return DataKind.SHARED  # a container of its rows
+    return max(kind, DataKind.NEW)
 
 
-def _method(code: PureCode, method: DataMethod, args: list[Kind], named: list[Kind]) -> Any:
+def _method(code: PureCode, method: DataMethod, args: list[DataKind], named: list[DataKind]) -> Any:
     """A method of plain data."""
     owner, name = method.owner, method.name
     if method.cls and args:
         owner, *args = args
-    given = max((*args, *named), default=Kind.IMMUTABLE)
+    given = max((*args, *named), default=DataKind.IMMUTABLE)
     if name in MUTATORS:
         code.changed(owner, given)
         return max(owner, given)
     if name not in READERS:
         return code.refuse(f"calls a method {name}, of which nothing is known")
-    if any(kind is not Kind.IMMUTABLE for kind in (*args, *named)[1:]):
+    if any(kind is not DataKind.IMMUTABLE for kind in (*args, *named)[1:]):
         return code.refuse(f"gives {name} what it may write into")
-    kind = max(owner, given, Kind.NEW)
+    kind = max(owner, given, DataKind.NEW)
     return KeysView(kind) if name in ("keys", "items") else kind

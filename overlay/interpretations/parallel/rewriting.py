@@ -19,7 +19,7 @@ from overlay.core.location import shown
 from overlay.interpretations.parallel.function_source import tree_of
 from overlay.interpretations.parallel.purity_proof import NotProved, plain_function, value_of
 
-__all__ = ["Site", "callees_in", "rewritten"]
+__all__ = ["LoopSite", "callees_in", "rewritten"]
 
 HELPER: Final = "parallel__"
 ASK: Final = "ask__"
@@ -30,7 +30,7 @@ AHEAD: Final = frozenset(
 
 
 @dataclass
-class Site:
+class LoopSite:
     """A loop. calls: what it calls that may be called ahead. reason: why none is, or None."""
 
     where: str
@@ -42,7 +42,7 @@ class NotAhead(Exception):
     """An expression cannot be evaluated ahead."""
 
 
-def rewritten(function: FunctionType, helper: Any, sites: list[Site]) -> FunctionType | None:
+def rewritten(function: FunctionType, helper: Any, sites: list[LoopSite]) -> FunctionType | None:
     """The function whose loops ask for calls ahead; None where it has none. sites: takes all of
     its loops. Raises NotProved where there is no source."""
     tree = copy.deepcopy(tree_of(function))
@@ -111,7 +111,7 @@ def _callee(function: FunctionType, node: ast.expr) -> Any:
 class _Loops(ast.NodeTransformer):
     """Rewrites the loops of one function, inner ones first."""
 
-    def __init__(self, function: FunctionType, sites: list[Site]) -> None:
+    def __init__(self, function: FunctionType, sites: list[LoopSite]) -> None:
         self.function = function
         self.sites = sites
         self.depth = 0
@@ -205,7 +205,7 @@ class _Loops(ast.NodeTransformer):
         return node
 
     def _left(self, node: ast.AST, reason: str) -> Any:
-        self.sites.append(Site(self._where(node), (), reason))
+        self.sites.append(LoopSite(self._where(node), (), reason))
         return node
 
     def _where(self, node: ast.AST) -> str:
@@ -258,7 +258,7 @@ class _Loops(ast.NodeTransformer):
         except NotAhead as error:
             self._left(node, str(error))
             return None
-        self.sites.append(Site(self._where(node), tuple(ast.unparse(c.func) for c in calls)))
+        self.sites.append(LoopSite(self._where(node), tuple(ast.unparse(c.func) for c in calls)))
         entry: ast.expr = ast.Tuple(entries, ast.Load())
         return items, _by_item(target, entry, conditions)
 

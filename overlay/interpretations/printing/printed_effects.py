@@ -14,10 +14,10 @@ from types import CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 from overlay.analysis.constants import captured_by, stored_in
-from overlay.code.events import Call
-from overlay.code.known_values import UNKNOWN, Bound, Known, Made, Value, type_of
+from overlay.code.events import CallEvent
+from overlay.code.known_values import UNKNOWN, BoundFunction, Known, Made, Value, type_of
 from overlay.code.listing import COMPREHENSIONS
-from overlay.code.reading import Reading
+from overlay.code.reading import CodeReading
 from overlay.interpretations.parallel.known_effects import NO_EFFECT
 
 __all__ = ["CallsInSource"]
@@ -34,7 +34,7 @@ class CallsInSource:
 
     def __init__(self, function: FunctionType, pure: Iterable[Any]) -> None:
         self.pure = NO_EFFECT | {id(f): f for f in pure}
-        self._calls: dict[tuple[int | None, int | None], list[Call]] = {}
+        self._calls: dict[tuple[int | None, int | None], list[CallEvent]] = {}
         code = function.__code__
         rebound = dict.fromkeys(stored_in(code, ("STORE_GLOBAL", "DELETE_GLOBAL")), _NOT_KNOWN)
         namespace = function.__globals__ | rebound if rebound else function.__globals__
@@ -44,9 +44,9 @@ class CallsInSource:
         """Read code, and all that is defined in it. cells: what it finds around it."""
         known = {name: cells[name] for name in code.co_freevars if name in cells}
         given = dict.fromkeys(code.co_varnames, UNKNOWN)
-        for event in Reading(code, namespace, given, known, _result).events.values():
+        for event in CodeReading(code, namespace, given, known, _result).events.values():
             end = event.at.end_lineno, event.at.end_col_offset
-            if isinstance(event, Call) and not _is_implied(event.callee) and None not in end:
+            if isinstance(event, CallEvent) and not _is_implied(event.callee) and None not in end:
                 self._calls.setdefault(end, []).append(event)
         inner = {name: value for name, value in cells.items() if name not in code.co_cellvars}
         for constant in code.co_consts:
@@ -78,7 +78,7 @@ class CallsInSource:
             _is_of_text(call.callee) or id(_function(call.callee)) in self.pure for call in found
         )
 
-    def _at(self, node: ast.Call) -> list[Call]:
+    def _at(self, node: ast.Call) -> list[CallEvent]:
         """What is read of a call: none where the source is not what runs, or never runs; several
         where it stands in a ``finally``."""
         return self._calls.get((node.end_lineno, node.end_col_offset), [])
@@ -97,7 +97,7 @@ def _is_implied(callee: Value) -> bool:
 
 def _function(callee: Value) -> Any:
     """The function that is called, without its receiver."""
-    found = callee.function if isinstance(callee, Bound) else callee
+    found = callee.function if isinstance(callee, BoundFunction) else callee
     value = found.object if isinstance(found, Known) else _NOT_KNOWN
     return value.__func__ if isinstance(value, MethodType) else value
 
@@ -105,12 +105,12 @@ def _function(callee: Value) -> Any:
 def _is_of_text(callee: Value) -> bool:
     """Whether it is a method of a text: ``"...".join``, ``"...".format``."""
     function = _function(callee)
-    if not isinstance(callee, Bound) or type(function) is not MethodDescriptorType:
+    if not isinstance(callee, BoundFunction) or type(function) is not MethodDescriptorType:
         return False
     return function.__objclass__ is str and type_of(callee.receiver) is str
 
 
-def _has_file(call: Call) -> bool:
+def _has_file(call: CallEvent) -> bool:
     """Whether it says that something is printed to a file of its own."""
     named = dict(call.spread)
     if call.args is not None and call.names:

@@ -15,7 +15,7 @@ import numpy as np
 
 from overlay import nonoverlay
 from overlay.interpretations.probabilistic.errors import NotTraceable, place
-from overlay.interpretations.probabilistic.tape import LEAF, Kind, Packed, Tape
+from overlay.interpretations.probabilistic.tape import LEAF, Packed, StepKind, Tape
 
 __all__ = ["Dependent", "apply", "flattened", "has_dependent", "resolved"]
 
@@ -186,7 +186,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 each.fixed("a result that is no number")
         return value
     slots = tuple(_slot(tape, each) for each in leaves)
-    return Dependent(tape, tape.step(function, slots, value, Kind.VALUE), value)
+    return Dependent(tape, tape.step(function, slots, value, StepKind.VALUE), value)
 
 
 _applied = nonoverlay(apply)  # by what the interpreter calls in the run that is recorded

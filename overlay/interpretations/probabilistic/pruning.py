@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from overlay import Context, MethodTable, current_context
 from overlay.interpretations.probabilistic.slices import CHOICE, CLEAN, Graph, Group
-from overlay.interpretations.probabilistic.tape import Kind, identical
+from overlay.interpretations.probabilistic.tape import StepKind, identical
 
 __all__ = ["program_of", "source_of"]
 
@@ -103,7 +103,7 @@ class _Writer:
 
     def _write(self, name: str, group: Group) -> None:
         value, loop = self._value(group)
-        if group.kind in (Kind.VALUE, Kind.SCORE):
+        if group.kind in (StepKind.VALUE, StepKind.SCORE):
             value = f"[{value} {loop}]" if group.many else value
             self.lines.append(f"    {name} = {value}")
             self.results.append(f"*{name}" if group.many else name)
@@ -111,7 +111,7 @@ class _Writer:
             self.lines += [f"    if not all({value} {loop}):", "        return None"]
         else:
             self.lines += [f"    if not ({value}):", "        return None"]
-        if group.kind is Kind.SCORE:
+        if group.kind is StepKind.SCORE:
             old = self._index()
             if group.many:
                 self.terms += [f"*{name}", f"*[-slots[k] for k in {old}]"]
@@ -140,11 +140,11 @@ class _Writer:
         return self._applied(group, args), loop
 
     def _applied(self, group: Group, args: list[str]) -> str:
-        if group.kind is Kind.TRUE:
+        if group.kind is StepKind.TRUE:
             return f"{args[0]} is True"
-        if group.kind is Kind.FALSE:
+        if group.kind is StepKind.FALSE:
             return f"{args[0]} is False"
-        if group.kind is Kind.SAME:
+        if group.kind is StepKind.SAME:
             return f"identical({', '.join(args)})"
         sign = _INFIX.get(group.function) if len(args) == 2 else None
         if sign is not None:

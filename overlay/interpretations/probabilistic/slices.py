@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from overlay.interpretations.probabilistic.dependent import Dependent
-from overlay.interpretations.probabilistic.tape import NO_SLOT, Kind, Step, Tape
+from overlay.interpretations.probabilistic.tape import NO_SLOT, StepKind, Tape, TapeStep
 
 __all__ = ["CHOICE", "CLEAN", "Graph", "Group", "Slice", "Slicing"]
 
@@ -27,7 +27,7 @@ class Group(NamedTuple):
     """Steps of a slice that do the same. sources: where each argument is from. many: whether
     there are several."""
 
-    kind: Kind
+    kind: StepKind
     function: Callable[..., Any] | None
     sources: tuple[int, ...]
     many: bool
@@ -65,7 +65,7 @@ class Slicing:
         live = [False] * len(steps)
         for place in range(len(steps) - 1, -1, -1):
             step = steps[place]
-            if step.kind is not Kind.VALUE or step.out in needed:
+            if step.kind is not StepKind.VALUE or step.out in needed:
                 live[place] = True
                 needed.update(step.args)
         return live
@@ -85,12 +85,12 @@ class Slicing:
         be computed like other values."""
         return _grouped(slot, self._dependents(slot), unscored)
 
-    def _dependents(self, slot: int) -> list[Step]:
+    def _dependents(self, slot: int) -> list[TapeStep]:
         """The steps that depend on a slot, in order."""
         steps, readers = self.tape.steps, self._readers
         todo = list(readers.get(slot, ()))
         heapq.heapify(todo)
-        found: list[Step] = []
+        found: list[TapeStep] = []
         last = -1
         while todo:
             place = heapq.heappop(todo)
@@ -116,16 +116,16 @@ def _slots_in(value: Any) -> Iterable[int]:
 class _Members:
     """A group under way: its steps, of a level, which is how far they are from the choice."""
 
-    def __init__(self, kind: Kind, function: Any, sources: tuple[int, ...]) -> None:
+    def __init__(self, kind: StepKind, function: Any, sources: tuple[int, ...]) -> None:
         self.kind = kind
         self.function = function
         self.sources = sources
-        self.steps: list[Step] = []
+        self.steps: list[TapeStep] = []
 
 
-def _grouped(slot: int, steps: list[Step], unscored: int) -> Slice:
+def _grouped(slot: int, steps: list[TapeStep], unscored: int) -> Slice:
     levels = {slot: 0}
-    by_level: dict[int, list[Step]] = {}
+    by_level: dict[int, list[TapeStep]] = {}
     for step in steps:
         level = 1 + max(levels.get(k, 0) for k in step.args)
         levels[step.out] = level
@@ -139,7 +139,7 @@ def _grouped(slot: int, steps: list[Step], unscored: int) -> Slice:
 
 
 def _add_level(
-    steps: list[Step],
+    steps: list[TapeStep],
     groups: list[_Members],
     places: dict[int, tuple[int, int]],
     unscored: int,
@@ -147,7 +147,7 @@ def _add_level(
     """Add the steps of one level, none of which needs another."""
     known: dict[Any, tuple[int, _Members]] = {}
     for step in steps:
-        kind = Kind.VALUE if step.out == unscored else step.kind
+        kind = StepKind.VALUE if step.out == unscored else step.kind
         sources = tuple(places[k][0] if k in places else CLEAN for k in step.args)
         key = kind, step.function, sources
         if key not in known:
@@ -178,7 +178,7 @@ def _made(groups: list[_Members], places: dict[int, tuple[int, int]]) -> Slice:
         if many and len(indices) == before:  # all are the same
             indices.append((0,) * len(group.steps))
         here = tuple(step.out for step in group.steps if step.out != NO_SLOT)
-        if group.kind is Kind.SCORE:
+        if group.kind is StepKind.SCORE:
             indices.append(here if many else here[0])
         outs += here
     return Slice(tuple(graph), tuple(indices), tuple(outs))

@@ -18,13 +18,23 @@ import numpy as np
 from overlay.interpretations.probabilistic.errors import NotTraceable, place, refuse_duplicate
 from overlay.interpretations.probabilistic.language import Site
 
-__all__ = ["TAPE", "Fixed", "Kind", "Packed", "Step", "Tape", "TapeSite", "identical", "rebuilt"]
+__all__ = [
+    "TAPE",
+    "Fixed",
+    "Packed",
+    "StepKind",
+    "Tape",
+    "TapeSite",
+    "TapeStep",
+    "identical",
+    "rebuilt",
+]
 
 TAPE: ContextVar[Tape] = ContextVar("tape")
 """The tape of the run that is being recorded."""
 
 
-class Kind(enum.Enum):
+class StepKind(enum.Enum):
     """What a step is: a value, the log density of a site, or a guard: that a value is true, is
     false, or is the same as another."""
 
@@ -35,11 +45,11 @@ class Kind(enum.Enum):
     SAME = enum.auto()
 
 
-class Step(NamedTuple):
+class TapeStep(NamedTuple):
     """``slots[out] = function(*slots[args])``; a guard has no slot, and a function only if
     it compares."""
 
-    kind: Kind
+    kind: StepKind
     function: Callable[..., Any] | None
     args: tuple[int, ...]
     out: int
@@ -104,10 +114,10 @@ class Tape:
     def __init__(self, given: dict[str, Any]) -> None:
         self.given = given
         self.slots: list[Any] = []
-        self.steps: list[Step] = []
+        self.steps: list[TapeStep] = []
         self.sites: dict[str, TapeSite] = {}
         self.fixed: list[Fixed] = []
-        self.guarded: set[tuple[Kind, int]] = set()
+        self.guarded: set[tuple[StepKind, int]] = set()
         self.is_open = True
 
     # ---- recording ----
@@ -118,7 +128,7 @@ class Tape:
         return len(self.slots) - 1
 
     def step(
-        self, function: Callable[..., Any], args: tuple[int, ...], value: Any, kind: Kind
+        self, function: Callable[..., Any], args: tuple[int, ...], value: Any, kind: StepKind
     ) -> int:
         """Note that a function gave a value; its slot."""
         if not self.is_open:
@@ -128,19 +138,19 @@ class Tape:
                 help="keep such values in local variables, or sample with incremental=False",
             )
         out = self.slot(value)
-        self.steps.append(Step(kind, function, args, out))
+        self.steps.append(TapeStep(kind, function, args, out))
         return out
 
     def guard(self, slot: int, value: Any, what: str) -> None:
         """The tape is right as long as this slot has this value."""
-        kind = Kind.SAME
+        kind = StepKind.SAME
         if type(value) is bool and type(self.slots[slot]) is bool:
-            kind = Kind.TRUE if value else Kind.FALSE
+            kind = StepKind.TRUE if value else StepKind.FALSE
         if (kind, slot) in self.guarded:
             return
         self.guarded.add((kind, slot))
-        args = (slot, self.slot(value)) if kind is Kind.SAME else (slot,)
-        self.steps.append(Step(kind, None, args, NO_SLOT))
+        args = (slot, self.slot(value)) if kind is StepKind.SAME else (slot,)
+        self.steps.append(TapeStep(kind, None, args, NO_SLOT))
         self.fixed.append(Fixed(what, place()))
 
     def note(self, name: str, site: TapeSite) -> None:
@@ -175,11 +185,11 @@ class Tape:
         return slots
 
 
-def holds(kind: Kind, values: list[Any]) -> bool:
+def holds(kind: StepKind, values: list[Any]) -> bool:
     """Whether a guard holds."""
-    if kind is Kind.SAME:
+    if kind is StepKind.SAME:
         return identical(*values)
-    return values[0] is (kind is Kind.TRUE)
+    return values[0] is (kind is StepKind.TRUE)
 
 
 def identical(one: Any, other: Any) -> bool:

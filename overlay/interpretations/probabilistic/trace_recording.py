@@ -29,8 +29,8 @@ from overlay.interpretations.probabilistic.random_values import density_of
 from overlay.interpretations.probabilistic.tape import (
     LEAF,
     TAPE,
-    Kind,
     Packed,
+    StepKind,
     Tape,
     TapeSite,
     identical,
@@ -142,7 +142,7 @@ def _note(tape: Tape, name: str, distribution: Any, slot: int, value: Any, obser
     density = density_of(type(distribution))
     if any(part != LEAF for part in parts):
         density = Packed(density, (tuple, (LEAF, *parts)))
-    score = tape.step(density, (slot, *slots), density(value, *now), Kind.SCORE)
+    score = tape.step(density, (slot, *slots), density(value, *now), StepKind.SCORE)
     cls = type(distribution)
     tape.note(name, TapeSite(cls, (cls, parts), slots, slot, score, observed))
 

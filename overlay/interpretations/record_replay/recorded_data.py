@@ -23,7 +23,7 @@ class NotRecordable(OverlayError):
     """A value that cannot be written to a file as data."""
 
 
-class Kind(NamedTuple):
+class RecordedType(NamedTuple):
     """A type of values: its name in files, and both ways between its values and data."""
 
     name: str
@@ -96,28 +96,28 @@ def _moment_back(kind: Any) -> Callable[[Any], Any]:
 
 _PLAIN = (type(None), bool, int, float, str)
 _KINDS = (
-    Kind("list", list, _each, _all(list)),
-    Kind("tuple", tuple, _each, _all(tuple)),
-    Kind("set", set, _each, _all(set)),
-    Kind("frozenset", frozenset, _each, _all(frozenset)),
-    Kind("dict", dict, _dict_to, _dict_back),
-    Kind("bytes", bytes, _text_of, base64.b64decode),
-    Kind("bytearray", bytearray, _text_of, _bytearray_back),
-    Kind("complex", complex, _complex_to, _complex_back),
-    Kind("date", datetime.date, str, datetime.date.fromisoformat),
-    Kind("time", datetime.time, _moment_to, _moment_back(datetime.time)),
-    Kind("datetime", datetime.datetime, _moment_to, _moment_back(datetime.datetime)),
-    Kind(
+    RecordedType("list", list, _each, _all(list)),
+    RecordedType("tuple", tuple, _each, _all(tuple)),
+    RecordedType("set", set, _each, _all(set)),
+    RecordedType("frozenset", frozenset, _each, _all(frozenset)),
+    RecordedType("dict", dict, _dict_to, _dict_back),
+    RecordedType("bytes", bytes, _text_of, base64.b64decode),
+    RecordedType("bytearray", bytearray, _text_of, _bytearray_back),
+    RecordedType("complex", complex, _complex_to, _complex_back),
+    RecordedType("date", datetime.date, str, datetime.date.fromisoformat),
+    RecordedType("time", datetime.time, _moment_to, _moment_back(datetime.time)),
+    RecordedType("datetime", datetime.datetime, _moment_to, _moment_back(datetime.datetime)),
+    RecordedType(
         "timedelta",
         datetime.timedelta,
         _span_to,
         _span_back,
     ),
-    Kind("Decimal", decimal.Decimal, str, decimal.Decimal),
-    Kind("Fraction", fractions.Fraction, str, fractions.Fraction),
-    Kind("UUID", uuid.UUID, str, uuid.UUID),
-    Kind("path", type(pathlib.Path()), str, pathlib.Path),
-    Kind("array", np.ndarray, _array_to, _array_back),
+    RecordedType("Decimal", decimal.Decimal, str, decimal.Decimal),
+    RecordedType("Fraction", fractions.Fraction, str, fractions.Fraction),
+    RecordedType("UUID", uuid.UUID, str, uuid.UUID),
+    RecordedType("path", type(pathlib.Path()), str, pathlib.Path),
+    RecordedType("array", np.ndarray, _array_to, _array_back),
 )
 _BY_TYPE = {kind.type: kind for kind in _KINDS}
 _BY_NAME = {kind.name: kind for kind in _KINDS}

@@ -50,7 +50,7 @@ class Condition:
     result: bool
 
 
-class _Recorder(Tagging):
+class _ProvenanceRecorder(Tagging):
     """Metadata are the origins of values."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Provenance:
     ``str()`` shows all operations in order; ``dot()`` is the graph for Graphviz.
     """
 
-    def __init__(self, recorder: _Recorder, found: Any) -> None:
+    def __init__(self, recorder: _ProvenanceRecorder, found: Any) -> None:
         self._recorder, self._found = recorder, found
         self.result = recorder.bare(found)
         known = (recorder.metadata(value) for value in _values_in(found))
@@ -223,7 +223,7 @@ def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenanc
     >>> [condition.parts[0].name for condition in found.conditions]
     ['z']
     """
-    recorder = _Recorder()
+    recorder = _ProvenanceRecorder()
     names = _names(f, len(args))
     given = [recorder.input(arg, name) for arg, name in zip(args, names, strict=True)]
     named = {name: recorder.input(arg, name) for name, arg in kwargs.items()}

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from inversion import NoSolution, NotInvertible, OutsideDomain, WrongArguments, choose, invert
 from inversion.planning.plan import is_quick
 from inversion.program.elementwise_statements import Elementwise
-from inversion.program.linear_systems import System
+from inversion.program.linear_systems import LinearSystem
 from inversion.program.moved_elements import Moved
 from inversion.running import array_kernels as kernels
-from inversion.running.array_kernels import Kernel
+from inversion.running.array_kernels import ArrayKernel
 from overlay import Context, MethodTable
 from primitives import Interval, Shape, array_of, relation, relation_of
 from tests.examples import examples
@@ -193,8 +193,8 @@ def test_a_root_inside_a_root_takes_each_coordinate_once():
 
 
 def test_a_linear_loop_of_shared_arrays_is_one_system():
-    assert rules(*PROGRAMS["neighbours"]) == [System]
-    assert System in rules(*PROGRAMS["reversed twice"])
+    assert rules(*PROGRAMS["neighbours"]) == [LinearSystem]
+    assert LinearSystem in rules(*PROGRAMS["reversed twice"])
     (x,) = invert(lambda x: x + 2 * x[::-1], Z(4))(np.array([5.0, 8.0, 7.0, 10.0]))
     assert np.allclose(x, np.linalg.solve(np.eye(4) + 2 * np.eye(4)[::-1], [5, 8, 7, 10]))
 
@@ -247,7 +247,7 @@ def no_python_loops(monkeypatch):
     def refuse(*_):
         raise AssertionError("a loop over elements was interpreted")
 
-    monkeypatch.setattr(Kernel, "interpreted", refuse)
+    monkeypatch.setattr(ArrayKernel, "interpreted", refuse)
 
 
 def test_a_million_elements_are_solved_by_one_compiled_loop(no_python_loops):

@@ -38,8 +38,8 @@ def test_dask_arrays_are_answered_by_dask_arrays():
 
 def test_several_answers_come_from_one_task_for_each_chunk(monkeypatch):
     calls = []
-    solve = rows.Rows.answers
-    monkeypatch.setattr(rows.Rows, "answers", lambda *a: calls.append(1) or solve(*a))
+    solve = rows.RowsInverse.answers
+    monkeypatch.setattr(rows.RowsInverse, "answers", lambda *a: calls.append(1) or solve(*a))
     values = da.from_array(VALUES, chunks=8)
     lazy = PAIR.batch((values, 2.0))
     assert not calls

@@ -5,7 +5,7 @@ import pytest
 from overlay.analysis.body import Apply
 from overlay.analysis.read_bodies import body_of
 from overlay.analysis.structured_tree import (
-    Choice,
+    Alternative,
     Exits,
     NotStructured,
     Repeat,
@@ -18,7 +18,7 @@ def kinds(tree):
     """The nesting of a tree, its steps left out."""
     found = []
     for item in tree:
-        if isinstance(item, Choice):
+        if isinstance(item, Alternative):
             found.append(("choice", kinds(item.yes), kinds(item.no)))
         elif isinstance(item, Repeat):
             found.append(("repeat", kinds(item.body)))
@@ -54,7 +54,7 @@ def test_branches_and_loops_are_nested():
     assert kinds(structured(body_of(chosen))) == [("choice", ["call"], []), "result"]
     found = structured(body_of(looped))
     assert "call" in str(kinds(found))
-    assert any(isinstance(each, (Repeat, Choice)) for each in found)
+    assert any(isinstance(each, (Repeat, Alternative)) for each in found)
     assert any(isinstance(each, Exits) for each in structured(body_of(left_early)))
 
 

@@ -252,7 +252,7 @@ def test_both_readers_read_all_functions(name):
         held = tuple(types.CellType() for _ in code.co_freevars)
         namespace = vars(importlib.import_module(name))
         assert blocks.Reader(types.FunctionType(code, namespace, closure=held)).read()
-        reading.Reading(code, namespace, {}, {}, lambda event: reading.UNKNOWN)
+        reading.CodeReading(code, namespace, {}, {}, lambda event: reading.UNKNOWN)
 
 
 # ---- what newer versions say in other ways ------------------------------------------------
@@ -292,7 +292,7 @@ def test_the_types_of_template_strings_are_known():
     space = {}
     exec("def f(x):\n    return t'{x!r:>{x}} and {x}'", space)
     code = space["f"].__code__
-    read = reading.Reading(code, space, {}, {}, lambda event: reading.UNKNOWN)
+    read = reading.CodeReading(code, space, {}, {}, lambda event: reading.UNKNOWN)
     assert read.returned.type is templates.Template
 
 
@@ -300,6 +300,6 @@ def test_the_types_of_template_strings_are_known():
 def test_a_lazy_import_is_not_taken_for_the_module_and_is_not_done():
     space = {}
     exec("lazy import this as module\ndef f():\n    return module.s", space)
-    read = reading.Reading(space["f"].__code__, space, {}, {}, lambda event: reading.UNKNOWN)
+    read = reading.CodeReading(space["f"].__code__, space, {}, {}, lambda event: reading.UNKNOWN)
     assert not isinstance(read.returned, reading.Known)
     assert "this" not in sys.modules

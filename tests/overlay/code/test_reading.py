@@ -10,9 +10,9 @@ import types
 
 import pytest
 
-from overlay.code.events import Call
+from overlay.code.events import CallEvent
 from overlay.code.known_values import UNKNOWN, Known, type_of
-from overlay.code.reading import Reading
+from overlay.code.reading import CodeReading
 
 
 def helper(x):
@@ -36,7 +36,7 @@ def test_every_call_instruction_that_can_be_reached_is_an_event(module):
     """At the places of the source where an instruction calls, an event was read."""
     total = 0
     for code in code_of(module):
-        reading = Reading(code, vars(module), {}, {}, lambda event: UNKNOWN)
+        reading = CodeReading(code, vars(module), {}, {}, lambda event: UNKNOWN)
         seen = {event.at.lineno for event in reading.events.values()}
         calls = {
             ins.positions.lineno
@@ -67,8 +67,8 @@ def test_the_end_of_a_block_is_no_call_of_the_program():
             () = value
         return 1
 
-    reading = Reading(matches.__code__, globals(), {}, {}, lambda event: UNKNOWN)
-    callees = [e.callee for e in reading.events.values() if isinstance(e, Call)]
+    reading = CodeReading(matches.__code__, globals(), {}, {}, lambda event: UNKNOWN)
+    callees = [e.callee for e in reading.events.values() if isinstance(e, CallEvent)]
     assert len(callees) == 1
     assert isinstance(callees[0], Known)
     assert callees[0].object is helper
@@ -78,7 +78,7 @@ def test_a_handler_in_a_class_body_sees_what_was_stored_before_the_error():
     source = "class Inner:\n    f = g\n    try:\n        f = h\n    except E:\n        f()\n"
     namespace = {"g": math.sin, "h": math.cos, "E": ValueError}
     code = compile(source, "inner", "exec").co_consts[0]
-    reading = Reading(code, namespace, {}, {}, lambda event: UNKNOWN)
-    (call,) = [e for e in reading.events.values() if isinstance(e, Call)]
+    reading = CodeReading(code, namespace, {}, {}, lambda event: UNKNOWN)
+    (call,) = [e for e in reading.events.values() if isinstance(e, CallEvent)]
     assert type_of(call.callee) is type(math.sin)
     assert not isinstance(call.callee, Known)

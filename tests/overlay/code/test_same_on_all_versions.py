@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from overlay.analysis.body import Apply, Constant, Copy, Make
+from overlay.analysis.body import Apply, ConstantValue, Copy, Make
 from overlay.analysis.read_bodies import body_of
 from overlay.code import reading
-from overlay.code.events import Call, Implicit, Operation
-from overlay.code.known_values import UNKNOWN, Attribute, Bound, Known, Made
+from overlay.code.events import CallEvent, Implicit, Operation
+from overlay.code.known_values import UNKNOWN, BoundFunction, Known, KnownAttribute, Made
 from tests.overlay import read_programs
 
 KEPT = Path(__file__).with_name("found_in_programs.txt")
@@ -43,7 +43,7 @@ def applied(function):
     held = {}
     for block in body.blocks.values():
         for s in block.statements:
-            if isinstance(s, Constant):
+            if isinstance(s, ConstantValue):
                 held[s.target] = shown(s.value)
             elif isinstance(s, Make):
                 held[s.target] = f"function {s.code.co_name}"
@@ -83,18 +83,18 @@ def known(value):
         return shown(value.object)
     if isinstance(value, Made):
         return f"function {value.code.co_name}"
-    if isinstance(value, Bound):
+    if isinstance(value, BoundFunction):
         return f"{known(value.function)} of {known(value.receiver)}"
-    return f".{value.name}" if isinstance(value, Attribute) else "."
+    return f".{value.name}" if isinstance(value, KnownAttribute) else "."
 
 
 def events(function):
     """What ``explain`` finds."""
     code = function.__code__
-    found = reading.Reading(code, function.__globals__, {}, {}, lambda event: UNKNOWN)
+    found = reading.CodeReading(code, function.__globals__, {}, {}, lambda event: UNKNOWN)
     for event in found.events.values():
         line = (event.at.lineno or 0) - code.co_firstlineno
-        if isinstance(event, Call):
+        if isinstance(event, CallEvent):
             args = "*" if event.args is None else ", ".join(map(known, event.args))
             yield f"{line} call {known(event.callee)}({args}) {' '.join(event.names)}".rstrip()
         elif isinstance(event, Operation):

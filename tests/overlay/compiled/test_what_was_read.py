@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from overlay import Context, MethodTable, NotCompilable
-from overlay.code.record import Reading
+from overlay.code.record import FunctionReads
 from tests.laws.edits import EDITS, LISTS, OBJECTS
 
 CALLERS = {
@@ -59,7 +59,7 @@ def test_an_edit_is_seen_at_the_next_call(kind, caller):
 @pytest.mark.parametrize("kind", EDITS, ids=lambda kind: kind.__name__)
 def test_what_has_not_changed_is_not_said_to_have(kind):
     program, _ = kind()
-    reading = Reading(program)
+    reading = FunctionReads(program)
     assert not reading.changed()
     assert not reading.changed()
 

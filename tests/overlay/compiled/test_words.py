@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from overlay import Context
 from overlay.compiled import engine
 from overlay.compiled import watching as words
-from overlay.compiled.watching import Watch
+from overlay.compiled.watching import ReadsWatch
 
 NAMES = ["a", "b", "c", "d", "name"]
 MISSING = object()
@@ -120,7 +120,7 @@ def test_a_watch_knows_what_changed_and_what_is_equal():
     library.inner.scale = 1.0
     names = {"library": library, "factor": 2.0}
     exec("def f(x, y=3): return x * factor + library.inner.scale + abs(y)", names)
-    watch = Watch()
+    watch = ReadsWatch()
     watch.add(names["f"])
     assert not watch.changed()
     names["factor"] = float("2.0")

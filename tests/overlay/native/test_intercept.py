@@ -17,8 +17,8 @@ from overlay.python.self_test import (
     CALLS,
     HOT,
     Exact,
-    Record,
-    Stack,
+    NotingResolver,
+    TestStack,
     check,
     check_instructions,
     count_of,
@@ -67,11 +67,11 @@ def test_init_of_a_class_that_comes_later_is_called():
 
 
 def test_a_target_has_one_interception():
-    one = Record(plain).interception
+    one = NotingResolver(plain).interception
     one.install()
     try:
         with pytest.raises(ValueError, match="intercepted already"):
-            Record(plain)
+            NotingResolver(plain)
         one.install()
         assert intercept.interception_of(plain) is one
     finally:
@@ -81,7 +81,7 @@ def test_a_target_has_one_interception():
 
 
 def test_a_bound_method_that_was_made_meanwhile_goes_on_natively():
-    record = Record(str.upper)
+    record = NotingResolver(str.upper)
     record.interception.install()
     upper = "a".upper
     assert upper() == "A"
@@ -93,7 +93,7 @@ def test_a_bound_method_that_was_made_meanwhile_goes_on_natively():
 def test_nothing_of_a_target_changes_for_the_program():
     targets = [target for _, target, _ in CALLS.values() if isinstance(target, type(len))]
     before = [(hash(f), f.__name__, f.__doc__, f.__self__, f.__text_signature__) for f in targets]
-    records = [Record(target) for target in dict.fromkeys(targets)]
+    records = [NotingResolver(target) for target in dict.fromkeys(targets)]
     for record in records:
         record.interception.install()
     after = [(hash(f), f.__name__, f.__doc__, f.__self__, f.__text_signature__) for f in targets]
@@ -103,14 +103,14 @@ def test_nothing_of_a_target_changes_for_the_program():
 
 
 def test_a_method_may_take_its_target_out_while_it_is_called():
-    class Removing(Record):
+    class Removing(NotingResolver):
         def found(self, args):
             self.interception.remove()
             return lambda x=1: "removed"
 
     record = Removing(plain)
     record.interception.install()
-    tokens = stack.set(Stack()), key.set(object())
+    tokens = stack.set(TestStack()), key.set(object())
     try:
         assert [plain(1), plain(1)] == ["removed", 1]
     finally:
@@ -119,13 +119,13 @@ def test_a_method_may_take_its_target_out_while_it_is_called():
 
 
 def test_an_error_of_the_resolver_is_the_callers_and_leaves_the_stack_in_force():
-    class Failing(Record):
+    class Failing(NotingResolver):
         def found(self, args):
             raise LookupError("no method")
 
     record = Failing(plain)
     record.interception.install()
-    here = Stack()
+    here = TestStack()
     tokens = stack.set(here), key.set(here)
     try:
         with pytest.raises(LookupError, match="no method"):
@@ -138,7 +138,7 @@ def test_an_error_of_the_resolver_is_the_callers_and_leaves_the_stack_in_force()
 
 
 def test_what_types_resolve_to_is_kept_and_forgotten():
-    class Keeping(Record):
+    class Keeping(NotingResolver):
         def found(self, args):
             seen.append(args)
             found = self.interception
@@ -168,7 +168,7 @@ def test_nothing_is_left_of_ten_thousand_installations():
     def target(x):
         return x
 
-    record = Record(target)
+    record = NotingResolver(target)
     gc.collect()
     before = sys.getrefcount(target), len(gc.get_objects())
     for _ in range(10_000):
@@ -189,14 +189,14 @@ def test_recursion_ends_in_an_error_on_any_stack(in_force):
     def deep(n):
         return deep(n + 1)
 
-    record = Record(deep)
+    record = NotingResolver(deep)
     record.interception.install()
     found = []
 
     def run():
         try:
             if in_force:
-                stack.set(Stack())
+                stack.set(TestStack())
                 key.set(object())
             deep(0)
         except RecursionError as error:
@@ -228,11 +228,11 @@ def test_threads_install_call_and_remove_at_once():
     def target(x):
         return x
 
-    records = [Record(target), Record(math.cosh), Record(str.title)]
+    records = [NotingResolver(target), NotingResolver(math.cosh), NotingResolver(str.title)]
     errors, ends = [], threading.Event()
 
     def calls():
-        tokens = stack.set(Stack()), key.set(object())
+        tokens = stack.set(TestStack()), key.set(object())
         try:
             while not ends.is_set():
                 if (target(1), math.cosh(0.0), "ab".title()) != (1, 1.0, "Ab"):
@@ -264,7 +264,7 @@ def test_threads_install_call_and_remove_at_once():
 
 
 def test_collections_at_any_time_do_no_harm():
-    class Keeping(Record):
+    class Keeping(NotingResolver):
         def found(self, args):
             self.more = {tuple(map(type, args)): self.interception}
             return self.interception

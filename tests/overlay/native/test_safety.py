@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 from overlay.python import interception
-from overlay.python.self_test import CALLS, HOT, Record, count_of, installed, seen, site
+from overlay.python.self_test import CALLS, HOT, NotingResolver, count_of, installed, seen, site
 
 intercept = interception.intercept
 pytestmark = pytest.mark.skipif(intercept is None, reason="the part in C is not built here")
@@ -49,7 +49,7 @@ def test_installations_and_calls_keep_nothing(name):
     _, target, text = CALLS[name]
     if "type(" in text:
         pytest.skip("it makes classes, which keep memory natively")
-    calls, record = site(text), Record(target)
+    calls, record = site(text), NotingResolver(target)
 
     def turn():
         record.interception.install()
@@ -63,7 +63,7 @@ def test_installations_and_calls_keep_nothing(name):
 @pytest.mark.parametrize("fails", ["resolver", "implementation", "memo"])
 @pytest.mark.parametrize("name", ["function", "C method of several", "class", "slot wrapper"])
 def test_errors_keep_nothing(name, fails):
-    class Failing(Record):
+    class Failing(NotingResolver):
         def found(self, args):
             if fails == "resolver":
                 raise LookupError("no method")
@@ -96,7 +96,7 @@ def test_a_record_and_what_its_memo_keeps_go_with_it():
     class Value:
         pass
 
-    class Keeping(Record):
+    class Keeping(NotingResolver):
         def found(self, args):
             self.more = {tuple(map(type, args)): self.interception}
             return self.interception
@@ -117,7 +117,7 @@ def test_a_record_and_what_its_memo_keeps_go_with_it():
 
 @KINDS
 def test_a_target_may_be_taken_out_in_its_first_call(name):
-    class Removing(Record):
+    class Removing(NotingResolver):
         def found(self, args):
             seen.append(args)
             self.interception.remove()
@@ -138,7 +138,7 @@ def test_a_target_may_be_taken_out_in_its_first_call(name):
 
 @KINDS
 def test_a_target_may_be_forgotten_and_installed_anew_in_each_call(name):
-    class Restless(Record):
+    class Restless(NotingResolver):
         def found(self, args):
             seen.append(args)
             self.more = {tuple(map(type, args)): self.interception}
@@ -483,7 +483,7 @@ def test_a_target_keeps_the_signature_that_is_made_of_its_flags(target):
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_bound_method_that_another_context_holds_goes_on_to_its_class(order):
     targets = [{}.get, dict.get]
-    records = [Record(each) for each in targets]
+    records = [NotingResolver(each) for each in targets]
     of_class, bound = records[1], targets[0]
     for index in order:
         records[index].interception.install()

@@ -68,7 +68,7 @@ def test_a_release_where_no_process_can_be_started_is_refused(
 
 
 def test_calls_that_are_lost_are_a_fault(monkeypatch):
-    class NotInstalled(self_test.Record):
+    class NotInstalled(self_test.NotingResolver):
         def __init__(self, target):
             nothing = types.SimpleNamespace(install=lambda: None, remove=lambda: None)
             self.interception = nothing

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from overlay.code.record import Reading
+from overlay.code.record import FunctionReads
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
 from overlay.interpretations.autodiff.reverse.reverse_program import (
-    Kind,
-    Known,
-    Loop,
+    KnownBefore,
     Memory,
-    Region,
-    Value,
+    NumberKind,
+    ReverseLoop,
+    ReverseValue,
+    StatementRegion,
 )
 
 __all__ = ["Naming"]
@@ -34,15 +34,15 @@ class Naming:
 
     def __init__(self, users: Callable[..., Any]) -> None:
         self.users = users
-        self.readings: list[Reading] = []
+        self.readings: list[FunctionReads] = []
         self.attributes: list[tuple[Any, str, Any]] = []
         self.captured: dict[str, Any] = {}
         self.space: dict[str, Any] = {"math": math, "np": np}
-        self.region = Region(None)
-        self.loops: tuple[Loop, ...] = ()
+        self.region = StatementRegion(None)
+        self.loops: tuple[ReverseLoop, ...] = ()
         self._active: list[Any] = []
         self._names: dict[str, int] = {}
-        self._held: dict[int, Value] = {}
+        self._held: dict[int, ReverseValue] = {}
         self.memories: list[Memory] = []
         self.reads_attributes = False  # of arrays, or makes them of numbers
         self._place = 0
@@ -77,9 +77,9 @@ class Naming:
         self.space[name] = value
         return name
 
-    def value(self, stem: str, kind: Kind) -> Value:
+    def value(self, stem: str, kind: NumberKind) -> ReverseValue:
         """A new variable of the region at hand."""
-        return Value(self.fresh(stem), kind, self.region)
+        return ReverseValue(self.fresh(stem), kind, self.region)
 
     # ---- trying ----
 
@@ -108,13 +108,13 @@ class Naming:
             return self._array_from_outside(value)
         if isinstance(value, tuple) and type(value) is tuple:
             return tuple(map(self.constant, value))
-        return Known(value)
+        return KnownBefore(value)
 
     def _array_from_outside(self, array: Any) -> Any:
         held = self._held.get(id(array))
         if held is None:
             kind = kind_of_array(array)
-            held = self._held[id(array)] = Value(self.fresh("array"), kind)
+            held = self._held[id(array)] = ReverseValue(self.fresh("array"), kind)
             held.memory = Memory((), is_own=False)
             self.captured[held.name] = array
         return held

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from overlay import Context, Method, MethodTable, OverlayError
-from overlay.code.record import Reading, attribute_held, is_same
+from overlay.code.record import FunctionReads, attribute_held, is_same
 from overlay.interpretations.autodiff.duals import ActiveArray, ActiveNumber
 from overlay.interpretations.autodiff.partial_derivatives import (
     AdjointOf,
@@ -22,7 +22,7 @@ from overlay.interpretations.autodiff.partial_derivatives import (
     partials_of,
 )
 from overlay.interpretations.autodiff.reverse.compiled_pullback import adjoint_source
-from overlay.interpretations.autodiff.reverse.lifted_bodies import Lifter
+from overlay.interpretations.autodiff.reverse.lifted_bodies import ReverseLifter
 from overlay.interpretations.autodiff.reverse.needs import mixes
 from overlay.interpretations.autodiff.reverse.operands import kind_of_array
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, type_of
@@ -30,9 +30,9 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     FLOAT,
     INT,
-    Kind,
-    Known,
-    Value,
+    KnownBefore,
+    NumberKind,
+    ReverseValue,
     leaves,
 )
 from overlay.interpretations.autodiff.reverse.source_text import RETURNS, Form
@@ -64,7 +64,7 @@ class Adjoint:
     mixes: bool
     makes: tuple[str, str] | None
     held: tuple[Any, ...] = field(repr=False)
-    readings: list[Reading] = field(repr=False)
+    readings: list[FunctionReads] = field(repr=False)
     attributes: list[tuple[Any, str, Any]] = field(repr=False)
 
     def __str__(self) -> str:
@@ -83,11 +83,11 @@ _serial = 0
 
 
 def kind_of_argument(value: Any) -> Any:
-    """The kind of an argument; ``Known`` for what is no number and no array."""
+    """The kind of an argument; ``KnownBefore`` for what is no number and no array."""
     if isinstance(value, ActiveNumber):
         return FLOAT
     if isinstance(value, ActiveArray):
-        return Kind("f", value.ndim)
+        return NumberKind("f", value.ndim)
     if type(value) is np.ndarray:
         return kind_of_array(value)
     if isinstance(value, (bool, np.bool)):
@@ -96,7 +96,7 @@ def kind_of_argument(value: Any) -> Any:
         return FLOAT
     if isinstance(value, (int, np.signedinteger)):
         return INT
-    return Known(value)
+    return KnownBefore(value)
 
 
 def adjoint_for(
@@ -110,7 +110,7 @@ def adjoint_for(
     """The adjoint of a function by its arguments in some places, with these tables in force.
     Raises Unreadable where the program is not read."""
     tables = tuple(table for table in tables if not table.interprets)
-    fixed = tuple(("known", id(k.value)) if isinstance(k, Known) else k for k in kinds)
+    fixed = tuple(("known", id(k.value)) if isinstance(k, KnownBefore) else k for k in kinds)
     versions = tuple((id(table), table.version) for table in rules)
     key = id(f), fixed, tuple(places), versions, form, tables
     with _lock:
@@ -133,11 +133,11 @@ def _make(
     form: Form,
     tables: tuple[MethodTable, ...],
 ) -> Adjoint:
-    lifter = Lifter(_users(rules))
+    lifter = ReverseLifter(_users(rules))
     lifter.tables = tables
     try:
         lifted = lifter.lift(f, kinds)
-        given = [i for i, kind in enumerate(kinds) if not isinstance(kind, Known)]
+        given = [i for i, kind in enumerate(kinds) if not isinstance(kind, KnownBefore)]
         active = [lifted.arguments[given.index(i)] for i in places]
         if not all(value.is_float for value in active):
             raise Unreadable("it is differentiated by what is no float")
@@ -153,7 +153,7 @@ def _make(
     except Exception as error:  # of what the program reads, an attribute for one
         raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
     function = _defined(name, source, {**lifter.space, **names, **lifter.captured})
-    held = f, *(k.value for k in kinds if isinstance(k, Known))
+    held = f, *(k.value for k in kinds if isinstance(k, KnownBefore))
     mixed = lifter.reads_attributes or mixes(lifted.region)
     return Adjoint(
         function,
@@ -228,6 +228,6 @@ def _with_partials(function: Any, method: Method, count: int, name: Any) -> Pull
     return Pullback(function, FLOAT, text, back, method.function, before=before)
 
 
-def floats_of(result: Any) -> list[Value]:
+def floats_of(result: Any) -> list[ReverseValue]:
     """The numbers and arrays in a program's result that have an adjoint argument."""
     return list(leaves(result))

@@ -8,13 +8,13 @@ from typing import Any
 from overlay.interpretations.autodiff.reverse.forwards import Forwards, is_one
 from overlay.interpretations.autodiff.reverse.needs import adds_up, every, targets
 from overlay.interpretations.autodiff.reverse.reverse_program import (
-    Call,
     Carried,
-    Fork,
-    Loop,
-    Region,
+    ReverseCall,
+    ReverseFork,
+    ReverseLoop,
+    ReverseValue,
     Span,
-    Value,
+    StatementRegion,
     Write,
     leaves,
 )
@@ -29,9 +29,9 @@ class Backwards(Forwards):
     """Writes what takes the adjoints of results back to those of arguments. begun: the variables
     whose adjoints hold something by now."""
 
-    def contribute(self, value: Any, change: str, begun: set[Value]) -> None:
+    def contribute(self, value: Any, change: str, begun: set[ReverseValue]) -> None:
         """Add to the adjoint of a variable."""
-        if not isinstance(value, Value) or not value.matters:
+        if not isinstance(value, ReverseValue) or not value.matters:
             return
         if value.kind.ndim:
             self._begin(value, begun)
@@ -39,7 +39,7 @@ class Backwards(Forwards):
         begun.add(value)
         self.line(f"d_{value.name} {sign} {change}")
 
-    def _begin(self, value: Value, begun: set[Value]) -> None:
+    def _begin(self, value: ReverseValue, begun: set[ReverseValue]) -> None:
         if value in begun:
             return
         begun.add(value)
@@ -55,18 +55,20 @@ class Backwards(Forwards):
         else:
             self.line(f"d_{value.name} = {self._zero(value)}")
 
-    def backward(self, region: Region, loop: Loop | None, begun: set[Value]) -> None:
+    def backward(
+        self, region: StatementRegion, loop: ReverseLoop | None, begun: set[ReverseValue]
+    ) -> None:
         for op in reversed(region.ops):
-            if not isinstance(op, Call) or op.out.kind.ndim:
+            if not isinstance(op, ReverseCall) or op.out.kind.ndim:
                 self._add_to_elements()
             match op:
-                case Call() if op.out in begun and op.out.matters:
+                case ReverseCall() if op.out in begun and op.out.matters:
                     self._call_back(op, begun)
                 case Write() if op.array in begun and op.array.matters:
                     self._write_back(op, begun)
-                case Fork() if self._reaches(op, begun):
+                case ReverseFork() if self._reaches(op, begun):
                     self._fork_back(op, loop, begun)
-                case Loop() if self._reaches(op, begun):
+                case ReverseLoop() if self._reaches(op, begun):
                     self._loop_back(op, begun)
                 case _:
                     pass
@@ -79,20 +81,20 @@ class Backwards(Forwards):
             self.line(line)
         self.elements.clear()
 
-    def _reaches(self, op: Any, begun: set[Value]) -> bool:
+    def _reaches(self, op: Any, begun: set[ReverseValue]) -> bool:
         """Whether something inside has an adjoint that is not zero."""
         if any(out in begun for out in _outs(op)):
             return True
-        regions = (op.yes, op.no) if isinstance(op, Fork) else (op.body,)
+        regions = (op.yes, op.no) if isinstance(op, ReverseFork) else (op.body,)
         writes = [w for r in regions for w in every(r) if isinstance(w, Write)]
         return any(write.array in begun and write.array.matters for write in writes)
 
-    def _call_back(self, op: Call, begun: set[Value]) -> None:
+    def _call_back(self, op: ReverseCall, begun: set[ReverseValue]) -> None:
         names = {"d": f"d_{op.out.name}"}
         wanted = [
             (source, line)
             for source, line in targets(op)
-            if line is not None and isinstance(source, Value) and source.matters
+            if line is not None and isinstance(source, ReverseValue) and source.matters
         ]
         if not wanted:
             return
@@ -113,7 +115,7 @@ class Backwards(Forwards):
                 change = self.filled(line, op, names)
                 self.contribute(source, self._fitted(op, source, change), begun)
 
-    def _fitted(self, op: Call, source: Value, change: str) -> str:
+    def _fitted(self, op: ReverseCall, source: ReverseValue, change: str) -> str:
         """A change in the shape of the result, in that of an argument."""
         ndim, own = op.out.kind.ndim, source.kind.ndim
         if not op.pullback.spread or not ndim:
@@ -126,9 +128,9 @@ class Backwards(Forwards):
         self.space[function.__name__] = function
         return f"{function.__name__}({change}, {source.name})"
 
-    def _write_back(self, op: Write, begun: set[Value]) -> None:
+    def _write_back(self, op: Write, begun: set[ReverseValue]) -> None:
         target = f"d_{op.array.name}[{self.index(op.index)}]"
-        if isinstance(op.value, Value) and op.value.matters:
+        if isinstance(op.value, ReverseValue) and op.value.matters:
             change = target
             whole = _dims_of_index(op)
             if whole != op.value.kind.ndim:
@@ -140,7 +142,9 @@ class Backwards(Forwards):
             self.contribute(op.value, change, begun)
         self.line(f"{target} = 0.0")
 
-    def _outside(self, regions: Sequence[Region], own: set[Value], begun: set[Value]) -> None:
+    def _outside(
+        self, regions: Sequence[StatementRegion], own: set[ReverseValue], begun: set[ReverseValue]
+    ) -> None:
         """Begin the adjoints of variables from outside that regions add to."""
         defined = set(own)
         for region in regions:
@@ -149,25 +153,30 @@ class Backwards(Forwards):
             if value not in defined:
                 self._begin(value, begun)
 
-    def _added_to(self, region: Region) -> Iterator[Value]:
+    def _added_to(self, region: StatementRegion) -> Iterator[ReverseValue]:
         for op in every(region):
             match op:
-                case Call() if op.out.matters:
+                case ReverseCall() if op.out.matters:
                     sources = [s for s, line in targets(op) if line is not None]
                 case Write() if op.array.matters:
                     sources = [op.value, op.array]
-                case Fork():
+                case ReverseFork():
                     sources = [v for o in op.outs if o.out.matters for v in (o.yes, o.no)]
-                case Loop():
+                case ReverseLoop():
                     sources = [v for c in op.carried if c.param.matters for v in (c.first, c.last)]
                 case _:
                     sources = []
-            yield from (s for s in sources if isinstance(s, Value) and s.matters)
+            yield from (s for s in sources if isinstance(s, ReverseValue) and s.matters)
 
-    def _fork_back(self, op: Fork, loop: Loop | None, begun: set[Value]) -> None:
+    def _fork_back(
+        self, op: ReverseFork, loop: ReverseLoop | None, begun: set[ReverseValue]
+    ) -> None:
         outs = [each for each in op.outs if each.out in begun and each.out.matters]
         mine = {
-            v for each in outs for v in (each.yes, each.no) if isinstance(v, Value) and v.matters
+            v
+            for each in outs
+            for v in (each.yes, each.no)
+            if isinstance(v, ReverseValue) and v.matters
         }
         self._outside((op.yes, op.no), set(), begun)
         defined = self.needs.defined(op.yes) | self.needs.defined(op.no)
@@ -181,13 +190,15 @@ class Backwards(Forwards):
         if [line.strip() for line in self.lines[before:]] == ["else:", "pass"]:
             del self.lines[before:]
 
-    def _arm_back(self, arm: Region, outs: Any, loop: Loop | None, begun: set[Value]) -> None:
+    def _arm_back(
+        self, arm: StatementRegion, outs: Any, loop: ReverseLoop | None, begun: set[ReverseValue]
+    ) -> None:
         inner = set(begun)
         for operand, out in outs:
             self.contribute(operand, f"d_{out.name}", inner)
         self.backward(arm, loop, inner)
 
-    def _loop_back(self, op: Loop, begun: set[Value]) -> None:
+    def _loop_back(self, op: ReverseLoop, begun: set[ReverseValue]) -> None:
         carried = [each for each in op.carried if each.param.matters]
         params = {each.param for each in carried}
         for each in carried:
@@ -220,7 +231,7 @@ class Backwards(Forwards):
             if (op, each.first) not in self.sums:
                 self.contribute(each.first, f"d_{each.param.name}", begun)
 
-    def _is_any_order(self, op: Loop, carried: Sequence[Carried]) -> bool:
+    def _is_any_order(self, op: ReverseLoop, carried: Sequence[Carried]) -> bool:
         """Whether the turns of a loop may be gone through in any order."""
         if carried or op.code is not None or op.steps is None or self.needs.taped[op]:
             return False
@@ -228,7 +239,9 @@ class Backwards(Forwards):
         writes = (each for each in every(op.body) if isinstance(each, Write))
         return not counts and not any(each.array.matters for each in writes)
 
-    def _turn_back(self, carried: Sequence[Carried], params: set[Value], inner: set[Value]) -> None:
+    def _turn_back(
+        self, carried: Sequence[Carried], params: set[ReverseValue], inner: set[ReverseValue]
+    ) -> None:
         """The adjoints of what a turn ends with, from those of what the next one begins with."""
         moved = [each for each in carried if each.last is not each.param]
         crossed = any(v in params for each in moved for v in leaves(each.last))
@@ -245,12 +258,12 @@ class Backwards(Forwards):
             if names[each].startswith("d_"):
                 self.line(f"d_{each.param.name} = 0.0")
 
-    def _zero(self, value: Value) -> str:
+    def _zero(self, value: ReverseValue) -> str:
         if value.kind.ndim:
             self.makes(f"the adjoint of {value.name}")
         return f"np.zeros_like({value.name})" if value.kind.ndim else "0.0"
 
-    def _backward_header(self, op: Loop) -> str:
+    def _backward_header(self, op: ReverseLoop) -> str:
         if op.code is not None:
             return f"for turn_{op.trips} in range({op.trips} - 1, -1, -1):"
         assert op.steps is not None
@@ -262,7 +275,7 @@ class Backwards(Forwards):
         shown = f"range({start}, {stop}, {self.text(op.steps.step)})"
         return f"for turn_{op.index.name} in range(len({shown}) - 1, -1, -1):"
 
-    def _restore(self, op: Loop) -> None:
+    def _restore(self, op: ReverseLoop) -> None:
         """Begin a turn as it began forwards."""
         if op.steps is not None and (op.code is not None or not is_one(op)):
             turn = f"turn_{op.trips}" if op.code is not None else f"turn_{op.index.name}"
@@ -276,9 +289,9 @@ class Backwards(Forwards):
                 self.line(f"at_{kept} = tape_at_{kept}_{op.index.name}.pop()")
 
 
-def _outs(op: Any) -> list[Value]:
+def _outs(op: Any) -> list[ReverseValue]:
     """What a branch or a loop sets."""
-    if isinstance(op, Fork):
+    if isinstance(op, ReverseFork):
         return [each.out for each in op.outs]
     return [each.param for each in op.carried]
 

@@ -8,27 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overlay.analysis.structured_tree import Choice
+from overlay.analysis.structured_tree import Alternative
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.overlaying import Overlaying
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     UNSET,
-    Fork,
     Joined,
-    Known,
-    Loop,
-    Region,
-    Value,
+    KnownBefore,
+    ReverseFork,
+    ReverseLoop,
+    ReverseValue,
+    StatementRegion,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
-__all__ = ["Branching", "State"]
+__all__ = ["Branching", "PathEnd"]
 
 
 @dataclass
-class State:
+class PathEnd:
     """What a way through the program ends with. code: where it goes on, as a number; result: what
     the function gives, where it gives something."""
 
@@ -47,7 +47,7 @@ class Branching(Overlaying):
         env: dict[str, Any],
         ways: Mapping[int, int] | None,
         function: Any,
-    ) -> State:
+    ) -> PathEnd:
         """Go through a tree. ways: the number of each block at which a turn of a loop ends."""
 
     @abstractmethod
@@ -55,31 +55,33 @@ class Branching(Overlaying):
         """What a variable stands for."""
 
     def _inside(
-        self, region: Region, tree: Sequence[Any], env: dict[str, Any], ways: Any, f: Any
-    ) -> State:
+        self, region: StatementRegion, tree: Sequence[Any], env: dict[str, Any], ways: Any, f: Any
+    ) -> PathEnd:
         before, self.region = self.region, region
         try:
             return self.run(tree, env, ways, f)
         finally:
             self.region = before
 
-    def _choose(self, item: Choice, env: dict[str, Any], ways: Any, function: Any) -> State | None:
+    def _choose(
+        self, item: Alternative, env: dict[str, Any], ways: Any, function: Any
+    ) -> PathEnd | None:
         condition = self.read(env, item.condition)
-        if isinstance(condition, Known):
+        if isinstance(condition, KnownBefore):
             tree = item.yes if condition.value else item.no
             return self._after_choice(self.run(tree, env, ways, function), env)
         condition = self._truth(condition)
-        fork = Fork(condition, Region(self._loop()), Region(self._loop()))
+        fork = ReverseFork(condition, StatementRegion(self._loop()), StatementRegion(self._loop()))
         yes = self._inside(fork.yes, item.yes, copied(env), ways, function)
         no = self._inside(fork.no, item.no, copied(env), ways, function)
         self.region.ops.append(fork)
         return self._after_choice(self._merged(fork, yes, no), env)
 
-    def _loop(self) -> Loop | None:
+    def _loop(self) -> ReverseLoop | None:
         return self.loops[-1] if self.loops else None
 
     @staticmethod
-    def _after_choice(state: State, env: dict[str, Any]) -> State | None:
+    def _after_choice(state: PathEnd, env: dict[str, Any]) -> PathEnd | None:
         if state.code is None and state.result is None:
             found = dict(state.env)
             env.clear()
@@ -87,15 +89,15 @@ class Branching(Overlaying):
             return None
         return state
 
-    def _truth(self, condition: Any) -> Value:
+    def _truth(self, condition: Any) -> ReverseValue:
         kind = kind_of(condition)
-        if not isinstance(condition, Value) or kind is None or kind.ndim:
+        if not isinstance(condition, ReverseValue) or kind is None or kind.ndim:
             raise Unreadable("it branches by what is no number")
         if kind == BOOL:
             return condition
-        return self.call(operator.ne, [condition, Known(0)], {})
+        return self.call(operator.ne, [condition, KnownBefore(0)], {})
 
-    def _merged(self, fork: Fork, yes: State, no: State) -> State:
+    def _merged(self, fork: ReverseFork, yes: PathEnd, no: PathEnd) -> PathEnd:
         if (yes.result is None) != (no.result is None):
             raise Unreadable("it gives a result in one branch and nothing in another")
         merged = copied(yes.env)
@@ -110,12 +112,12 @@ class Branching(Overlaying):
             result = self._join(fork, yes.result, no.result, "result")
             if result is UNSET:
                 raise Unreadable("what it gives is of one kind or another")
-        return State(merged, code, result)
+        return PathEnd(merged, code, result)
 
-    def _join(self, fork: Fork, a: Any, b: Any, name: str) -> Any:
+    def _join(self, fork: ReverseFork, a: Any, b: Any, name: str) -> Any:
         if a is b:
             return a
-        if isinstance(a, Known) and isinstance(b, Known) and a.value is b.value:
+        if isinstance(a, KnownBefore) and isinstance(b, KnownBefore) and a.value is b.value:
             return a
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             return tuple(self._join(fork, x, y, name) for x, y in zip(a, b, strict=True))

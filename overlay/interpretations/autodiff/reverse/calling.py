@@ -22,13 +22,13 @@ from overlay.interpretations.autodiff.reverse.pullbacks import (
 )
 from overlay.interpretations.autodiff.reverse.rearranging import register
 from overlay.interpretations.autodiff.reverse.reverse_program import (
-    Bound,
-    Call,
-    Known,
+    ArrayMethod,
+    KnownBefore,
     Local,
     Memory,
+    ReverseCall,
+    ReverseValue,
     Span,
-    Value,
     Write,
     leaves,
 )
@@ -59,9 +59,9 @@ class Calling(Naming, ABC):
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """What a call gives."""
-        if isinstance(function, Known):
+        if isinstance(function, KnownBefore):
             function = function.value
-        if isinstance(function, Bound):
+        if isinstance(function, ArrayMethod):
             return self.call(function.function, [function.receiver, *args], kwargs)
         if isinstance(function, Local):
             return self.enter_local(function, args, kwargs)
@@ -87,7 +87,7 @@ class Calling(Naming, ABC):
                 return folded
             inplace = INPLACE.get(function) if _hashable(function) else None
             if inplace is not None:
-                if isinstance(args[0], Value) and args[0].kind.ndim:
+                if isinstance(args[0], ReverseValue) and args[0].kind.ndim:
                     return self._add_in_place(inplace, *args)
                 function = inplace
             pullback = pullback_of(function, args, self.name, self.users)
@@ -105,15 +105,17 @@ class Calling(Naming, ABC):
 
     def _folded(self, function: Any, args: list[Any]) -> Any:
         """The result of an operator on numbers that are known."""
-        known = all(isinstance(a, Known) and isinstance(a.value, (int, float, bool)) for a in args)
+        known = all(
+            isinstance(a, KnownBefore) and isinstance(a.value, (int, float, bool)) for a in args
+        )
         if not known or getattr(function, "__module__", "") not in ("_operator", "math"):
             return None
         try:
-            return Known(function(*(a.value for a in args)))
+            return KnownBefore(function(*(a.value for a in args)))
         except (ArithmeticError, ValueError):
             return None
 
-    def emit(self, pullback: Pullback, args: Sequence[Any]) -> Value:
+    def emit(self, pullback: Pullback, args: Sequence[Any]) -> ReverseValue:
         """A call as part of the program."""
         key = (pullback.function, pullback.text, tuple(map(identity, args)))
         if not pullback.kind.ndim and key in self.region.known:
@@ -122,14 +124,14 @@ class Calling(Naming, ABC):
         if self._place > MOST_CALLS:
             raise Unreadable("it is too long")
         out = self.value(f"t{self._place}", pullback.kind)
-        call = Call(out, pullback, tuple(args), self._place, self.loops, self.where)
+        call = ReverseCall(out, pullback, tuple(args), self._place, self.loops, self.where)
         if out.kind.ndim:
             self._set_memory(out, pullback, args)
         self.region.ops.append(call)
         self.region.known[key] = out
         return out
 
-    def _set_memory(self, out: Value, pullback: Pullback, args: Sequence[Any]) -> None:
+    def _set_memory(self, out: ReverseValue, pullback: Pullback, args: Sequence[Any]) -> None:
         if not pullback.is_view:
             out.memory = Memory(self.loops, is_own=True)
             self.memories.append(out.memory)
@@ -140,14 +142,14 @@ class Calling(Naming, ABC):
             shares = (*shares, (source.memory, source.memory.version))
         out.shares = shares or ((Memory((), is_own=False), 0),)
 
-    def _add_in_place(self, function: Any, array: Value, other: Any) -> Value:
+    def _add_in_place(self, function: Any, array: ReverseValue, other: Any) -> ReverseValue:
         changed = self.call(function, [array, other], {})
-        self.write(array, Span((Known(None),) * 3), changed)
+        self.write(array, Span((KnownBefore(None),) * 3), changed)
         return array
 
     def write(self, array: Any, index: Any, value: Any) -> None:
         """``array[index] = value``."""
-        if not isinstance(array, Value) or array.memory is None or not array.memory.is_own:
+        if not isinstance(array, ReverseValue) or array.memory is None or not array.memory.is_own:
             raise Unreadable(
                 "it writes to an array that it did not make, or to part of one",
                 help="write to the elements of an array that the function makes, as "
@@ -178,11 +180,13 @@ def _positional(function: Any, args: list[Any], kwargs: dict[str, Any]) -> tuple
     if function in (np.sum, np.mean) and set(kwargs) == {"axis"}:
         return [*args, kwargs["axis"]], {}
     if function in (np.array, np.asarray, np.asanyarray, np.copy) and len(args) == 1:
-        copies = kwargs.get("copy") or Known(True if function in (np.array, np.copy) else None)
+        copies = kwargs.get("copy") or KnownBefore(
+            True if function in (np.array, np.copy) else None
+        )
         rest = [value for name, value in kwargs.items() if name not in ("copy", "order")]
         is_known = set(kwargs) <= {"copy", "order", "dtype"} and copies in (
-            Known(True),
-            Known(None),
+            KnownBefore(True),
+            KnownBefore(None),
         )
         if is_known:
             return [*args, *rest], {}

@@ -7,15 +7,15 @@ from typing import Any
 
 from overlay.interpretations.autodiff.reverse.backwards import Backwards
 from overlay.interpretations.autodiff.reverse.needs import Needs, mark_active
-from overlay.interpretations.autodiff.reverse.operands import Lifted
-from overlay.interpretations.autodiff.reverse.reverse_program import Value, leaves
+from overlay.interpretations.autodiff.reverse.operands import LiftedFunction
+from overlay.interpretations.autodiff.reverse.reverse_program import ReverseValue, leaves
 from overlay.interpretations.autodiff.reverse.source_text import Form
 
 __all__ = ["adjoint_source"]
 
 
 def adjoint_source(
-    name: str, lifted: Lifted, active: Sequence[Value], form: Form
+    name: str, lifted: LiftedFunction, active: Sequence[ReverseValue], form: Form
 ) -> tuple[str, dict[str, Any], tuple[str, str] | None]:
     """The source of the adjoint of a program, what its lines call functions by, and the first
     array that it makes, with its line, if it makes any.
@@ -32,7 +32,7 @@ def adjoint_source(
 class _Emitter(Backwards):
     """Writes a whole adjoint."""
 
-    def written(self, name: str, active: Sequence[Value]) -> str:
+    def written(self, name: str, active: Sequence[ReverseValue]) -> str:
         results = list(leaves(self.lifted.result))
         parameters = [v.name for v in self.lifted.arguments]
         wanted = [f"d_result_{i}" for i in range(len(results))]
@@ -50,7 +50,7 @@ class _Emitter(Backwards):
         self.line(f"return ({''.join(self._result(v, begun) + ', ' for v in given)[:-1]})")
         return "\n".join([header, *self.lines]) + "\n"
 
-    def _result(self, value: Value, begun: set[Value]) -> str:
+    def _result(self, value: ReverseValue, begun: set[ReverseValue]) -> str:
         if value in begun:
             return f"d_{value.name}"
         if value.kind.ndim:

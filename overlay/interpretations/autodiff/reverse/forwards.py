@@ -6,44 +6,44 @@ from collections.abc import Sequence
 from typing import Any
 
 from overlay.interpretations.autodiff.reverse.reverse_program import (
-    Call,
     Carried,
-    Fork,
-    Known,
-    Loop,
-    Region,
+    KnownBefore,
+    ReverseCall,
+    ReverseFork,
+    ReverseLoop,
+    ReverseValue,
+    StatementRegion,
     Steps,
-    Value,
     Write,
     leaves,
 )
-from overlay.interpretations.autodiff.reverse.source_text import Writer
+from overlay.interpretations.autodiff.reverse.source_text import AdjointWriter
 from overlay.kernels import local_array
 
 __all__ = ["Forwards", "is_one"]
 
 
-class Forwards(Writer):
+class Forwards(AdjointWriter):
     """Writes the statements of a pass."""
 
-    def forward(self, region: Region, loop: Loop | None) -> None:
+    def forward(self, region: StatementRegion, loop: ReverseLoop | None) -> None:
         runs = self.needs.runs[loop]
         for op in region.ops:
             if op not in runs:
                 continue
             match op:
-                case Call():
+                case ReverseCall():
                     self._call(op, loop)
                 case Write():
                     self.line(f"{op.array.name}[{self.index(op.index)}] = {self.text(op.value)}")
-                case Fork():
+                case ReverseFork():
                     self._fork(op, loop)
-                case Loop():
+                case ReverseLoop():
                     self._loop(op, loop)
                 case _:
                     pass
 
-    def _call(self, op: Call, loop: Loop | None) -> None:
+    def _call(self, op: ReverseCall, loop: ReverseLoop | None) -> None:
         kept = self.kept.get(op)
         if kept is not None and self.needs.rereads(op, loop):
             self.line(f"{op.out.name} = {self._as_it_is(op, f'{kept}[at_{kept}]')}")
@@ -65,7 +65,7 @@ class Forwards(Writer):
             self.line(f"{kept}.append({self._as_it_is(op, op.out.name)})")
             self.line(f"at_{kept} += 1")
 
-    def _as_it_is(self, op: Call, text: str) -> str:
+    def _as_it_is(self, op: ReverseCall, text: str) -> str:
         """What a call has given, before it is written to."""
         memory = op.out.memory
         return f"np.copy({text})" if memory is not None and self._is_written(memory) else text
@@ -74,7 +74,7 @@ class Forwards(Writer):
     def _is_written(memory: Any) -> bool:
         return memory.is_own and memory.version > 0
 
-    def _fork(self, op: Fork, loop: Loop | None) -> None:
+    def _fork(self, op: ReverseFork, loop: ReverseLoop | None) -> None:
         wanted = [each for each in op.outs if each.out in self.needs.needed]
         runs = self.needs.runs[loop]
         with self.block(f"if {op.condition.name}:"):
@@ -87,11 +87,11 @@ class Forwards(Writer):
                 for each in wanted:
                     self._set(each.out, each.no)
 
-    def _set(self, value: Value, operand: Any) -> None:
+    def _set(self, value: ReverseValue, operand: Any) -> None:
         if operand is not value:
             self.line(f"{value.name} = {self.text(operand)}")
 
-    def _loop(self, op: Loop, loop: Loop | None) -> None:
+    def _loop(self, op: ReverseLoop, loop: ReverseLoop | None) -> None:
         live = self.needs.carried[loop, op]
         tapes = (op.around[-1] if op.around else None) is loop and op in self.needs.taped
         for each in live:
@@ -114,14 +114,14 @@ class Forwards(Writer):
                 with self.block(f"if {op.code.param.name}:"):
                     self.line("break")
 
-    def _forward_header(self, op: Loop) -> str:
+    def _forward_header(self, op: ReverseLoop) -> str:
         assert op.steps is not None
         shown = [self.text(each) for each in (op.steps.start, op.steps.stop, op.steps.step)]
         if shown[2] == "1":
             shown = shown[shown[0] == "0" : 2]
         return f"for {op.index.name} in range({', '.join(shown)}):"
 
-    def _begin_tapes(self, op: Loop) -> None:
+    def _begin_tapes(self, op: ReverseLoop) -> None:
         if op.code is not None:
             self.line(f"{op.trips} = 0")
         for param in self.needs.taped[op]:
@@ -144,7 +144,7 @@ class Forwards(Writer):
         self.makes("an array with what a variable is in each turn, of a loop of unknown length")
         return f"np.empty({count if count.isdigit() else f'max({count}, 0)'})"
 
-    def _is_row(self, op: Loop, param: Value) -> bool:
+    def _is_row(self, op: ReverseLoop, param: ReverseValue) -> bool:
         """Whether what a loop carries is kept in an array, by turns that are known before."""
         return (
             op.code is None
@@ -154,11 +154,11 @@ class Forwards(Writer):
             and not param.kind.ndim
         )
 
-    def _turn(self, op: Loop) -> str:
+    def _turn(self, op: ReverseLoop) -> str:
         start = self.text(_steps_of(op).start)
         return op.index.name if start == "0" else f"{op.index.name} - {start}"
 
-    def _keep_turn(self, op: Loop) -> None:
+    def _keep_turn(self, op: ReverseLoop) -> None:
         if op.code is not None:
             self.line(f"{op.trips} += 1")
         for param in self.needs.taped[op]:
@@ -186,14 +186,14 @@ class Forwards(Writer):
         self.line(f"at_{kept} = 0")
 
 
-def _steps_of(op: Loop) -> Steps:
+def _steps_of(op: ReverseLoop) -> Steps:
     """What a loop that is no ``while`` goes over."""
     assert op.steps is not None
     return op.steps
 
 
-def is_one(op: Loop) -> bool:
-    return op.steps is not None and op.steps.step == Known(1)
+def is_one(op: ReverseLoop) -> bool:
+    return op.steps is not None and op.steps.step == KnownBefore(1)
 
 
 def _is_closed(text: str) -> bool:

@@ -25,7 +25,12 @@ from overlay.interpretations.autodiff.reverse.adjoints import (
     adjoint_for,
     kind_of_argument,
 )
-from overlay.interpretations.autodiff.reverse.reverse_program import FLOAT, Kind, Value, leaves
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    FLOAT,
+    NumberKind,
+    ReverseValue,
+    leaves,
+)
 from overlay.interpretations.autodiff.reverse.source_text import Form
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.kernels import in_kernel
@@ -168,7 +173,7 @@ def _check_pairs(f: Any, pairs: Sequence[tuple[Any, Any] | None], kinds: Sequenc
         refuse_pairs()
     for pair, kind in zip(pairs, kinds, strict=True):
         into = None if pair is None else _kind_of_any(pair[1])
-        if pair is not None and (into is None or into != Kind("f", max(kind.ndim, 1))):
+        if pair is not None and (into is None or into != NumberKind("f", max(kind.ndim, 1))):
             refuse_pairs()
 
 
@@ -190,7 +195,7 @@ def _adjoint(
     except Unreadable as error:
         refuse_reverse(name_of(f), error.asked, error.where, error.help)
     results = list(leaves(adjoint.result))
-    if len(results) != 1 or not isinstance(adjoint.result, Value) or results[0].kind.ndim:
+    if len(results) != 1 or not isinstance(adjoint.result, ReverseValue) or results[0].kind.ndim:
         raise NotDifferentiable(
             "autodiff(f, x) by an array is of a function that gives one number",
             where=caller(),
@@ -212,22 +217,22 @@ def adjoint_instead(
         adjoint = adjoint_for(f, [FLOAT] * count, range(count), rules, form, tables)
     except Unreadable:
         return None
-    gives_number = isinstance(adjoint.result, Value) and not adjoint.result.kind.ndim
+    gives_number = isinstance(adjoint.result, ReverseValue) and not adjoint.result.kind.ndim
     return adjoint if adjoint.mixes and gives_number else None
 
 
-def _kind_of_type(hint: Any) -> Kind | None:
+def _kind_of_type(hint: Any) -> NumberKind | None:
     if hint in (float, int):
         return FLOAT
     dtype, ndim = getattr(hint, "dtype", None), getattr(hint, "ndim", None)
-    return Kind("f", ndim) if dtype is np.float64 and isinstance(ndim, int) else None
+    return NumberKind("f", ndim) if dtype is np.float64 and isinstance(ndim, int) else None
 
 
-def _kind_of_any(hint: Any) -> Kind | None:
+def _kind_of_any(hint: Any) -> NumberKind | None:
     """The kind of an argument, of any precision."""
     ndim = getattr(hint, "ndim", 0)
     dtype = getattr(hint, "dtype", hint)
     kinds = ((bool, np.bool_), "b"), ((int, np.integer), "i"), ((float, np.floating), "f")
     if isinstance(ndim, int) and isinstance(dtype, type):
-        return next((Kind(kind, ndim) for of, kind in kinds if issubclass(dtype, of)), None)
+        return next((NumberKind(kind, ndim) for of, kind in kinds if issubclass(dtype, of)), None)
     return None

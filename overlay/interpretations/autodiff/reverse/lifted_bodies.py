@@ -11,61 +11,62 @@ from typing import Any
 
 from overlay.analysis import body as code
 from overlay.analysis import marks
-from overlay.analysis.structured_tree import Choice, Exits, Leave, Repeat, Result
+from overlay.analysis.structured_tree import Alternative, Exits, Leave, Repeat, Result
 from overlay.code.fingerprint import MISSING
-from overlay.code.record import Reading
+from overlay.code.record import FunctionReads
 from overlay.core.target import describe
-from overlay.interpretations.autodiff.reverse.branching import Branching, State
+from overlay.interpretations.autodiff.reverse.branching import Branching, PathEnd
 from overlay.interpretations.autodiff.reverse.operands import (
-    Lifted,
+    LiftedFunction,
     WithCells,
     copied,
 )
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     UNSET,
-    Fork,
-    Known,
+    KnownBefore,
     Local,
     Memory,
-    Region,
-    Value,
+    ReverseFork,
+    ReverseValue,
+    StatementRegion,
     leaves,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable, tree_of
 
-__all__ = ["Lifter"]
+__all__ = ["ReverseLifter"]
 
 DEEPEST = 40
 """How deep helpers may be in one another."""
 
 
-class Lifter(Branching):
+class ReverseLifter(Branching):
     """Lifts one function."""
 
     # ---- functions ----
 
-    def lift(self, function: Any, kinds: Sequence[Any]) -> Lifted:
-        """The program of a function; kinds: of its arguments, or ``Known`` for one that is held
+    def lift(self, function: Any, kinds: Sequence[Any]) -> LiftedFunction:
+        """The program of a function; kinds: of its arguments, or ``KnownBefore`` for one
+        that is held
         constant and is no number."""
         names = _parameters(function, len(kinds))
         given: list[Any] = []
-        values: list[Value] = []
+        values: list[ReverseValue] = []
         for name, kind in zip(names, kinds, strict=True):
-            if isinstance(kind, Known):
+            if isinstance(kind, KnownBefore):
                 given.append(kind)
                 continue
-            value = Value(self.fresh(name), kind)
+            value = ReverseValue(self.fresh(name), kind)
             if kind.ndim:
                 value.memory = Memory((), is_own=False)
             values.append(value)
             given.append(value)
         result = self.call_in_force(function, given, {})
-        return Lifted(tuple(values), self.region, result)
+        return LiftedFunction(tuple(values), self.region, result)
 
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What a Python function gives, its statements made part of the program."""
         if isinstance(function, MethodType):
-            return self.enter(function.__func__, [Known(function.__self__), *args], kwargs)
+            return self.enter(function.__func__, [KnownBefore(function.__self__), *args], kwargs)
         plain = getattr(function, "py_func", function)
         if type(plain) is not FunctionType:
             raise Unreadable(f"{describe(function)} is not written in Python")
@@ -73,7 +74,7 @@ class Lifter(Branching):
             raise Unreadable(f"{describe(function)} calls itself")
         if len(self._active) > DEEPEST:
             raise Unreadable("its helpers are nested too deep")
-        reading = Reading(plain)
+        reading = FunctionReads(plain)
         if any(content is MISSING for _, content in reading.cells):
             raise Unreadable("a variable around it is not set")
         self.readings.append(reading)
@@ -118,7 +119,7 @@ class Lifter(Branching):
         env: dict[str, Any],
         ways: Mapping[int, int] | None,
         function: Any,
-    ) -> State:
+    ) -> PathEnd:
         """Go through a tree. ways: the number of each block at which a turn of a loop ends."""
         for item in tree:
             match item:
@@ -126,10 +127,10 @@ class Lifter(Branching):
                     raise Unreadable("it may raise an exception")
                 case Leave():
                     code = None if ways is None or item.label not in ways else ways[item.label]
-                    return State(env, None if code is None else Known(code))
+                    return PathEnd(env, None if code is None else KnownBefore(code))
                 case Result():
-                    return State(env, None, self.read(env, item.value))
-                case Choice():
+                    return PathEnd(env, None, self.read(env, item.value))
+                case Alternative():
                     done = self._choose(item, env, ways, function)
                     if done is not None:
                         return done
@@ -141,7 +142,7 @@ class Lifter(Branching):
                         return done
                 case _:
                     self.state(item, env, function)
-        return State(env)
+        return PathEnd(env)
 
     def read(self, env: Mapping[str, Any], name: str) -> Any:
         found = env.get(name, UNSET)
@@ -152,7 +153,7 @@ class Lifter(Branching):
             self._check_shares(value)
         return found
 
-    def _check_shares(self, value: Value) -> None:
+    def _check_shares(self, value: ReverseValue) -> None:
         for memory, version in value.shares:
             if memory.version != version:
                 raise Unreadable(f"{value.name} is part of an array that is written to")
@@ -162,12 +163,12 @@ class Lifter(Branching):
 
     def state(self, statement: Any, env: dict[str, Any], function: Any) -> None:
         match statement:
-            case code.Constant():
+            case code.ConstantValue():
                 env[statement.target] = self.constant(statement.value)
             case code.Copy():
                 found = env.get(statement.source, UNSET)
                 env[statement.target] = found
-                if isinstance(found, Value) and not statement.target.startswith("$"):
+                if isinstance(found, ReverseValue) and not statement.target.startswith("$"):
                     self._rename(found, statement.target)
             case code.Make():
                 captured = tuple(
@@ -187,7 +188,7 @@ class Lifter(Branching):
             case _:
                 raise Unreadable("it does what is not known")
 
-    def _rename(self, value: Value, name: str) -> None:
+    def _rename(self, value: ReverseValue, name: str) -> None:
         """A step of an expression is called like the variable that it is put into."""
         if value.name.startswith("t") and value.name[1:].replace("_", "").isdigit():
             value.name = self.fresh(name)
@@ -210,7 +211,7 @@ class Lifter(Branching):
 
     # ---- loops ----
 
-    def _exits(self, item: Exits, env: dict[str, Any], ways: Any, function: Any) -> State | None:
+    def _exits(self, item: Exits, env: dict[str, Any], ways: Any, function: Any) -> PathEnd | None:
         code, at_end = self._repeat(item.repeat, env, function)
         numbers = {label: i + 1 for i, label in enumerate(item.repeat.exits)}
         trees = [(numbers[label], tree) for label, tree in item.trees.items()]
@@ -220,18 +221,18 @@ class Lifter(Branching):
 
     def _leave(
         self, trees: Any, code: Any, env: dict[str, Any], ways: Any, function: Any
-    ) -> State | None:
+    ) -> PathEnd | None:
         (number, tree), *rest = trees
-        if isinstance(code, Known):
+        if isinstance(code, KnownBefore):
             tree = next(each for n, each in trees if n == code.value)
-        if not rest or isinstance(code, Known):
+        if not rest or isinstance(code, KnownBefore):
             return self._after_choice(self.run(tree, env, ways, function), env)
-        condition = self.call(operator.eq, [code, Known(number)], {})
-        fork = Fork(condition, Region(self._loop()), Region(self._loop()))
+        condition = self.call(operator.eq, [code, KnownBefore(number)], {})
+        fork = ReverseFork(condition, StatementRegion(self._loop()), StatementRegion(self._loop()))
         yes = self._inside(fork.yes, tree, copied(env), ways, function)
         other = copied(env)
         before, self.region = self.region, fork.no
-        no = self._leave(rest, code, other, ways, function) or State(other)
+        no = self._leave(rest, code, other, ways, function) or PathEnd(other)
         self.region = before
         self.region.ops.append(fork)
         return self._after_choice(self._merged(fork, yes, no), env)
@@ -270,5 +271,5 @@ def _bound(
         elif name in found.arguments:
             env[name] = found.arguments[name]
         else:
-            env[name] = Known(parameter.default)
+            env[name] = KnownBefore(parameter.default)
     return env

@@ -7,19 +7,19 @@ from typing import Any
 
 from overlay.analysis import body as read
 from overlay.analysis import marks
-from overlay.analysis.structured_tree import Choice, Exits, Leave, Repeat
+from overlay.analysis.structured_tree import Alternative, Exits, Leave, Repeat
 from overlay.interpretations.autodiff.reverse.operands import common_kind, copied, shared
 from overlay.interpretations.autodiff.reverse.pullbacks import kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     UNSET,
     Carried,
-    Items,
-    Known,
-    Loop,
-    Region,
+    IndexedItems,
+    KnownBefore,
+    ReverseLoop,
+    ReverseValue,
+    StatementRegion,
     Steps,
-    Value,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
@@ -36,23 +36,23 @@ def repeat(lifter: Any, item: Repeat, env: dict[str, Any], function: Any) -> Any
     ways = {item.head: 0, **{label: i + 1 for i, label in enumerate(item.exits)}}
     head = _head(item)
     if head is None:
-        return _Loop(lifter, item, ways, function, None, None).lift(env), None
+        return _LoopLifting(lifter, item, ways, function, None, None).lift(env), None
     before, choice, advanced, step = head
     items = lifter.read(env, step)
     last = _label(choice.no)
     if isinstance(items, tuple):
         return _unrolled(lifter, item, env, function, (before, choice, advanced), items, ways), None
-    if isinstance(items, Items):
-        steps = Steps(Known(0), items.count, Known(1))
-        return _Loop(lifter, item, ways, function, steps, items.item).lift(env, ways[last]), ways[
-            last
-        ]
+    if isinstance(items, IndexedItems):
+        steps = Steps(KnownBefore(0), items.count, KnownBefore(1))
+        return _LoopLifting(lifter, item, ways, function, steps, items.item).lift(
+            env, ways[last]
+        ), ways[last]
     if not isinstance(items, Steps):
         raise Unreadable("it goes through what is not known")
-    return _Loop(lifter, item, ways, function, items, None).lift(env, ways[last]), ways[last]
+    return _LoopLifting(lifter, item, ways, function, items, None).lift(env, ways[last]), ways[last]
 
 
-def _head(item: Repeat) -> tuple[list[Any], Choice, str, str] | None:
+def _head(item: Repeat) -> tuple[list[Any], Alternative, str, str] | None:
     """How a turn begins that asks an iterator for an item: the statements before, the choice, the
     variable of the item, and that of the iterator; None where it does not."""
     before: list[Any] = []
@@ -62,7 +62,7 @@ def _head(item: Repeat) -> tuple[list[Any], Choice, str, str] | None:
             source = each.args[0]
         elif isinstance(each, read.Apply) and each.function is marks.first:
             first = each.target
-        if isinstance(each, Choice):
+        if isinstance(each, Alternative):
             return None if first is None or source is None else (before, each, first, source)
         if isinstance(each, (Repeat, Exits, Leave)):
             return None
@@ -75,7 +75,7 @@ def _label(tree: list[Any]) -> int:
     for each in tree:
         if isinstance(each, Leave):
             return each.label
-        if not isinstance(each, (read.Copy, read.Constant)):
+        if not isinstance(each, (read.Copy, read.ConstantValue)):
             break
     raise Unreadable("a loop ends in a way that is not known")
 
@@ -85,7 +85,7 @@ def _unrolled(
     item: Repeat,
     env: dict[str, Any],
     function: Any,
-    head: tuple[list[Any], Choice, str],
+    head: tuple[list[Any], Alternative, str],
     items: tuple[Any, ...],
     ways: Mapping[int, int],
 ) -> Any:
@@ -97,14 +97,14 @@ def _unrolled(
         env[first] = each
         _without_iterator(lifter, before, env, function, first)
         state = lifter.run(choice.yes, env, ways, function)
-        if state.result is not None or not isinstance(state.code, Known):
+        if state.result is not None or not isinstance(state.code, KnownBefore):
             raise Unreadable("a loop over a tuple is left early")
         found = dict(state.env)
         env.clear()
         env.update(found)
         if state.code.value:
             return state.code
-    return Known(ways[_label(choice.no)])
+    return KnownBefore(ways[_label(choice.no)])
 
 
 def _without_iterator(
@@ -120,7 +120,7 @@ def _without_iterator(
 _ASKING = (marks.advance, marks.first, marks.succeeds)
 
 
-class _Loop:
+class _LoopLifting:
     """One loop on its way into the program."""
 
     def __init__(
@@ -134,7 +134,7 @@ class _Loop:
         kinds: dict[str, Any] = {}
         for _ in range(TRIES):
             mark = lifter.mark()
-            loop = Loop(self.steps, Value(lifter.fresh("i"), INT))
+            loop = ReverseLoop(self.steps, ReverseValue(lifter.fresh("i"), INT))
             state, params = self._turn(loop, env, kinds)
             found = {
                 name: self._joined_kinds(params[name], state.env.get(name, UNSET))
@@ -150,11 +150,11 @@ class _Loop:
                 kinds.setdefault(name, kinds_of(env[name]))
         raise Unreadable("what a loop carries is of ever other kinds")
 
-    def _turn(self, loop: Loop, env: dict[str, Any], kinds: dict[str, Any]) -> Any:
+    def _turn(self, loop: ReverseLoop, env: dict[str, Any], kinds: dict[str, Any]) -> Any:
         """One turn, with parameters for what is carried, as far as that is known."""
         lifter = self.lifter
         loop.around = lifter.loops
-        loop.body = Region(loop)
+        loop.body = StatementRegion(loop)
         inner = copied(env)
         params: dict[str, Any] = {}
         before, lifter.region = lifter.region, loop.body
@@ -199,7 +199,11 @@ class _Loop:
             if name in params or name in kinds or after.get(name, UNSET) is first or first is UNSET:
                 continue
             now = after.get(name, UNSET)
-            if isinstance(now, Known) and isinstance(first, Known) and now.value is first.value:
+            if (
+                isinstance(now, KnownBefore)
+                and isinstance(first, KnownBefore)
+                and now.value is first.value
+            ):
                 continue
             found.append(name)
         return found
@@ -218,7 +222,7 @@ class _Loop:
 
     def _finish(
         self,
-        loop: Loop,
+        loop: ReverseLoop,
         env: dict[str, Any],
         state: Any,
         params: dict[str, Any],
@@ -236,10 +240,10 @@ class _Loop:
         _check_uses(loop)
         return self._left_by(loop, state.code, at_end)
 
-    def _set_inside(self, loop: Loop, name: str, last: Any, before: Any) -> Any:
+    def _set_inside(self, loop: ReverseLoop, name: str, last: Any, before: Any) -> Any:
         """What is set in the loop alone, after it."""
-        if isinstance(last, Known) or last is UNSET or before is not UNSET:
-            same = isinstance(before, Known) and isinstance(last, Known)
+        if isinstance(last, KnownBefore) or last is UNSET or before is not UNSET:
+            same = isinstance(before, KnownBefore) and isinstance(last, KnownBefore)
             return last if same and before.value is last.value else UNSET
         if isinstance(last, tuple):
             return tuple(self._set_inside(loop, name, part, before) for part in last)
@@ -251,19 +255,19 @@ class _Loop:
         loop.carried.append(Carried(None, out, last))
         return out
 
-    def _left_by(self, loop: Loop, code: Any, at_end: int | None) -> Any:
-        if isinstance(code, Known):
+    def _left_by(self, loop: ReverseLoop, code: Any, at_end: int | None) -> Any:
+        if isinstance(code, KnownBefore):
             if loop.steps is not None and code.value == 0:
-                return Known(at_end)
+                return KnownBefore(at_end)
             if loop.steps is None and code.value == 0:
                 raise Unreadable("a loop does not end")
         out = self.lifter.value("left", INT)
-        loop.code = Carried(None if at_end is None else Known(0), out, code)
+        loop.code = Carried(None if at_end is None else KnownBefore(0), out, code)
         loop.trips = self.lifter.fresh("turns")
         return out
 
 
-def _carry(loop: Loop, first: Any, param: Any, last: Any) -> None:
+def _carry(loop: ReverseLoop, first: Any, param: Any, last: Any) -> None:
     if isinstance(param, tuple):
         for parts in zip(first, param, last, strict=True):
             _carry(loop, *parts)
@@ -271,7 +275,7 @@ def _carry(loop: Loop, first: Any, param: Any, last: Any) -> None:
     loop.carried.append(Carried(first, param, last))
 
 
-def _share(loop: Loop, param: Any, last: Any) -> None:
+def _share(loop: ReverseLoop, param: Any, last: Any) -> None:
     """After the loop a variable shares what it was given in the last turn."""
     if isinstance(param, tuple):
         for parts in zip(param, last, strict=True):
@@ -284,7 +288,7 @@ def _share(loop: Loop, param: Any, last: Any) -> None:
         param.shares = (*param.shares, *shared(last))
 
 
-def _check_uses(loop: Loop) -> None:
+def _check_uses(loop: ReverseLoop) -> None:
     """Refuse where a turn reads what shares an array that a later turn has written to."""
     for value in loop.uses:
         for memory, _ in value.shares:
@@ -294,7 +298,7 @@ def _check_uses(loop: Loop) -> None:
                     raise Unreadable(f"{value.name} is part of an array that a loop writes to")
 
 
-def _is_in(region: Region, loop: Loop) -> bool:
+def _is_in(region: StatementRegion, loop: ReverseLoop) -> bool:
     inner = region.loop
     while inner is not None:
         if inner is loop:

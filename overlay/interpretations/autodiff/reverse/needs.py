@@ -16,13 +16,13 @@ import numpy as np
 
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback
 from overlay.interpretations.autodiff.reverse.reverse_program import (
-    Call,
     Carried,
-    Fork,
-    Loop,
     Memory,
-    Region,
-    Value,
+    ReverseCall,
+    ReverseFork,
+    ReverseLoop,
+    ReverseValue,
+    StatementRegion,
     Write,
     leaves,
 )
@@ -30,20 +30,20 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 __all__ = ["Needs", "adds_up", "every", "inner_regions", "mark_active", "mixes", "targets"]
 
 
-def targets(call: Call) -> Iterator[tuple[Any, str | None]]:
+def targets(call: ReverseCall) -> Iterator[tuple[Any, str | None]]:
     """The arguments of a call, with the lines of their adjoints."""
     of = call.args[0] if call.pullback.of_items else call.args
     yield from zip(of, call.pullback.back, strict=False)
 
 
-def inner_regions(op: Any) -> tuple[Region, ...]:
+def inner_regions(op: Any) -> tuple[StatementRegion, ...]:
     """The regions in a branch or a loop."""
-    if isinstance(op, Fork):
+    if isinstance(op, ReverseFork):
         return op.yes, op.no
-    return (op.body,) if isinstance(op, Loop) else ()
+    return (op.body,) if isinstance(op, ReverseLoop) else ()
 
 
-def every(region: Region) -> Iterator[Any]:
+def every(region: StatementRegion) -> Iterator[Any]:
     """All statements of a region, with those inside others."""
     for op in region.ops:
         yield op
@@ -54,7 +54,7 @@ def every(region: Region) -> Iterator[Any]:
 # ---- what has an adjoint ------------------------------------------------------------------
 
 
-def mark_active(region: Region, active: list[Value], result: Any) -> None:
+def mark_active(region: StatementRegion, active: list[ReverseValue], result: Any) -> None:
     """Say of each variable whether it depends on what is differentiated by, and whether the
     result depends on it."""
     for value in active:
@@ -69,17 +69,17 @@ def mark_active(region: Region, active: list[Value], result: Any) -> None:
 def _flows(op: Any) -> Iterator[tuple[Any, Any]]:
     """From which variables derivatives go to which."""
     match op:
-        case Call():
+        case ReverseCall():
             for source, line in targets(op):
                 if line is not None:
                     yield source, op.out
         case Write():
             yield op.value, op.array
-        case Fork():
+        case ReverseFork():
             for out in op.outs:
                 yield out.yes, out.out
                 yield out.no, out.out
-        case Loop():
+        case ReverseLoop():
             for each in op.carried:
                 yield each.first, each.param
                 yield each.last, each.param
@@ -91,7 +91,7 @@ def _forwards(ops: list[Any]) -> bool:
     changed = False
     for op in ops:
         for source, out in _flows(op):
-            if isinstance(source, Value) and source.is_active and source.is_float:
+            if isinstance(source, ReverseValue) and source.is_active and source.is_float:
                 changed |= not out.is_active
                 out.is_active = True
     return changed
@@ -101,7 +101,7 @@ def _backwards(ops: list[Any]) -> bool:
     changed = False
     for op in reversed(ops):
         for source, out in _flows(op):
-            if isinstance(source, Value) and out.is_useful:
+            if isinstance(source, ReverseValue) and out.is_useful:
                 changed |= not source.is_useful
                 source.is_useful = True
     return changed
@@ -118,49 +118,53 @@ class Needs:
     replayed: by loop the calls whose results are kept, since what they read is written to.
     """
 
-    def __init__(self, region: Region, result: Any) -> None:
+    def __init__(self, region: StatementRegion, result: Any) -> None:
         self.region = region
         self.shapes = {v for v in leaves(result) if v.kind.ndim and v.matters}
-        self.runs: dict[Loop | None, set[Any]] = {}
-        self.carried: dict[tuple[Loop | None, Loop], list[Carried]] = {}
-        self.taped: dict[Loop, list[Value]] = {}
+        self.runs: dict[ReverseLoop | None, set[Any]] = {}
+        self.carried: dict[tuple[ReverseLoop | None, ReverseLoop], list[Carried]] = {}
+        self.taped: dict[ReverseLoop, list[ReverseValue]] = {}
         self._copied = 0
         self._copy_what_changes(region)
-        self.needed: set[Value] = set()
+        self.needed: set[ReverseValue] = set()
         self._pass(None, region)
 
     # ---- arrays that are written to ----
 
-    def _copy_what_changes(self, region: Region) -> None:
+    def _copy_what_changes(self, region: StatementRegion) -> None:
         """Keep a copy of an array that is written to after it is used, where the adjoint of that
         use needs it."""
         for op in list(region.ops):
             for inner in inner_regions(op):
                 self._copy_what_changes(inner)
-            if not isinstance(op, Call) or not op.out.matters:
+            if not isinstance(op, ReverseCall) or not op.out.matters:
                 continue
             for place, arg in enumerate(op.args):
-                if isinstance(arg, Value) and _changes(arg.memory, op) and _is_read(op, place):
+                if (
+                    isinstance(arg, ReverseValue)
+                    and _changes(arg.memory, op)
+                    and _is_read(op, place)
+                ):
                     self._copied += 1
-                    copied = Value(f"then_{self._copied}", arg.kind, region)
+                    copied = ReverseValue(f"then_{self._copied}", arg.kind, region)
                     pullback = Pullback(np.copy, arg.kind, "np.copy({0})", (None,))
-                    call = Call(copied, pullback, (arg,), op.place, op.loops, op.where)
+                    call = ReverseCall(copied, pullback, (arg,), op.place, op.loops, op.where)
                     region.ops.insert(region.ops.index(op), call)
                     op.copies[place] = copied
 
     @staticmethod
-    def rereads(call: Call, loop: Loop | None) -> bool:
+    def rereads(call: ReverseCall, loop: ReverseLoop | None) -> bool:
         """Whether a call reads, in a pass, what was written to since it was first made."""
         return any(
             _changes(m, call) and loop is not None and loop not in m.loops for m in call.reads
         )
 
     @staticmethod
-    def home(call: Call) -> int:
+    def home(call: ReverseCall) -> int:
         """How many loops stand around all that a call reads and that is written to."""
         return min(len(m.loops) for m in call.reads if _changes(m, call))
 
-    def visits(self, call: Call, loop: Loop | None) -> bool:
+    def visits(self, call: ReverseCall, loop: ReverseLoop | None) -> bool:
         """Whether a call whose results are kept is gone through in a pass, to count them."""
         home = self.home(call)
         passes = (*([None] if home == 0 else [call.loops[home - 1]]), *call.loops[home:-1])
@@ -168,7 +172,7 @@ class Needs:
 
     # ---- one pass ----
 
-    def _pass(self, loop: Loop | None, region: Region) -> set[Value]:
+    def _pass(self, loop: ReverseLoop | None, region: StatementRegion) -> set[ReverseValue]:
         """Find what a pass runs; the variables from outside that it needs."""
         roots = self._backward_needs(region) | (self.shapes if loop is None else set())
         while True:
@@ -179,7 +183,9 @@ class Needs:
                 if (len(need), len(runs)) == before:
                     break
             kept = [
-                c for c in runs if isinstance(c, Call) and self.rereads(c, loop) and c.out in need
+                c
+                for c in runs
+                if isinstance(c, ReverseCall) and self.rereads(c, loop) and c.out in need
             ]
             new = [call for call in kept if not call.is_kept]
             for call in new:
@@ -190,15 +196,15 @@ class Needs:
         self.needed |= need
         return need - self.defined(region)
 
-    def defined(self, region: Region) -> set[Value]:
-        found: set[Value] = set()
+    def defined(self, region: StatementRegion) -> set[ReverseValue]:
+        found: set[ReverseValue] = set()
         for op in every(region):
             match op:
-                case Call():
+                case ReverseCall():
                     found.add(op.out)
-                case Fork():
+                case ReverseFork():
                     found |= {each.out for each in op.outs}
-                case Loop():
+                case ReverseLoop():
                     found |= {each.param for each in op.carried} | {op.index}
                     if op.code is not None:
                         found.add(op.code.param)
@@ -206,33 +212,33 @@ class Needs:
                     pass
         return found
 
-    def _backward_needs(self, region: Region) -> set[Value]:
+    def _backward_needs(self, region: StatementRegion) -> set[ReverseValue]:
         """What going backwards through a region needs, of its own and from outside."""
-        found: set[Value] = set()
+        found: set[ReverseValue] = set()
         for op in region.ops:
             match op:
-                case Call() if op.out.matters:
+                case ReverseCall() if op.out.matters:
                     found |= set(self._needs_of(op))
                 case Write() if op.array.matters:
                     found |= set(leaves(op.index)) | {op.array}
-                    if isinstance(op.value, Value) and op.value.kind.ndim:
+                    if isinstance(op.value, ReverseValue) and op.value.kind.ndim:
                         found.add(op.value)
-                case Fork():
+                case ReverseFork():
                     inner = self._backward_needs(op.yes) | self._backward_needs(op.no)
                     if inner or any(each.out.matters for each in op.outs):
                         found |= inner | {op.condition}
                     for each in op.outs:
                         if each.out.matters:
                             found |= {v for v in leaves((each.yes, each.no)) if v.kind.ndim}
-                case Loop():
+                case ReverseLoop():
                     found |= self._needs_of_loop(op)
                 case _:
                     pass
         return found
 
-    def _needs_of(self, call: Call) -> Iterator[Value]:
+    def _needs_of(self, call: ReverseCall) -> Iterator[ReverseValue]:
         for place, (source, line) in enumerate(targets(call)):
-            if line is None or not isinstance(source, Value) or not source.matters:
+            if line is None or not isinstance(source, ReverseValue) or not source.matters:
                 continue
             if source.kind.ndim:
                 yield source
@@ -240,7 +246,7 @@ class Needs:
                 yield from self._named(call, name)
 
     @staticmethod
-    def _named(call: Call, name: str) -> Iterator[Value]:
+    def _named(call: ReverseCall, name: str) -> Iterator[ReverseValue]:
         if name == "r":
             yield call.out
         elif name[0].isdigit():
@@ -248,7 +254,7 @@ class Needs:
             arg: Any = call.copies.get(int(first), call.args[int(first)])
             yield from leaves(arg[int(item)] if item else arg)
 
-    def _needs_of_loop(self, loop: Loop) -> set[Value]:
+    def _needs_of_loop(self, loop: ReverseLoop) -> set[ReverseValue]:
         outside = self._pass(loop, loop.body)
         params = [each.param for each in loop.carried]
         self.taped[loop] = [param for param in params if param in outside]
@@ -264,11 +270,17 @@ class Needs:
 
     # ---- running forwards ----
 
-    def _run(self, region: Region, need: set[Value], runs: set[Any], loop: Loop | None) -> None:
+    def _run(
+        self,
+        region: StatementRegion,
+        need: set[ReverseValue],
+        runs: set[Any],
+        loop: ReverseLoop | None,
+    ) -> None:
         """Find the statements that are run so that these variables are known at the end."""
         for op in reversed(region.ops):
             match op:
-                case Call():
+                case ReverseCall():
                     counts = bool(op.is_kept and self.visits(op, loop))
                     if op.out in need or counts:
                         runs.add(op)
@@ -279,14 +291,16 @@ class Needs:
                     if op.array in need and own is not None and (loop is None or loop in own.loops):
                         runs.add(op)
                         need |= set(leaves((op.index, op.value)))
-                case Fork():
+                case ReverseFork():
                     self._run_fork(op, need, runs, loop)
-                case Loop():
+                case ReverseLoop():
                     self._run_loop(op, need, runs, loop)
                 case _:
                     pass
 
-    def _run_fork(self, op: Fork, need: set[Value], runs: set[Any], loop: Loop | None) -> None:
+    def _run_fork(
+        self, op: ReverseFork, need: set[ReverseValue], runs: set[Any], loop: ReverseLoop | None
+    ) -> None:
         wanted = [each for each in op.outs if each.out in need]
         for each in wanted:
             need |= set(leaves((each.yes, each.no)))
@@ -296,9 +310,11 @@ class Needs:
             runs.add(op)
             need.add(op.condition)
 
-    def _run_loop(self, op: Loop, need: set[Value], runs: set[Any], loop: Loop | None) -> None:
+    def _run_loop(
+        self, op: ReverseLoop, need: set[ReverseValue], runs: set[Any], loop: ReverseLoop | None
+    ) -> None:
         tapes = (op.around[-1] if op.around else None) is loop
-        wanted = set(self.taped.get(op, ())) if tapes else set[Value]()
+        wanted = set(self.taped.get(op, ())) if tapes else set[ReverseValue]()
         counts = tapes and op.code is not None and op in self.taped and self._goes_back(op)
         live = self.carried.setdefault((loop, op), [])
         while True:
@@ -318,25 +334,25 @@ class Needs:
             runs.add(op)
             need |= set(leaves(op.steps))
 
-    def _goes_back(self, loop: Loop) -> bool:
+    def _goes_back(self, loop: ReverseLoop) -> bool:
         """Whether a loop is gone through backwards."""
         if any(each.param.matters for each in loop.carried):
             return True
         return any(
-            (isinstance(op, Call) and op.out.matters)
+            (isinstance(op, ReverseCall) and op.out.matters)
             or (isinstance(op, Write) and op.array.matters)
             for op in every(loop.body)
         )
 
 
-def mixes(region: Region) -> bool:
+def mixes(region: StatementRegion) -> bool:
     """Whether a variable is constant here and depends on an argument there: compiled code, in
     which it has one type, cannot hold a dual number in it."""
     for op in every(region):
-        pairs: list[tuple[Value, tuple[Any, ...]]] = []
-        if isinstance(op, Fork):
+        pairs: list[tuple[ReverseValue, tuple[Any, ...]]] = []
+        if isinstance(op, ReverseFork):
             pairs = [(each.out, (each.yes, each.no)) for each in op.outs]
-        elif isinstance(op, Loop):
+        elif isinstance(op, ReverseLoop):
             pairs = [(each.param, (each.first, each.last)) for each in op.carried]
         for out, operands in pairs:
             plain = [o for o in operands if o is not None and not _is_active(o)]
@@ -346,13 +362,13 @@ def mixes(region: Region) -> bool:
 
 
 def _is_active(operand: Any) -> bool:
-    return isinstance(operand, Value) and operand.is_active
+    return isinstance(operand, ReverseValue) and operand.is_active
 
 
 # ---- sums ---------------------------------------------------------------------------------
 
 
-def adds_up(loop: Loop, each: Carried) -> Any:
+def adds_up(loop: ReverseLoop, each: Carried) -> Any:
     """The statement of a turn that adds to what a loop carries, where that is all that the loop
     does with it: then its adjoint is the same in each turn. Else None."""
     used = [(op, v) for op in every(loop.body) for v in _operands(op)]
@@ -361,26 +377,26 @@ def adds_up(loop: Loop, each: Carried) -> Any:
     if len(uses) != 1 or each.last is each.param:
         return None
     for op in loop.body.ops:
-        if isinstance(op, Call) and op.out is each.last and op is uses[0] and not again:
+        if isinstance(op, ReverseCall) and op.out is each.last and op is uses[0] and not again:
             adds = op.pullback.function in (operator.add, operator.sub)
             return op if adds and op.args[0] is each.param and not each.param.kind.ndim else None
-        if isinstance(op, Loop) and op is uses[0] and again == 1:
+        if isinstance(op, ReverseLoop) and op is uses[0] and again == 1:
             inner = [c for c in op.carried if c.param is each.last and c.first is each.param]
             return op if inner and adds_up(op, inner[0]) is not None else None
     return None
 
 
-def _operands(op: Any) -> Iterator[Value]:
+def _operands(op: Any) -> Iterator[ReverseValue]:
     match op:
-        case Call():
+        case ReverseCall():
             yield from leaves(op.args)
         case Write():
             yield from leaves((op.array, op.index, op.value))
-        case Fork():
+        case ReverseFork():
             yield op.condition
             for each in op.outs:
                 yield from leaves((each.yes, each.no))
-        case Loop():
+        case ReverseLoop():
             yield from leaves(op.steps)
             for each in op.carried:
                 yield from leaves(each.first)
@@ -392,7 +408,7 @@ def _operands(op: Any) -> Iterator[Value]:
             return
 
 
-def _changes(memory: Memory | None, call: Call) -> bool:
+def _changes(memory: Memory | None, call: ReverseCall) -> bool:
     """Whether what an array holds is written to after a call, or in another turn."""
     if memory is None or not memory.is_own:
         return False
@@ -400,10 +416,10 @@ def _changes(memory: Memory | None, call: Call) -> bool:
     return memory.last > call.place or any(loop in memory.written_in for loop in turns)
 
 
-def _is_read(call: Call, place: int) -> bool:
+def _is_read(call: ReverseCall, place: int) -> bool:
     """Whether the adjoint of some argument is computed with what another one holds."""
     for (source, line), names in zip(targets(call), call.pullback.reads, strict=False):
-        matters = isinstance(source, Value) and source.matters and line is not None
+        matters = isinstance(source, ReverseValue) and source.matters and line is not None
         if matters and str(place) in names:
             return True
     return False

@@ -9,17 +9,17 @@ import numpy as np
 
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     FLOAT,
-    Kind,
-    Known,
+    KnownBefore,
     Memory,
-    Region,
+    NumberKind,
+    ReverseValue,
     Span,
-    Value,
+    StatementRegion,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
 __all__ = [
-    "Lifted",
+    "LiftedFunction",
     "WithCells",
     "common_kind",
     "copied",
@@ -30,11 +30,11 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Lifted:
+class LiftedFunction:
     """A function as a program. arguments: its variables; result: what it gives."""
 
-    arguments: tuple[Value, ...]
-    region: Region
+    arguments: tuple[ReverseValue, ...]
+    region: StatementRegion
     result: Any
 
 
@@ -56,16 +56,16 @@ def copied(env: dict[str, Any]) -> dict[str, Any]:
     return dict(env)
 
 
-def kind_of_array(array: Any) -> Kind:
+def kind_of_array(array: Any) -> NumberKind:
     """The kind of an array of the program. Raises Unreadable for others than of 64 bits."""
     known = {np.dtype(np.float64): "f", np.dtype(np.int64): "i", np.dtype(np.bool_): "b"}
     dtype = known.get(array.dtype)
     if dtype is None or array.ndim == 0:
         raise Unreadable(f"it takes an array of {array.dtype}, with {array.ndim} dimensions")
-    return Kind(dtype, array.ndim)
+    return NumberKind(dtype, array.ndim)
 
 
-def common_kind(a: Kind | None, b: Kind | None) -> Kind | None:
+def common_kind(a: NumberKind | None, b: NumberKind | None) -> NumberKind | None:
     if a is None or b is None or a.ndim != b.ndim:
         return None
     if a.dtype == b.dtype:
@@ -76,7 +76,7 @@ def common_kind(a: Kind | None, b: Kind | None) -> Kind | None:
 
 
 def shared(operand: Any) -> tuple[tuple[Memory, int], ...]:
-    if not isinstance(operand, Value):
+    if not isinstance(operand, ReverseValue):
         return ()
     memory = operand.memory
     return operand.shares if memory is None else (*operand.shares, (memory, memory.version))
@@ -85,13 +85,13 @@ def shared(operand: Any) -> tuple[tuple[Memory, int], ...]:
 def identity(operand: Any) -> Any:
     """Equal for operands that stand for the same number or array, as that is now."""
     match operand:
-        case Value():
+        case ReverseValue():
             return operand, None if operand.memory is None else operand.memory.version
         case tuple():
             return tuple(map(identity, operand))
         case Span():
             return Span, tuple(map(identity, operand.parts))
-        case Known(value=int() | float() | bool() | None as value):
+        case KnownBefore(value=int() | float() | bool() | None as value):
             return type(value), repr(value)
         case _:
             return object()

@@ -14,7 +14,7 @@ from overlay.core.method import Method
 from overlay.core.target import canonical, describe
 from overlay.interpretations.autodiff.reverse.calling import Calling
 from overlay.interpretations.autodiff.reverse.pullbacks import type_of
-from overlay.interpretations.autodiff.reverse.reverse_program import Bound, Known, Local
+from overlay.interpretations.autodiff.reverse.reverse_program import ArrayMethod, KnownBefore, Local
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 from overlay.plugins.plugin import stages_of
 
@@ -43,10 +43,10 @@ class Overlaying(Calling):
 
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """What a call that the program makes gives."""
-        target = function.value if isinstance(function, Known) else function
-        if isinstance(target, Bound):
+        target = function.value if isinstance(function, KnownBefore) else function
+        if isinstance(target, ArrayMethod):
             self._refuse_bound(target)
-        if isinstance(target, (Bound, Local)):
+        if isinstance(target, (ArrayMethod, Local)):
             return self.call(target, args, kwargs)
         if target is call_next:
             return self._next(args, kwargs)
@@ -54,7 +54,7 @@ class Overlaying(Calling):
             with self._within((), None):
                 return self.call(target.function, args, kwargs)
         inside = wrapped_in(target)
-        if inside is None and type(target) is Context and args and isinstance(args[0], Known):
+        if inside is None and type(target) is Context and args and isinstance(args[0], KnownBefore):
             inside, args = (target, args[0].value), args[1:]
         if inside is not None:
             context, inner = inside
@@ -106,7 +106,7 @@ class Overlaying(Calling):
             if unsure and not reads(method, call):
                 raise Unreadable(f"whether {method!r} is called depends on what is not known")
 
-    def _refuse_bound(self, bound: Bound) -> None:
+    def _refuse_bound(self, bound: ArrayMethod) -> None:
         found = reachable(self.tables, canonical(bound.function))
         if found:
             raise Unreadable(f"{describe(bound.function)} is called as a method: {found[0]!r}")
@@ -134,4 +134,4 @@ def _type_of(operand: Any) -> Any:
         return found
     if isinstance(operand, tuple):
         return tuple[tuple(map(_type_of, operand))]
-    return type(operand.value) if isinstance(operand, Known) else object
+    return type(operand.value) if isinstance(operand, KnownBefore) else object

@@ -23,10 +23,10 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
     BOOL,
     FLOAT,
     INT,
-    Kind,
-    Known,
+    KnownBefore,
+    NumberKind,
+    ReverseValue,
     Span,
-    Value,
 )
 from overlay.interpretations.autodiff.reverse.running import (
     add_at,
@@ -63,7 +63,7 @@ class Pullback:
     """
 
     function: Any
-    kind: Kind
+    kind: NumberKind
     text: str
     back: tuple[str | None, ...] = ()
     rule: Any = None
@@ -84,11 +84,11 @@ def _fields(line: str | None) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in found if name)
 
 
-def kind_of(operand: Any) -> Kind | None:
+def kind_of(operand: Any) -> NumberKind | None:
     """The kind of an operand; None for what is no number or array."""
-    if isinstance(operand, Value):
+    if isinstance(operand, ReverseValue):
         return operand.kind
-    if isinstance(operand, Known):
+    if isinstance(operand, KnownBefore):
         value: object = operand.value
         if isinstance(value, (bool, np.bool)):
             return BOOL
@@ -147,7 +147,7 @@ _WHOLE = (
     *(operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg),
     *(operator.pos, abs, min, max),
 )
-_CONSTANT: dict[Any, Kind] = {
+_CONSTANT: dict[Any, NumberKind] = {
     **dict.fromkeys((math.floor, math.ceil, math.trunc, int, len, round), INT),
     **dict.fromkeys((np.argmax, np.argmin), INT),
     **dict.fromkeys((math.isnan, math.isinf, math.isfinite, bool, operator.truth), BOOL),
@@ -195,7 +195,7 @@ def call_text(name: str, count: int) -> str:
 
 
 def _elementwise(
-    function: Any, args: Sequence[Any], kinds: Sequence[Kind], name: Callable[[Any], str]
+    function: Any, args: Sequence[Any], kinds: Sequence[NumberKind], name: Callable[[Any], str]
 ) -> Pullback | None:
     ndim = max((k.ndim for k in kinds), default=0)
     infix = INFIX.get(function)
@@ -205,26 +205,28 @@ def _elementwise(
         logical = function in (operator.and_, operator.or_)
         if logical and any(k.dtype != "b" for k in kinds):
             return None
-        return Pullback(function, Kind("b", ndim), text)
+        return Pullback(function, NumberKind("b", ndim), text)
     whole = all(k.dtype == "i" for k in kinds)
     if whole and function in _WHOLE:
-        return Pullback(function, Kind("i", ndim), text)
+        return Pullback(function, NumberKind("i", ndim), text)
     if any(k.dtype == "b" for k in kinds) and function is not np.where:
         numbers = function in (operator.mul, operator.add)
         if not numbers or all(k.dtype != "f" for k in kinds):
             return None
-    if function is operator.truediv and args[0] in (Known(1), Known(1.0)):
+    if function is operator.truediv and args[0] in (KnownBefore(1), KnownBefore(1.0)):
         back = (None, "-{d} * {r} * {r}")
-        return Pullback(function, Kind("f", ndim), text, back, spread=spread)
+        return Pullback(function, NumberKind("f", ndim), text, back, spread=spread)
     if function is operator.truediv:
         back = ("{p}", "-{p} * {r}")
-        return Pullback(function, Kind("f", ndim), text, back, spread=spread, before="{d} / {1}")
+        return Pullback(
+            function, NumberKind("f", ndim), text, back, spread=spread, before="{d} / {1}"
+        )
     if infix and infix[1]:
-        return Pullback(function, Kind("f", ndim), text, infix[1], spread=spread)
+        return Pullback(function, NumberKind("f", ndim), text, infix[1], spread=spread)
     if function is operator.pow and whole and not _natural(args[1]):
         return None
     if function is operator.pow and _natural(args[1]):
-        kind = Kind("i" if whole else "f", ndim)
+        kind = NumberKind("i" if whole else "f", ndim)
         n = args[1].value
         less = "{0}" if n == 2 else f"{{0}} ** {n - 1}"
         by_base = f"{{d}} * {float(n)} * {less}" if n > 1 else "{d}" if n else "0.0 * {d}"
@@ -232,15 +234,15 @@ def _elementwise(
     rule = rule_of(function, ndim > 0)
     if rule is None or len(rule.domain) != len(args) or (ndim and not rule.arrays):
         return None
-    return _of_rule(function, rule.partials, Kind("f", ndim), text, len(args), spread)
+    return _of_rule(function, rule.partials, NumberKind("f", ndim), text, len(args), spread)
 
 
 def _natural(operand: Any) -> bool:
-    return isinstance(operand, Known) and type(operand.value) is int and operand.value >= 0
+    return isinstance(operand, KnownBefore) and type(operand.value) is int and operand.value >= 0
 
 
 def _of_rule(
-    function: Any, partials: Any, kind: Kind, text: str, count: int, spread: bool
+    function: Any, partials: Any, kind: NumberKind, text: str, count: int, spread: bool
 ) -> Pullback:
     """The chain rule with partial derivatives."""
     given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
@@ -267,7 +269,7 @@ def of(*functions: Any) -> Callable[[Any], Any]:
     return register
 
 
-def _is_float(kind: Kind | None) -> bool:
+def _is_float(kind: NumberKind | None) -> bool:
     return kind is not None and kind.dtype == "f"
 
 
@@ -286,7 +288,7 @@ def _item(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     ndim = _dimensions(kinds[0].ndim, index)
     if ndim is None:
         return None
-    kind = Kind(kinds[0].dtype, ndim)
+    kind = NumberKind(kinds[0].dtype, ndim)
     masked = _is_advanced(index)
     line = "{b0}[{1}] += {d}" if not masked else f"{name(add_at)}({{b0}}, {{1}}, {{d}})"
     return Pullback(function, kind, "{0}[{1}]", (line, None), is_view=ndim > 0 and not masked)
@@ -326,10 +328,10 @@ def _reduction(scale: str) -> Any:
         text = call_text(name(function), len(args))
         if len(args) == 1:
             return Pullback(function, FLOAT, text, (scale.format("{0}.size"),))
-        axis = args[1].value if isinstance(args[1], Known) else None
+        axis = args[1].value if isinstance(args[1], KnownBefore) else None
         if type(axis) is not int or len(args) > 2:
             return None
-        kind = Kind("f", kinds[0].ndim - 1)
+        kind = NumberKind("f", kinds[0].ndim - 1)
         change = f"np.expand_dims({{d}}, {axis})" if kind.ndim else "{d}"
         back = scale.format(f"{{0}}.shape[{axis}]").replace("{d}", change)
         text = f"{name(function)}({{0}}, axis={axis})"
@@ -356,9 +358,13 @@ def _copy(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     return Pullback(function, kinds[0], "{0}", ("{d}",), is_view=True)
 
 
-def _is_plain_copy(args: Any, kind: Kind) -> bool:
+def _is_plain_copy(args: Any, kind: NumberKind) -> bool:
     """Whether the further arguments of a conversion leave an array's numbers as they are."""
-    return len(args) == 2 and args[1] in (Known(float), Known(np.float64)) and _is_float(kind)
+    return (
+        len(args) == 2
+        and args[1] in (KnownBefore(float), KnownBefore(np.float64))
+        and _is_float(kind)
+    )
 
 
 def _made_of(items: tuple[Any, ...]) -> Pullback | None:
@@ -370,7 +376,7 @@ def _made_of(items: tuple[Any, ...]) -> Pullback | None:
         return None
     text = "np.array([" + ", ".join(f"{{0_{i}}}" for i in range(len(items))) + "])"
     lines = tuple(f"{{d}}[{i}]" for i in range(len(items)))
-    return Pullback(np.array, Kind("f", 1), text, lines, of_items=True)
+    return Pullback(np.array, NumberKind("f", 1), text, lines, of_items=True)
 
 
 @of(np.ravel, np.transpose)
@@ -379,7 +385,9 @@ def _moved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
         return None
     if function is np.ravel:
         back = "np.reshape({d}, {0}.shape)"
-        return Pullback(function, Kind(kinds[0].dtype, 1), "np.ravel({0})", (back,), is_view=True)
+        return Pullback(
+            function, NumberKind(kinds[0].dtype, 1), "np.ravel({0})", (back,), is_view=True
+        )
     return Pullback(function, kinds[0], "np.transpose({0})", ("np.transpose({d})",), is_view=True)
 
 
@@ -387,10 +395,10 @@ def _moved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
 def _reshaped(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 2 or kinds[0] is None or not kinds[0].ndim:
         return None
-    shape = args[1].value if isinstance(args[1], Known) else args[1]
+    shape = args[1].value if isinstance(args[1], KnownBefore) else args[1]
     ndim = len(shape) if isinstance(shape, tuple) else 1
     back = "np.reshape({d}, {0}.shape)"
-    kind = Kind(kinds[0].dtype, ndim)
+    kind = NumberKind(kinds[0].dtype, ndim)
     return Pullback(function, kind, "np.reshape({0}, {1})", (back, None), is_view=True)
 
 
@@ -411,14 +419,14 @@ def _product(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
         return None
     ndim, *back = found
     text = "({0} @ {1})" if function is operator.matmul else "np.dot({0}, {1})"
-    return Pullback(function, Kind("f", ndim), text, tuple(back))
+    return Pullback(function, NumberKind("f", ndim), text, tuple(back))
 
 
 @of(np.outer)
 def _outer(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    if len(args) != 2 or kinds != [Kind("f", 1)] * 2:
+    if len(args) != 2 or kinds != [NumberKind("f", 1)] * 2:
         return None
-    return Pullback(function, Kind("f", 2), "np.outer({0}, {1})", ("{d} @ {1}", "{0} @ {d}"))
+    return Pullback(function, NumberKind("f", 2), "np.outer({0}, {1})", ("{d} @ {1}", "{0} @ {d}"))
 
 
 @of(np.where)
@@ -430,19 +438,23 @@ def _chosen(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
         return None
     back = (None, "np.where({0}, {d}, 0.0)", "np.where({0}, 0.0, {d})")
     text = "np.where({0}, {1}, {2})"
-    return Pullback(function, Kind("f", ndim), text, back, spread=True)
+    return Pullback(function, NumberKind("f", ndim), text, back, spread=True)
 
 
 @of(np.cumsum)
 def _cumulated(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    if len(args) != 1 or kinds[0] != Kind("f", 1):
+    if len(args) != 1 or kinds[0] != NumberKind("f", 1):
         return None
     return Pullback(function, kinds[0], "np.cumsum({0})", ("np.cumsum({d}[::-1])[::-1]",))
 
 
 @of(np.linalg.solve)
 def _solved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    if len(args) != 2 or kinds[0] != Kind("f", 2) or kinds[1] not in (Kind("f", 1), Kind("f", 2)):
+    if (
+        len(args) != 2
+        or kinds[0] != NumberKind("f", 2)
+        or kinds[1] not in (NumberKind("f", 1), NumberKind("f", 2))
+    ):
         return None
     before = "np.linalg.solve(np.transpose({0}), {d})"
     by_a = "-np.outer({p}, {r})" if kinds[1].ndim == 1 else "-({p} @ np.transpose({r}))"
@@ -451,7 +463,7 @@ def _solved(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
 
 @of(np.linalg.inv)
 def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    if len(args) != 1 or kinds[0] != Kind("f", 2):
+    if len(args) != 1 or kinds[0] != NumberKind("f", 2):
         return None
     back = "-(np.transpose({r}) @ {d} @ np.transpose({r}))"
     return Pullback(function, kinds[0], "np.linalg.inv({0})", (back,))
@@ -459,7 +471,7 @@ def _inverted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | Non
 
 @of(np.linalg.det)
 def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    if len(args) != 1 or kinds[0] != Kind("f", 2):
+    if len(args) != 1 or kinds[0] != NumberKind("f", 2):
         return None
     back = "{d} * {r} * np.transpose(np.linalg.inv({0}))"
     return Pullback(function, FLOAT, "np.linalg.det({0})", (back,))
@@ -469,20 +481,20 @@ def _determinant(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | 
 def _new(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     if len(args) != 1:
         return None
-    shape = args[0].value if isinstance(args[0], Known) else args[0]
+    shape = args[0].value if isinstance(args[0], KnownBefore) else args[0]
     ndim = len(shape) if isinstance(shape, tuple) else 1
-    return Pullback(function, Kind("f", ndim), call_text(name(function), 1), (None,))
+    return Pullback(function, NumberKind("f", ndim), call_text(name(function), 1), (None,))
 
 
 @of(local_array)
 def _local(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    shape = args[0].value if isinstance(args[0], Known) else args[0]
-    dtype = args[1] if len(args) == 2 else Known(np.float64)
-    if len(args) > 2 or not isinstance(dtype, Known):
+    shape = args[0].value if isinstance(args[0], KnownBefore) else args[0]
+    dtype = args[1] if len(args) == 2 else KnownBefore(np.float64)
+    if len(args) > 2 or not isinstance(dtype, KnownBefore):
         return None
     text = f"{name(function)}({{0}}, {name(dtype.value)})"
     ndim = len(shape) if isinstance(shape, tuple) else 1
-    return Pullback(function, Kind("f", ndim), text, (None,))
+    return Pullback(function, NumberKind("f", ndim), text, (None,))
 
 
 @of(np.zeros_like, np.ones_like, np.empty_like)
@@ -497,7 +509,7 @@ def _joined(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     items = args[0]
     if len(args) != 1 or not isinstance(items, tuple):
         return None
-    if any(kind_of(item) != Kind("f", 1) for item in items):
+    if any(kind_of(item) != NumberKind("f", 1) for item in items):
         return None
     text = "np.concatenate((" + "".join(f"{{0_{i}}}, " for i in range(len(items))) + "))"
     lines, start = [], "0"
@@ -505,7 +517,7 @@ def _joined(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
         stop = f"{start} + len({{0_{i}}})"
         lines.append(f"{{d}}[{start}:{stop}]")
         start = stop
-    return Pullback(function, Kind("f", 1), text, tuple(lines), of_items=True)
+    return Pullback(function, NumberKind("f", 1), text, tuple(lines), of_items=True)
 
 
 @of(np.stack)
@@ -518,7 +530,7 @@ def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
         return None
     text = "np.stack((" + "".join(f"{{0_{i}}}, " for i in range(len(items))) + "))"
     lines = tuple(f"{{d}}[{i}]" for i in range(len(items)))
-    return Pullback(function, Kind("f", kind.ndim + 1), text, lines, of_items=True)
+    return Pullback(function, NumberKind("f", kind.ndim + 1), text, lines, of_items=True)
 
 
 # ---- by other functions -------------------------------------------------------------------

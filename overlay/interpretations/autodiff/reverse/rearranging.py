@@ -8,21 +8,26 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, call_text, kind_of, of
-from overlay.interpretations.autodiff.reverse.reverse_program import FLOAT, INT, Kind, Known
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    FLOAT,
+    INT,
+    KnownBefore,
+    NumberKind,
+)
 
 __all__ = ["register"]
 
-VECTOR, MATRIX = Kind("f", 1), Kind("f", 2)
+VECTOR, MATRIX = NumberKind("f", 1), NumberKind("f", 2)
 # With the kind of their argument, that of their result, and the line of its adjoint; {p} is an
 # order of the elements.
 # fmt: off
-OF_ONE: tuple[tuple[Any, Kind, Kind, str, str | None], ...] = (
+OF_ONE: tuple[tuple[Any, NumberKind, NumberKind, str, str | None], ...] = (
     (np.diff,   VECTOR, VECTOR, "-np.diff(np.concatenate((np.zeros(1), {d}, np.zeros(1))))", None),
     (np.sort,   VECTOR, VECTOR, "{d}[np.argsort({p})]", "np.argsort({0})"),
     (np.trace,  MATRIX, FLOAT,  "{d} * np.eye({0}.shape[0], {0}.shape[1])", None),
     (math.fsum, VECTOR, FLOAT,  "{d}", None),
 )
-OF_ONE_AND_COUNT: tuple[tuple[Any, Kind, str], ...] = (
+OF_ONE_AND_COUNT: tuple[tuple[Any, NumberKind, str], ...] = (
     (np.roll,   VECTOR, "np.roll({d}, -{1})"),
     (np.tile,   VECTOR, "np.sum(np.reshape({d}, ({1}, {0}.size)), axis=0)"),
     (np.repeat, VECTOR, "np.sum(np.reshape({d}, ({0}.size, {1})), axis=1)"),
@@ -46,9 +51,9 @@ def _one_and_count(function: Any, args: Any, kinds: Any, name: Any) -> Pullback 
 
 def _counted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
     """Of numbers that are known, so that nothing in it has a derivative."""
-    if not all(isinstance(a, Known) and kind_of(a) in (INT, FLOAT) for a in args):
+    if not all(isinstance(a, KnownBefore) and kind_of(a) in (INT, FLOAT) for a in args):
         return None
-    kind = Kind("i" if all(each == INT for each in kinds) else "f", 1)
+    kind = NumberKind("i" if all(each == INT for each in kinds) else "f", 1)
     return Pullback(function, kind, call_text(name(function), len(args)), (None,) * len(args))
 
 

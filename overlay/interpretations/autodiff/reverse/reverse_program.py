@@ -15,37 +15,37 @@ __all__ = [
     "INT",
     "UNSET",
     "Advanced",
-    "Bound",
-    "Call",
+    "ArrayMethod",
     "Carried",
-    "Fork",
-    "Items",
+    "IndexedItems",
     "Joined",
-    "Kind",
-    "Known",
+    "KnownBefore",
     "Local",
-    "Loop",
     "Memory",
     "More",
-    "Region",
+    "NumberKind",
+    "ReverseCall",
+    "ReverseFork",
+    "ReverseLoop",
+    "ReverseValue",
     "Span",
+    "StatementRegion",
     "Steps",
     "Unset",
-    "Value",
     "Write",
     "leaves",
 ]
 
 
 @dataclass(frozen=True)
-class Kind:
+class NumberKind:
     """Numbers, or arrays with so many dimensions: ``"f"`` floats, ``"i"`` whole, ``"b"`` truth."""
 
     dtype: str
     ndim: int = 0
 
 
-FLOAT, INT, BOOL = Kind("f"), Kind("i"), Kind("b")
+FLOAT, INT, BOOL = NumberKind("f"), NumberKind("i"), NumberKind("b")
 
 
 class Memory:
@@ -64,11 +64,11 @@ class Memory:
         self.written_in: set[Any] = set()
 
 
-class Value:
+class ReverseValue:
     """A variable, set once. memory: of an array. shares: what else may change an array, each with
     the version that it was taken of. owner: the region in which it is set; None for arguments."""
 
-    def __init__(self, name: str, kind: Kind, owner: Region | None = None) -> None:
+    def __init__(self, name: str, kind: NumberKind, owner: StatementRegion | None = None) -> None:
         self.name = name
         self.kind = kind
         self.owner = owner
@@ -92,7 +92,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownBefore:
     """What is known before the program runs."""
 
     value: Any
@@ -115,34 +115,34 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Bound:
+class ArrayMethod:
     """A method of an array, as the function that it is."""
 
     function: Any
     receiver: Any
 
 
-class Region:
+class StatementRegion:
     """Statements one after another. loop: the innermost loop of which it is part."""
 
-    def __init__(self, loop: Loop | None) -> None:
+    def __init__(self, loop: ReverseLoop | None) -> None:
         self.loop = loop
         self.ops: list[Any] = []
-        self.known: dict[Any, Value] = {}  # what calls in it have given
+        self.known: dict[Any, ReverseValue] = {}  # what calls in it have given
 
 
 @dataclass(eq=False)
-class Call:
+class ReverseCall:
     """``out = function(*args)``. place: in the program. loops: those around it. version: of what
     is read of an array that is written to."""
 
-    out: Value
+    out: ReverseValue
     pullback: Pullback
     args: tuple[Any, ...]
     place: int
-    loops: tuple[Loop, ...]
+    loops: tuple[ReverseLoop, ...]
     where: str
-    copies: dict[int, Value] = field(default_factory=dict)
+    copies: dict[int, ReverseValue] = field(default_factory=dict)
     is_kept: bool = False
 
     @property
@@ -158,11 +158,11 @@ class Call:
 class Write:
     """``array[index] = value``."""
 
-    array: Value
+    array: ReverseValue
     index: Any
     value: Any
     place: int
-    loops: tuple[Loop, ...]
+    loops: tuple[ReverseLoop, ...]
     where: str
 
 
@@ -170,18 +170,18 @@ class Write:
 class Joined:
     """What a variable is after a branch."""
 
-    out: Value
+    out: ReverseValue
     yes: Any
     no: Any
 
 
 @dataclass(eq=False)
-class Fork:
+class ReverseFork:
     """A branch."""
 
-    condition: Value
-    yes: Region
-    no: Region
+    condition: ReverseValue
+    yes: StatementRegion
+    no: StatementRegion
     outs: list[Joined] = field(default_factory=list)
 
 
@@ -194,12 +194,12 @@ class Carried:
     """
 
     first: Any
-    param: Value
+    param: ReverseValue
     last: Any = None
 
 
 @dataclass(eq=False)
-class Loop:
+class ReverseLoop:
     """A loop: over ``steps`` with the variable ``index``, or until it is left.
 
     code: what tells at the end of a turn whether it is the last, 0 where it is not; None where
@@ -207,19 +207,19 @@ class Loop:
     """
 
     steps: Steps | None
-    index: Value
-    body: Region = field(init=False, repr=False)
+    index: ReverseValue
+    body: StatementRegion = field(init=False, repr=False)
     carried: list[Carried] = field(default_factory=list)
     code: Carried | None = None
     trips: str = ""
-    around: tuple[Loop, ...] = ()
-    uses: list[Value] = field(default_factory=list)
+    around: tuple[ReverseLoop, ...] = ()
+    uses: list[ReverseValue] = field(default_factory=list)
 
 
-def leaves(operand: Any) -> Iterator[Value]:
+def leaves(operand: Any) -> Iterator[ReverseValue]:
     """The variables in an operand."""
     match operand:
-        case Value():
+        case ReverseValue():
             yield operand
         case tuple():
             for part in operand:
@@ -228,7 +228,7 @@ def leaves(operand: Any) -> Iterator[Value]:
             yield from leaves(operand.parts)
         case Steps():
             yield from leaves((operand.start, operand.stop, operand.step))
-        case Bound():
+        case ArrayMethod():
             yield from leaves(operand.receiver)
         case _:
             return
@@ -257,7 +257,7 @@ class More:
 
 
 @dataclass(frozen=True)
-class Items:
+class IndexedItems:
     """What a loop goes through by an index: how many there are, and one of them."""
 
     count: Any

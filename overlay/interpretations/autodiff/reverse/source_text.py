@@ -13,11 +13,16 @@ from typing import Any
 import numpy as np
 
 from overlay.interpretations.autodiff.reverse.needs import Needs, every
-from overlay.interpretations.autodiff.reverse.operands import Lifted
-from overlay.interpretations.autodiff.reverse.reverse_program import Call, Known, Span, Value
+from overlay.interpretations.autodiff.reverse.operands import LiftedFunction
+from overlay.interpretations.autodiff.reverse.reverse_program import (
+    KnownBefore,
+    ReverseCall,
+    ReverseValue,
+    Span,
+)
 from overlay.kernels import local_array
 
-__all__ = ["RETURNS", "Form", "Writer"]
+__all__ = ["RETURNS", "AdjointWriter", "Form"]
 
 _FIELD = re.compile(r"\{(\w+)\}")
 
@@ -34,7 +39,7 @@ class Form:
 RETURNS = Form()
 
 
-class Writer:
+class AdjointWriter:
     """Writes the lines of one adjoint.
 
     lines: so far. space: what they call functions by. made: the first array that they make, as
@@ -42,12 +47,12 @@ class Writer:
     that part. locals: those that make local arrays. kept: those whose results are kept, with names.
     """
 
-    def __init__(self, lifted: Lifted, needs: Needs, form: Form) -> None:
+    def __init__(self, lifted: LiftedFunction, needs: Needs, form: Form) -> None:
         self.lifted = lifted
         self.needs = needs
         self.form = form
         self.made: tuple[str, str] | None = None  # the first array that it makes
-        calls = [op for op in every(lifted.region) if isinstance(op, Call)]
+        calls = [op for op in every(lifted.region) if isinstance(op, ReverseCall)]
         self.views = {op.out: op for op in calls if _is_window(op)}
         self.locals = {op.out: op for op in calls if op.pullback.function is local_array}
         self.lines: list[str] = []
@@ -56,11 +61,11 @@ class Writer:
         self.where = ""
         self.count = 0
         self.elements: list[str] = []  # lines that add to elements
-        self.sums: set[tuple[Any, Value]] = set()  # statements that add to what loops carry
+        self.sums: set[tuple[Any, ReverseValue]] = set()  # statements that add to what loops carry
         self.kept = {
             op: f"kept_{i}"
             for i, op in enumerate(
-                op for op in every(lifted.region) if isinstance(op, Call) and op.is_kept
+                op for op in every(lifted.region) if isinstance(op, ReverseCall) and op.is_kept
             )
         }
 
@@ -87,16 +92,16 @@ class Writer:
     def text(self, operand: Any) -> str:
         """An operand as it is written."""
         match operand:
-            case Value():
+            case ReverseValue():
                 return operand.name
             case tuple():
                 return "(" + "".join(f"{self.text(part)}, " for part in operand) + ")"
             case Span():
                 start, stop, step = (_bound(part, self) for part in operand.parts)
                 return f"{start}:{stop}" + (f":{step}" if step else "")
-            case Known(value=float() as value):
+            case KnownBefore(value=float() as value):
                 return _float(value)
-            case Known(value=value):
+            case KnownBefore(value=value):
                 return _literal(value)
             case _:
                 raise AssertionError(operand)
@@ -116,7 +121,7 @@ class Writer:
         return self.text(operand)
 
     def filled(
-        self, template: str, call: Call, names: dict[str, str], *, copies: bool = True
+        self, template: str, call: ReverseCall, names: dict[str, str], *, copies: bool = True
     ) -> str:
         """A line of a pullback for a call."""
 
@@ -140,7 +145,7 @@ class Writer:
         return _FIELD.sub(replaced, template)
 
 
-def _is_window(op: Call) -> bool:
+def _is_window(op: ReverseCall) -> bool:
     """Whether a call gives a part of an array that nothing writes to: then the adjoint of it is
     that part of the array's adjoint."""
     if op.pullback.function is not operator.getitem or not op.pullback.is_view:
@@ -148,8 +153,8 @@ def _is_window(op: Call) -> bool:
     return op.out.matters and not any(memory.is_own for memory in op.reads)
 
 
-def _bound(part: Any, writer: Writer) -> str:
-    return "" if part == Known(None) else writer.text(part)
+def _bound(part: Any, writer: AdjointWriter) -> str:
+    return "" if part == KnownBefore(None) else writer.text(part)
 
 
 def _float(value: float) -> str:

@@ -16,39 +16,39 @@ from overlay.interpretations.autodiff.reverse.pullbacks import Pullback, kind_of
 from overlay.interpretations.autodiff.reverse.reverse_program import (
     INT,
     Advanced,
-    Bound,
-    Items,
-    Known,
+    ArrayMethod,
+    IndexedItems,
+    KnownBefore,
     More,
+    ReverseValue,
     Span,
     Steps,
-    Value,
 )
 from overlay.interpretations.autodiff.reverse.structure import Unreadable
 
 if TYPE_CHECKING:
-    from overlay.interpretations.autodiff.reverse.lifted_bodies import Lifter
+    from overlay.interpretations.autodiff.reverse.lifted_bodies import ReverseLifter
 
 __all__ = ["STRUCTURAL"]
 
-NO = Known(False)
+NO = KnownBefore(False)
 _CLASSES: dict[str, type] = {"f": float, "i": int, "b": bool}
 _PLAIN: set[Any] = {float, int, bool, complex, str, tuple, list, dict, type(None)}
 
 
-def _get_attribute(lifter: Lifter, owner: Any, name: Known) -> Any:
+def _get_attribute(lifter: ReverseLifter, owner: Any, name: KnownBefore) -> Any:
     attribute = str(name.value)
-    if isinstance(owner, Known):
+    if isinstance(owner, KnownBefore):
         return _attribute_of_known(lifter, owner.value, attribute)
     lifter.reads_attributes = True
-    if not isinstance(owner, Value):
+    if not isinstance(owner, ReverseValue):
         raise Unreadable(f"it reads the attribute {attribute!r} of what is not known")
     if owner.kind.ndim and attribute in _METHODS:
-        return Bound(_METHODS[attribute], owner)
+        return ArrayMethod(_METHODS[attribute], owner)
     if owner.kind.ndim and attribute == "T":
         return lifter.call(np.transpose, [owner], {})
     if owner.kind.ndim and attribute == "ndim":
-        return Known(owner.kind.ndim)
+        return KnownBefore(owner.kind.ndim)
     if owner.kind.ndim and attribute == "shape":
         return tuple(_length(lifter, owner, axis) for axis in range(owner.kind.ndim))
     if owner.kind.ndim and attribute == "size":
@@ -56,11 +56,11 @@ def _get_attribute(lifter: Lifter, owner: Any, name: Known) -> Any:
     raise Unreadable(f"it reads the attribute {attribute!r} of a number or an array")
 
 
-def _length(lifter: Lifter, array: Value, axis: int) -> Value:
+def _length(lifter: ReverseLifter, array: ReverseValue, axis: int) -> ReverseValue:
     return lifter.emit(Pullback(np.shape, INT, f"{{0}}.shape[{axis}]", is_shape=True), [array])
 
 
-def _attribute_of_known(lifter: Lifter, owner: Any, name: str) -> Any:
+def _attribute_of_known(lifter: ReverseLifter, owner: Any, name: str) -> Any:
     missing = object()
     found = getattr(owner, name, missing)
     if found is missing:
@@ -72,108 +72,111 @@ def _attribute_of_known(lifter: Lifter, owner: Any, name: str) -> Any:
     return lifter.constant(found)
 
 
-def _pack(lifter: Lifter, *items: Any) -> Any:
+def _pack(lifter: ReverseLifter, *items: Any) -> Any:
     return items
 
 
-def _unpack(lifter: Lifter, value: Any, count: Known) -> Any:
+def _unpack(lifter: ReverseLifter, value: Any, count: KnownBefore) -> Any:
     if isinstance(value, tuple):
         if len(value) != count.value:
             raise Unreadable("it unpacks what has another length")
         return value
-    if isinstance(value, Value) and value.kind.ndim:
+    if isinstance(value, ReverseValue) and value.kind.ndim:
         return tuple(
-            lifter.call(operator.getitem, [value, Known(i)], {}) for i in range(count.value)
+            lifter.call(operator.getitem, [value, KnownBefore(i)], {}) for i in range(count.value)
         )
     raise Unreadable("it unpacks what is not known")
 
 
-def _pick(lifter: Lifter, items: Any, place: Known) -> Any:
+def _pick(lifter: ReverseLifter, items: Any, place: KnownBefore) -> Any:
     return items[place.value]
 
 
-def _get_item(lifter: Lifter, array: Any, index: Any) -> Any:
-    if isinstance(array, Known) and isinstance(array.value, (list, tuple, dict)):
-        if isinstance(array.value, (list, dict)) or not isinstance(index, Known):
+def _get_item(lifter: ReverseLifter, array: Any, index: Any) -> Any:
+    if isinstance(array, KnownBefore) and isinstance(array.value, (list, tuple, dict)):
+        if isinstance(array.value, (list, dict)) or not isinstance(index, KnownBefore):
             raise Unreadable("it reads an item of a list, or one that is not known")
         return lifter.constant(array.value[index.value])
     if isinstance(array, tuple):
-        if isinstance(index, Known):
+        if isinstance(index, KnownBefore):
             return array[index.value]
-        if isinstance(index, Span) and all(isinstance(p, Known) for p in index.parts):
+        if isinstance(index, Span) and all(isinstance(p, KnownBefore) for p in index.parts):
             return array[slice(*(p.value for p in index.parts))]
         raise Unreadable("it reads an item of a tuple that is not known")
     return lifter.call_known(operator.getitem, [array, index], {})
 
 
-def _set_item(lifter: Lifter, array: Any, index: Any, value: Any) -> Any:
+def _set_item(lifter: ReverseLifter, array: Any, index: Any, value: Any) -> Any:
     lifter.write(array, index, value)
-    return Known(None)
+    return KnownBefore(None)
 
 
-def _slice(lifter: Lifter, *parts: Any) -> Any:
-    filled = {1: (Known(None), *parts, Known(None)), 2: (*parts, Known(None))}.get(
-        len(parts), parts
-    )
+def _slice(lifter: ReverseLifter, *parts: Any) -> Any:
+    filled = {
+        1: (KnownBefore(None), *parts, KnownBefore(None)),
+        2: (*parts, KnownBefore(None)),
+    }.get(len(parts), parts)
     return Span(tuple(filled))
 
 
-def _range(lifter: Lifter, *parts: Any) -> Any:
+def _range(lifter: ReverseLifter, *parts: Any) -> Any:
     if any(kind_of(part) != INT for part in parts):
         raise Unreadable("it has a range of what are no whole numbers")
     start, stop, step = {
-        1: (Known(0), *parts, Known(1)),
-        2: (*parts, Known(1)),
+        1: (KnownBefore(0), *parts, KnownBefore(1)),
+        2: (*parts, KnownBefore(1)),
     }.get(len(parts), parts)
     return Steps(start, stop, step)
 
 
-def _reversed(lifter: Lifter, items: Any) -> Any:
+def _reversed(lifter: ReverseLifter, items: Any) -> Any:
     if isinstance(items, tuple):
         return items[::-1]
-    if isinstance(items, Steps) and isinstance(items.step, Known) and items.step.value == 1:
-        less = lifter.call(operator.sub, [items.stop, Known(1)], {})
-        end = lifter.call(operator.sub, [items.start, Known(1)], {})
-        return Steps(less, end, Known(-1))
+    if isinstance(items, Steps) and isinstance(items.step, KnownBefore) and items.step.value == 1:
+        less = lifter.call(operator.sub, [items.stop, KnownBefore(1)], {})
+        end = lifter.call(operator.sub, [items.start, KnownBefore(1)], {})
+        return Steps(less, end, KnownBefore(-1))
     raise Unreadable("it goes backwards through what is not known")
 
 
-def _size(lifter: Lifter, items: Any) -> Any:
+def _size(lifter: ReverseLifter, items: Any) -> Any:
     if isinstance(items, tuple):
-        return Known(len(items))
-    if isinstance(items, Known) and isinstance(items.value, (range, str, bytes)):
-        return Known(len(items.value))
+        return KnownBefore(len(items))
+    if isinstance(items, KnownBefore) and isinstance(items.value, (range, str, bytes)):
+        return KnownBefore(len(items.value))
     return lifter.call_known(len, [items], {})
 
 
-def _iterated(lifter: Lifter, items: Any) -> Any:
-    if isinstance(items, (Steps, Items, tuple)):
+def _iterated(lifter: ReverseLifter, items: Any) -> Any:
+    if isinstance(items, (Steps, IndexedItems, tuple)):
         return items
-    if isinstance(items, Known) and isinstance(items.value, range):
+    if isinstance(items, KnownBefore) and isinstance(items.value, range):
         known = items.value
-        return Steps(Known(known.start), Known(known.stop), Known(known.step))
-    if isinstance(items, Value) and items.kind.ndim:
-        return Items(_size(lifter, items), lambda i: lifter.call(operator.getitem, [items, i], {}))
+        return Steps(KnownBefore(known.start), KnownBefore(known.stop), KnownBefore(known.step))
+    if isinstance(items, ReverseValue) and items.kind.ndim:
+        return IndexedItems(
+            _size(lifter, items), lambda i: lifter.call(operator.getitem, [items, i], {})
+        )
     raise Unreadable("it goes through what is not known")
 
 
-def _by_index(lifter: Lifter, items: Any) -> Items:
+def _by_index(lifter: ReverseLifter, items: Any) -> IndexedItems:
     found = _iterated(lifter, items)
-    if isinstance(found, Items):
+    if isinstance(found, IndexedItems):
         return found
-    if isinstance(found, Steps) and found.start == Known(0) and found.step == Known(1):
-        return Items(found.stop, lambda i: i)
+    if isinstance(found, Steps) and found.start == KnownBefore(0) and found.step == KnownBefore(1):
+        return IndexedItems(found.stop, lambda i: i)
     raise Unreadable("it goes through several things that are not arrays")
 
 
-def _enumerate(lifter: Lifter, items: Any) -> Any:
+def _enumerate(lifter: ReverseLifter, items: Any) -> Any:
     if isinstance(items, tuple):
-        return tuple((Known(i), item) for i, item in enumerate(items))
+        return tuple((KnownBefore(i), item) for i, item in enumerate(items))
     found = _by_index(lifter, items)
-    return Items(found.count, lambda i: (i, found.item(i)))
+    return IndexedItems(found.count, lambda i: (i, found.item(i)))
 
 
-def _zipped(lifter: Lifter, *items: Any, strict: Any = NO) -> Any:
+def _zipped(lifter: ReverseLifter, *items: Any, strict: Any = NO) -> Any:
     if strict != NO:
         raise Unreadable("it zips things that have to be as long as each other")
     if all(isinstance(each, tuple) for each in items):
@@ -182,59 +185,59 @@ def _zipped(lifter: Lifter, *items: Any, strict: Any = NO) -> Any:
     count = found[0].count
     for each in found[1:]:
         count = lifter.call(min, [count, each.count], {})
-    return Items(count, lambda i: tuple(each.item(i) for each in found))
+    return IndexedItems(count, lambda i: tuple(each.item(i) for each in found))
 
 
-def _advance(lifter: Lifter, items: Any) -> Any:
+def _advance(lifter: ReverseLifter, items: Any) -> Any:
     return Advanced(items)
 
 
-def _first(lifter: Lifter, advanced: Advanced) -> Any:
+def _first(lifter: ReverseLifter, advanced: Advanced) -> Any:
     return advanced.item
 
 
-def _succeeds(lifter: Lifter, advanced: Advanced) -> More:
+def _succeeds(lifter: ReverseLifter, advanced: Advanced) -> More:
     return More()
 
 
-def _tuple(lifter: Lifter, items: Any = ()) -> Any:
+def _tuple(lifter: ReverseLifter, items: Any = ()) -> Any:
     if isinstance(items, tuple):
         return items
     raise Unreadable("it makes a tuple of what is not known")
 
 
-def _compare_identity(lifter: Lifter, a: Any, b: Any) -> Any:
-    if isinstance(a, Known) and isinstance(b, Known):
-        return Known(a.value is b.value)
-    if Known(None) in (a, b):
-        return Known(False)
+def _compare_identity(lifter: ReverseLifter, a: Any, b: Any) -> Any:
+    if isinstance(a, KnownBefore) and isinstance(b, KnownBefore):
+        return KnownBefore(a.value is b.value)
+    if KnownBefore(None) in (a, b):
+        return KnownBefore(False)
     raise Unreadable("it asks whether two things are the same")
 
 
-def _differ_in_identity(lifter: Lifter, a: Any, b: Any) -> Any:
-    return Known(not _compare_identity(lifter, a, b).value)
+def _differ_in_identity(lifter: ReverseLifter, a: Any, b: Any) -> Any:
+    return KnownBefore(not _compare_identity(lifter, a, b).value)
 
 
-def _instance(lifter: Lifter, value: Any, classes: Any) -> Any:
+def _instance(lifter: ReverseLifter, value: Any, classes: Any) -> Any:
     wanted = classes if isinstance(classes, tuple) else (classes,)
-    if not all(isinstance(each, Known) for each in wanted):
+    if not all(isinstance(each, KnownBefore) for each in wanted):
         raise Unreadable("it asks for a class that is not known")
     kinds = tuple(each.value for each in wanted)
-    if isinstance(value, Known):
-        return Known(isinstance(value.value, kinds))
-    if isinstance(value, Value) and value.kind.ndim:
-        return Known(issubclass(np.ndarray, kinds))
-    if isinstance(value, Value) and value.owner is None and set(kinds) <= _PLAIN:
+    if isinstance(value, KnownBefore):
+        return KnownBefore(isinstance(value.value, kinds))
+    if isinstance(value, ReverseValue) and value.kind.ndim:
+        return KnownBefore(issubclass(np.ndarray, kinds))
+    if isinstance(value, ReverseValue) and value.owner is None and set(kinds) <= _PLAIN:
         lifter.reads_attributes = True
-        return Known(issubclass(_CLASSES[value.kind.dtype], kinds))
+        return KnownBefore(issubclass(_CLASSES[value.kind.dtype], kinds))
     raise Unreadable("it asks for the class of a number")
 
 
-def _reshaped(lifter: Lifter, array: Any, *shape: Any) -> Any:
+def _reshaped(lifter: ReverseLifter, array: Any, *shape: Any) -> Any:
     return lifter.call(np.reshape, [array, shape[0] if len(shape) == 1 else shape], {})
 
 
-def _printed(lifter: Lifter, *args: Any, **kwargs: Any) -> Any:
+def _printed(lifter: ReverseLifter, *args: Any, **kwargs: Any) -> Any:
     raise Unreadable("it prints")
 
 

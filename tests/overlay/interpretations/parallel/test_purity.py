@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from overlay.interpretations.parallel.data_kinds import Kind
+from overlay.interpretations.parallel.data_kinds import DataKind
 from overlay.interpretations.parallel.purity import prove
 from overlay.interpretations.parallel.purity_proof import NotProved
 
-IMMUTABLE, NEW, ARRAY, SHARED = Kind
+IMMUTABLE, NEW, ARRAY, SHARED = DataKind
 TABLE = [1, 2]
 
 
