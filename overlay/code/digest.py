@@ -23,7 +23,7 @@ __all__ = [
     "LARGEST_ARRAY",
     "Digest",
     "Handler",
-    "Untold",
+    "NotHashable",
     "is_copied",
     "tell_class",
 ]
@@ -43,7 +43,7 @@ LARGEST_ARRAY: Final = 10**6
 Handler = Callable[["Digest", Any], None]
 
 
-class Untold(Exception):
+class NotHashable(Exception):
     """Something has no content that another process could compare.
 
     what: it, in words. reason: why not. help: what to do about it.
@@ -99,7 +99,7 @@ class Digest(ABC):
                 self.value(constant)
 
     def value(self, value: Any) -> None:
-        """A value, by its content. Raises Untold for one that has none to tell."""
+        """A value, by its content. Raises NotHashable for one that has none to tell."""
         kind = type(value)
         if is_copied(value):
             self.copied[id(value)] = value
@@ -124,10 +124,10 @@ class Digest(ABC):
         self.write("named", "function", str(module), str(name))
         return True
 
-    def untold(self, value: Any, reason: str = "") -> Untold:
+    def untold(self, value: Any, reason: str = "") -> NotHashable:
         """The error for a value that cannot be told by content."""
         kind = type(value)
-        return Untold(
+        return NotHashable(
             self._place,
             reason or f"is a {module_of(kind)}.{_qualname_of(kind)}, which cannot be compared",
             "use numbers, strings, tuples, arrays and functions for what compiled code reads",
@@ -164,7 +164,7 @@ class Digest(ABC):
                 inner, self._hash = self._hash, outer
             found.append(inner.digest())
         if len(self.functions) != met:
-            raise Untold(self._place, "is a set of functions", "use a tuple")
+            raise NotHashable(self._place, "is a set of functions", "use a tuple")
         self.write(kind, len(found), *sorted(found))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
-from overlay.code.digest import Digest, Handler, Untold
+from overlay.code.digest import Digest, Handler, NotHashable
 from overlay.core.location import name_of, shown
 from overlay.core.target import attributes_of, mro_of
 
@@ -133,7 +133,7 @@ class Fingerprint(Digest):
                 self.write("not held", type(value).__name__)  # a dict is not, whatever is in it
             else:
                 self.value(value)
-        except Untold:
+        except NotHashable:
             if self._reading_deep or self.holds(value):
                 raise
             self._hash = before

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from overlay.code.digest import Untold, is_copied
+from overlay.code.digest import NotHashable, is_copied
 from overlay.code.fingerprint import (
     MENTIONED,
     MISSING,
@@ -139,7 +139,7 @@ def _digest(value: Any) -> str | None:
     found = Fingerprint(lambda _function, _number: MENTIONED)
     try:
         found.value(value)
-    except Untold:
+    except NotHashable:
         return ""  # which code that is kept cannot depend on
     return found.digest()
 

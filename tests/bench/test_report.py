@@ -264,8 +264,15 @@ def test_coverage_is_kept_by_package_and_stands_in_the_page(of_bench, tmp_path: 
     measured = {"meta": {"timestamp": "2000-01-02T03:04:05"}, "files": files}
     (tmp_path / "coverage.json").write_text(json.dumps(measured))
     kept = tmp_path / "kept.json"
-    command = [sys.executable, ROOT / "scripts" / "uncovered.py", tmp_path / "coverage.json"]
-    done = subprocess.run([*command, "--keep", kept], capture_output=True, text=True, check=True)
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.uncovered",
+        tmp_path / "coverage.json",
+        "--keep",
+        kept,
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "overlay: 80.0 % of lines, 75.0 % of branches" in done.stdout
     assert "overlay/b.py: 70.0 % of lines, 50.0 % of branches; lines 3-5" in done.stdout
     found = json.loads(kept.read_text())

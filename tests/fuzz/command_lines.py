@@ -57,7 +57,7 @@ WORDS = (
 )
 
 
-MODULES = {"overlay": "overlay.tools.command_line", "inversion": "inversion.tools.inverse_command"}
+MODULES = {"overlay": "overlay.tools.command_line", "inversion": "inversion.inverse_command"}
 
 
 def draw(seed):

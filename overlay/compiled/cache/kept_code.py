@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from overlay.code.digest import Untold
+from overlay.code.digest import NotHashable
 from overlay.code.fingerprint import ENTERED, MENTIONED, code_of_file
 from overlay.compiled.basis import Basis, Generated
 from overlay.compiled.cache.reads import ContextReads
@@ -91,7 +91,7 @@ class Keeping:
     def _found(self, wanted: WantedCode) -> bool:
         try:
             key = wanted.key()
-        except Untold:
+        except NotHashable:
             return False  # it will be said when the code has been compiled
         for entry in self.folder.entries(key):
             try:
@@ -100,7 +100,7 @@ class Keeping:
                 if reads is None:
                     continue
                 wanted.take_over(entry, _token(key, manifest), manifest, reads)
-            except Untold as error:
+            except NotHashable as error:
                 self.folder.refuse(entry.path, str(error))
             except Exception as error:  # of a pickle: a class that is gone, for example
                 self.folder.refuse(entry.path, f"{type(error).__name__}: {error}")
@@ -116,7 +116,7 @@ class Keeping:
                 return
             key, manifest, payload = kept
             written = _pickled(manifest)
-        except Untold as error:
+        except NotHashable as error:
             function = wanted.entry.function
             warn(
                 f"the compiled code of {name_of(function)} [{location_of(function)}] is not kept "
@@ -139,7 +139,7 @@ def _pickled(manifest: Manifest) -> bytes:
     try:
         return pickle.dumps(manifest, pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        raise Untold(
+        raise NotHashable(
             "a type that a generated method is given",
             f"cannot be pickled: {error}",
             "define the classes that are dispatched on in a module",
@@ -192,18 +192,19 @@ class WantedCode:
                 reads.generated(method, hints, method.implementation(hints))
             for name in manifest.chosen:
                 _read_chooser(reads, name)
-        except (Untold, LookupError, OverlayError):
+        except (NotHashable, LookupError, OverlayError):
             return None
         return reads if reads.digest() == manifest.digest else None
 
     def kept(self) -> tuple[str, Manifest, bytes] | None:
         """The key, the manifest and the code, once that is compiled; None where the program has
-        changed since. Raises Untold where another process could not tell what it depends on."""
+        changed since. Raises NotHashable where another process could not tell what it depends
+        on."""
         code = self.inner.overloads[self.args]
         self._reads(lambda _function, _number: MENTIONED).value(code.signature.return_type)
         bases = self.inner.codes[self.args].basis.all_below()
         if any(basis.crosses_barrier for basis in bases):
-            raise Untold("the code", "enters contexts that only the running program knows", "")
+            raise NotHashable("the code", "enters contexts that only the running program knows", "")
         functions = [r.function for basis in bases for r in basis.readings.values()]
         originals = {id(function) for function in functions}
         reads = self._reads(lambda f, n: ENTERED if n == 0 or id(f) in originals else MENTIONED)
@@ -240,7 +241,7 @@ class WantedCode:
         if engine.rebound() or not engine.holds(self.world):
             return True
         if any(world.watch.altered(reads.copied.values()) for world in self._worlds()):
-            raise Untold(
+            raise NotHashable(
                 "an array or a list that compiled code reads",
                 "has changed since it was compiled",
                 "change no constants of compiled code",
@@ -293,7 +294,7 @@ def _chooser_of(function: FunctionType) -> str:
     if all(part.isidentifier() for part in name.partition(":")[2].split(".")):
         chooser = lookup(name)
     if type(chooser) is not FunctionType or function.__code__ not in _codes(chooser.__code__):
-        raise Untold(
+        raise NotHashable(
             f"{name_of(function)} [{location_of(function)}]",
             "is reached in a way that another process cannot follow",
             "mention it by a name in the function that calls it",
@@ -312,12 +313,12 @@ def _read_chooser(reads: ContextReads, name: str) -> None:
     """A function that chooses implementations, and the module that registers it."""
     chooser = lookup(name)
     if type(chooser) is not FunctionType:
-        raise Untold(name, "is not there", "")
+        raise NotHashable(name, "is not there", "")
     try:
         with open(chooser.__code__.co_filename, "rb") as file:
             source = hashlib.sha256(file.read()).digest()
     except OSError as error:
-        raise Untold(name, "has no source to read", "") from error
+        raise NotHashable(name, "has no source to read", "") from error
     reads.write("chosen", name, source)
     reads.function(chooser, deep=True)
     reads.read()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, Final
 
-from overlay.code.digest import Handler, Untold, tell_class
+from overlay.code.digest import Handler, NotHashable, tell_class
 from overlay.code.fingerprint import Fingerprint
 from overlay.contexts.context import Context, nonoverlay, wrapped_in
 from overlay.contexts.wrapping import Wrapped
@@ -82,7 +82,7 @@ class ContextReads(Fingerprint):
         try:
             keys = stored_key(plugins)
         except OverlayError as error:
-            raise Untold("a plugin", f"stands in the way: {error.asked}", "") from error
+            raise NotHashable("a plugin", f"stands in the way: {error.asked}", "") from error
         self._metadata(keys)
 
     def _metadata(self, value: Any) -> None:
@@ -205,7 +205,7 @@ def _plugin(fp: Any, value: Plugin) -> None:
 
 def _class(fp: Any, value: Any) -> None:
     if is_below(value, Plugin) and value is not Plugin:
-        raise Untold(
+        raise NotHashable(
             f"the plugin {name_of(value)}",
             "is made where it is used, and only then has a token",
             "make the plugin outside, and mention it",

@@ -23,7 +23,7 @@ from numba.extending import _Intrinsic
 from numba.np.ufunc.dufunc import DUFunc
 from numba.np.ufunc.gufunc import GUFunc
 
-from overlay.code.digest import Handler, Untold
+from overlay.code.digest import Handler, NotHashable
 from overlay.compiled.numba.dispatchers import InnerDispatcher
 from overlay.compiled.numba.interfaces import callback_of, declared_by
 from overlay.compiled.numba.python_entries import EntryDispatcher
@@ -51,7 +51,7 @@ SETTINGS: Final = (
     "USING_SVML",
 )
 # Types whose values are functions or belong to a class that numba compiles.
-UNTOLD: Final = (
+NOT_HASHABLE: Final = (
     types.Callable,
     types.FunctionType,
     types.UndefinedFunctionType,
@@ -107,8 +107,8 @@ def _type(fp: Any, value: types.Type) -> None:
     if isinstance(value, types.Dispatcher):
         _function_type(fp, value.dispatcher)
         return
-    if isinstance(value, UNTOLD):
-        raise Untold(
+    if isinstance(value, NOT_HASHABLE):
+        raise NotHashable(
             f"the type {value}",
             "says nothing of the function or class behind it",
             "mention functions by their names, and hand arrays and numbers on as arguments",
@@ -128,7 +128,9 @@ def _function_type(fp: Any, value: Any) -> None:
     elif value.body is None:
         fp.value(value.function)
     else:
-        raise Untold("a method's body as an argument", "cannot be compared", "hand on its target")
+        raise NotHashable(
+            "a method's body as an argument", "cannot be compared", "hand on its target"
+        )
 
 
 def _dispatcher(fp: Any, value: Dispatcher) -> None:

@@ -20,7 +20,7 @@ from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import signature
 
-from overlay.code.digest import Untold
+from overlay.code.digest import NotHashable
 from overlay.compiled.numba.context_state import is_of_state
 
 __all__ = ["dumped", "loaded"]
@@ -70,7 +70,7 @@ def dumped(code: Any, token: str, *, enters_methods: bool, linked: Iterable[Any]
     """The compiled code of one function.
 
     token: what its names in LLVM are made of, different for different code. linked: it, and the
-    code of the program that it may enter. Raises Untold where it cannot run in
+    code of the program that it may enter. Raises NotHashable where it cannot run in
     another process.
     """
     _refuse_unwritable(code, lambda: _foreign_code(code, linked))
@@ -85,7 +85,7 @@ def dumped(code: Any, token: str, *, enters_methods: bool, linked: Iterable[Any]
         _set_linkage(module, name, "linkonce_odr")
     env = code.fndesc.env_name
     if env not in renamed:
-        raise Untold("the code", "has no place for its constants", "")
+        raise NotHashable("the code", "has no place for its constants", "")
     written = _Written(
         name=code.library.name,
         machine_code=machine_code,
@@ -103,7 +103,7 @@ def dumped(code: Any, token: str, *, enters_methods: bool, linked: Iterable[Any]
     try:
         return pickle.dumps(written, pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        raise Untold(
+        raise NotHashable(
             "a constant of the code",
             f"cannot be pickled: {error}",
             "define the classes that compiled code uses in a module",
@@ -119,16 +119,16 @@ def _names_of(symbol: str) -> tuple[str, str, str]:
 def _refuse_unwritable(code: Any, foreign: Callable[[], str | None]) -> None:
     help = "hand it to the function as an argument, if it can be one"
     if code.lifted:
-        raise Untold("the code", "contains a block that the interpreter runs", "")
+        raise NotHashable("the code", "contains a block that the interpreter runs", "")
     if code.library.has_dynamic_globals:
         what = "the address of an object, such as a function that is a value or a large array"
-        raise Untold("the code", f"contains {what}", help)
+        raise NotHashable("the code", f"contains {what}", help)
     entered = foreign()
     if entered is not None:
-        raise Untold("the code", f"enters {entered}", help)
+        raise NotHashable("the code", f"enters {entered}", help)
     text = str(code.library._final_module)
     if BY_VALUE.search(text):
-        raise Untold(
+        raise NotHashable(
             "the code",
             "makes objects of a class that no module has under its name, or the main script",
             "define the class in a module",
@@ -136,7 +136,7 @@ def _refuse_unwritable(code: Any, foreign: Callable[[], str | None]) -> None:
     addresses = ADDRESS.findall(text)
     taken_out = map(int, TAKEN_OUT.findall(text))
     if any(abs(int(n)) >= LOWEST_ADDRESS for n in addresses) or any(map(is_of_state, taken_out)):
-        raise Untold(
+        raise NotHashable(
             "the code",
             "contains the address of memory of this process, as of current_context().state",
             help,
@@ -150,7 +150,7 @@ def _environments(code: Any) -> dict[str, Any]:
         if variable.name.startswith(ENVIRONMENT):
             environment = lookup_environment(variable.name)
             if environment is None:
-                raise Untold("the code", "has constants that are gone", "compile it once more")
+                raise NotHashable("the code", "has constants that are gone", "compile it once more")
             found[variable.name] = environment
     return found
 
@@ -206,7 +206,7 @@ def _resolved(module: Any) -> str | None:
         name = line.split('"')[1]
         target = name.removeprefix(UNRESOLVED)
         if target not in defined:
-            raise Untold("the code", f"calls {target}, which is compiled elsewhere", "")
+            raise NotHashable("the code", f"calls {target}, which is compiled elsewhere", "")
         found = True
         kind = defined[target]
         value = f'ptr @"{target}"' if kind == "ptr" else f'i8* bitcast ({kind} @"{target}" to i8*)'
@@ -226,7 +226,7 @@ def _set_linkage(module: Any, name: str, linkage: str) -> None:
 def loaded(payload: bytes, token: str, args: tuple[Any, ...], namespace: dict[str, Any]) -> Any:
     """The compiled code that ``dumped`` wrote, and whether it enters methods.
 
-    args: the types of its arguments. namespace: the globals of its function. Raises Untold
+    args: the types of its arguments. namespace: the globals of its function. Raises NotHashable
     where this process has not what it needs.
     """
     if token not in _read:
@@ -268,7 +268,7 @@ def _read_library(
         initialise()
     codegen = cpu_target.target_context.codegen()
     for name in _missing(binding.parse_bitcode(written.bitcode)):
-        raise Untold("the code", f"needs {name}, which this process has not", "")
+        raise NotHashable("the code", f"needs {name}, which this process has not", "")
     data = written.name, "object", (written.machine_code, written.bitcode)
     library = codegen.unserialize_library(data)
     made = {name: _environment(name, namespace, consts) for name, consts in written.environments}

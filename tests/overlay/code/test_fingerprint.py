@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlay.code.digest import Untold
+from overlay.code.digest import NotHashable
 from overlay.code.fingerprint import ENTERED, MENTIONED, Fingerprint
 
 
@@ -221,7 +221,7 @@ def test_what_has_no_content_is_named_with_its_place():
     def program(x):
         return thing if x else logging.Logger
 
-    with pytest.raises(Untold, match=r"closure variable 'thing' of .*program") as caught:
+    with pytest.raises(NotHashable, match=r"closure variable 'thing' of .*program") as caught:
         digest(program)
     assert "builtins.object" in str(caught.value)
 
@@ -235,14 +235,14 @@ def test_of_what_compiled_code_cannot_hold_the_type_is_enough():
 
     one, other = (digest(make(logging.getLogger(n)), holds=held) for n in "ab")
     assert one == other != digest(make(object()), holds=held)
-    with pytest.raises(Untold):
+    with pytest.raises(NotHashable):
         digest(make(random.Random()), holds=held)
 
 
 def test_containers_that_hold_themselves_are_refused():
     loop = [1]
     loop.append(loop)
-    with pytest.raises(Untold, match="contains itself"):
+    with pytest.raises(NotHashable, match="contains itself"):
         digest(loop)
 
 
@@ -263,6 +263,6 @@ def test_no_code_of_the_program_runs():
 
     thing = object.__new__(Thing)
     digest(Thing)
-    with pytest.raises(Untold):
+    with pytest.raises(NotHashable):
         digest(thing)
     assert digest((lambda: (Thing, thing),), holds=lambda value: False)

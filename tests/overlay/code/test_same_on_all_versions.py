@@ -22,7 +22,7 @@ KEPT = Path(__file__).with_name("found_in_programs.txt")
 PROGRAMS = [
     value
     for value in vars(read_programs).values()
-    if isinstance(value, types.FunctionType) and value.__module__ == "read_programs"
+    if isinstance(value, types.FunctionType) and value.__module__ == read_programs.__name__
 ]
 
 # Where versions differ in what runs. From 3.15 on a generator expression calls ``iter`` itself, not
