@@ -212,7 +212,7 @@ CALLS: dict[str, tuple[int, Any, str]] = {
     "C method with keywords": (3, str.split, "'a b'.split(); 'a b'.split(sep='a'); str.split('a')"),
     "class": (5, Point, "Point(); Point(1); Point(1, y=2); Point(*(1,)); [*map(Point, [1])]"),
     "class without __init__": (2, Slots, "Slots(); Slots(*())"),
-    "exception": (2, BrokenClass, "Broken(); Broken('x')"),
+    "exception": (2, BrokenClass, "BrokenClass(); BrokenClass('x')"),
     "int": (4, int, "int(); int('1'); int(2.0); int('11', base=2)"),
     "float": (2, float, "float(1); float('2')"),
     "dict": (3, dict, "dict(); dict(a=1); dict([(1, 2)])"),

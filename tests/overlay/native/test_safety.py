@@ -267,11 +267,11 @@ def test_recursion_ends_in_an_error_on_any_stack(kind, in_force, stack):
 ALL = """
     import gc, os, sys, threading, atexit
     from overlay.python.entered_functions import called_functions
-    from overlay.python.self_test import CALLS, Record, count_of, seen, site
+    from overlay.python.self_test import CALLS, NotingResolver, count_of, seen, site
     records, sites = [], []
     for name, (wanted, target, text) in CALLS.items():
         if not any(target is record.target for record in records):
-            record = Record(target)
+            record = NotingResolver(target)
             record.target = target
             records.append(record)
         sites.append(site(text))
@@ -346,8 +346,8 @@ ENDS = {
     "installed": "",
     "in a stack": """
         from overlay.core.in_force import key_in_force, stack_in_force
-        from overlay.python.self_test import Stack
-        stack_in_force.set(Stack()); key_in_force.set(object())
+        from overlay.python.self_test import TestStack
+        stack_in_force.set(TestStack()); key_in_force.set(object())
         calls()
         atexit.register(calls)
     """,

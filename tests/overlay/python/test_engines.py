@@ -73,6 +73,6 @@ def test_calls_that_are_lost_are_a_fault(monkeypatch):
             nothing = types.SimpleNamespace(install=lambda: None, remove=lambda: None)
             self.interception = nothing
 
-    monkeypatch.setattr(self_test, "Record", NotInstalled)
+    monkeypatch.setattr(self_test, "NotingResolver", NotInstalled)
     with pytest.raises(AssertionError, match="0 calls are seen of 3"):
         self_test.check("C method of several")

@@ -117,7 +117,7 @@ def test_an_adjoint_adds_to_a_row_in_place():
             return super().__getitem__(index)
 
     form = entry.Form(adds=True)
-    kinds = [entry.Kind("f", 2), entry.FLOAT, entry.FLOAT]
+    kinds = [entry.NumberKind("f", 2), entry.FLOAT, entry.FLOAT]
     adjoint = entry.adjoint_for(two_layers, kinds, [0], (), form)
     assert "zeros_like" not in adjoint.source
     w = np.linspace(-1, 1, 20).reshape(5, 4)
