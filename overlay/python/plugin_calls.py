@@ -7,7 +7,6 @@ asked once for callees that last, and for those that are met again until the run
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import copyreg
 import functools
@@ -483,11 +482,10 @@ def _before_collection(phase: str, _: object) -> None:
     """Garbage is looked for: callees that are kept until the run ends may be some."""
     if phase != "start":
         return
-    with contextlib.suppress(RecursionError):  # the next collection comes soon
-        for reference in list(_all.values()):
-            calls = reference()
-            if calls is not None:
-                calls.forget_passing()
+    for reference in list(_all.values()):
+        calls = reference()
+        if calls is not None:
+            calls.forget_passing()
 
 
 def _reduced(around: Any) -> Any:
@@ -496,4 +494,4 @@ def _reduced(around: Any) -> Any:
 
 if intercept is not None:
     copyreg.pickle(intercept.Around, _reduced)  # as what it stands for, which C code may keep
-    gc.callbacks.append(functools.partial(intercept.quietly, _before_collection))
+    gc.callbacks.append(functools.partial(intercept.in_collection, _before_collection))
