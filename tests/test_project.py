@@ -61,6 +61,9 @@ def built(tmp_path_factory):
     return zipfile.ZipFile(wheel).namelist(), names
 
 
+SOURCES = "\n".join(p.read_text() for name in PACKAGES for p in (ROOT / name).rglob("*.py"))
+
+
 def files_of(*folders: str) -> set[str]:
     paths = [p for folder in folders for p in (ROOT / folder).rglob("*") if p.is_file()]
     made = ("__pycache__", ".so")  # by Python and by the compiler
@@ -116,6 +119,22 @@ def test_one_folder_knows_numba_cuda():
     knowing = [p for p in (ROOT / "overlay").rglob("*.py") if imports.search(p.read_text())]
     assert knowing
     assert {p.parent for p in knowing} == {ROOT / "overlay" / "compiled" / "cuda"}
+
+
+def test_the_map_has_every_folder_and_names_what_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    guide = text[text.index("## Map") : text.index("## Measures")]
+    paths = set(re.findall(r"`((?:overlay|primitives|inversion)(?:/[\w.]+)*)`", guide))
+    assert sorted(path for path in paths if not (ROOT / path).exists()) == []
+    parts = {
+        p.parent for name in ("overlay", "inversion") for p in (ROOT / name).glob("*/__init__.py")
+    }
+    assert {str(part.relative_to(ROOT)) for part in parts} <= paths
+    modules = re.findall(r"`(\w+\.py)`", guide)
+    assert modules
+    assert [name for name in modules if not any(ROOT.glob(f"*/**/{name}"))] == []
+    for owner, method in re.findall(r"`([A-Z]\w+)\.(\w+)`", guide):
+        assert re.search(rf"class {owner}\b[\s\S]*def {method}\b", SOURCES), (owner, method)
 
 
 def test_every_page_of_the_documentation_has_its_place_in_the_site():
