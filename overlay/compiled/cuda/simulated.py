@@ -48,16 +48,20 @@ class _SharedArrays(FakeCUDAShared):
     the same time; each of them then waits for values that the other writes elsewhere.
     """
 
-    def array(self, shape: Any, dtype: Any, alignment: Any = None) -> Any:
-        """The array of the caller's line; of size 0, the memory that the launch asks for."""
-        if shape == 0:
-            return super().array(shape, dtype, alignment)
+    def array(self, *asked: Any, **named: Any) -> Any:
+        """The array of the caller's line; of size 0, the memory that the launch asks for.
+
+        Arguments are handed on as they are: numba's own simulator knows no alignment, that of
+        numba-cuda does.
+        """
+        if named.get("shape", asked[0] if asked else None) == 0:
+            return super().array(*asked, **named)
         caller = sys._getframe(1)
         line = (caller.f_code.co_filename, caller.f_lineno)
         with _MADE:
             if line not in self._allocations:
                 # By another's empty memory, as it takes its own caller, this line, for the key.
-                self._allocations[line] = FakeCUDAShared(0).array(shape, dtype, alignment)
+                self._allocations[line] = FakeCUDAShared(0).array(*asked, **named)
             return self._allocations[line]
 
 
