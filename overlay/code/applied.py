@@ -9,7 +9,6 @@ from types import CodeType
 from typing import Any
 
 from overlay.code.operators import BINARY, COMPARE, UNARY
-from overlay.code.own_builtins import __builtins__, own_copy  # noqa: F401
 from overlay.code.py314 import common_constant
 from overlay.code.versions import (
     DICT_ALWAYS_PASSED,
@@ -17,6 +16,7 @@ from overlay.code.versions import (
     EXIT_HAS_RECEIVER,
     NOT_TAKES_BOOL,
 )
+from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
 
 __all__ = ["APPLIED", "INLINED", "applied", "calls"]
 

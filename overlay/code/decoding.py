@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from overlay.code import py314
 from overlay.code.operators import BINARY, COMPARE, UNARY
-from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.code.versions import DICT_ALWAYS_PASSED, EMPTY_PLACE_FIRST, INDEX_ABOVE_ITERATOR
+from overlay.core.own_builtins import __builtins__  # noqa: F401
 
 __all__ = [
     "MADE",

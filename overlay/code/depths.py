@@ -9,8 +9,8 @@ import itertools
 from types import CodeType
 from typing import Any
 
-from overlay.code.own_builtins import __builtins__, own_copy  # noqa: F401
 from overlay.code.versions import GENERATORS_START_EMPTY
+from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
 
 __all__ = ["BadCode", "depths"]
 

@@ -9,6 +9,7 @@ from overlay.code.decoding import Instruction, decoded
 from overlay.code.effects import FINAL, jumped
 from overlay.code.known_values import UNKNOWN, Value, join
 from overlay.code.listing import Listing, Region
+from overlay.core.own_builtins import __builtins__  # noqa: F401
 
 __all__ = ["Paths", "StackState"]
 

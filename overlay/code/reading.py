@@ -40,6 +40,7 @@ from overlay.code.known_values import (
 )
 from overlay.code.listing import Listing
 from overlay.code.paths import Paths, StackState
+from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.target import type_attribute
 
 __all__ = ["CodeReading"]

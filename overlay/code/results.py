@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from overlay.core.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["of_function", "of_operator"]
 
 _ARITHMETIC = {operator.add, operator.sub, operator.mul, operator.mod, operator.floordiv}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from overlay.code.decoding import decoded, operator_of
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay, tables_in_force
+from overlay.core.own_builtins import __builtins__  # noqa: F401
 
 if TYPE_CHECKING:
     from overlay.core.table import Method, MethodTable

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from overlay.core.own_builtins import __builtins__  # noqa: F401
+
 __all__ = [
     "AmbiguousMethod",
     "CacheWarning",

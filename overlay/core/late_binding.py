@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from overlay.core.own_builtins import __builtins__  # noqa: F401
+
 if TYPE_CHECKING:
     from overlay.compiled import CompiledContext
     from overlay.contexts.context import Context

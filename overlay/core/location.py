@@ -8,6 +8,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from overlay.core.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["brief", "caller", "home_of", "is_ours", "location_of", "name_of", "shown"]
 
 _HOME = str(Path(__file__).absolute().parents[2])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
+from overlay.core.own_builtins import __builtins__  # noqa: F401
+
 __all__ = ["GenericFunction"]
 
 P = ParamSpec("P")

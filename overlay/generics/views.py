@@ -12,6 +12,7 @@ from overlay.core import late_binding
 from overlay.core.dispatch import Call, by_values, reachable, resolve, types_for
 from overlay.core.interpreted_values import has_underlying
 from overlay.core.jitted import can_compile, is_dispatcher, without_compiling
+from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.signature import key_of
 from overlay.core.table import LOCK, Method, MethodTable
 from overlay.core.target import as_positional, key_of_target, type_attribute

@@ -13,7 +13,7 @@ import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
-from overlay.code.own_builtins import __builtins__, own_copy  # noqa: F401
+from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
 
 __all__ = ["hidden", "is_hidden", "may_be_hidden"]
 

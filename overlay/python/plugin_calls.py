@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING, Any
 
 from overlay import _native
 from overlay.code.callbacks import CALLBACKS
-from overlay.code.own_builtins import __builtins__  # noqa: F401
 from overlay.contexts.context import Context
 from overlay.contexts.current import call_next, nonoverlay
 from overlay.contexts.wrapping import Wrapped
 from overlay.core.in_force import current_stack
 from overlay.core.interpreted_values import plain_values
 from overlay.core.location import is_ours
+from overlay.core.own_builtins import __builtins__  # noqa: F401
 from overlay.core.table import LOCK
 from overlay.core.target import (
     BUILTINS,
@@ -411,7 +411,8 @@ def _is_asked_about(function: Any) -> bool:
     owner = function.__self__
     if type(function) is not BuiltinFunctionType or type(owner) is not ModuleType:
         return owner is None
-    return owner.__name__ not in _LOOKING_MODULES and function.__name__ not in _LOOKERS
+    module = getattr(owner, "__name__", "")  # which a program may take away
+    return module not in _LOOKING_MODULES and function.__name__ not in _LOOKERS
 
 
 def _is_made_in_python(cls: Any) -> bool:
