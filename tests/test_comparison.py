@@ -53,10 +53,8 @@ table.overlay(math.exp)(lambda x: NEVER)
 
 
 @table.overlay(operator.add)
-def added(
-    x: float, y: float
-):  # no others: threading adds texts, and a thread with a wrong name fails
-    return NEVER
+def added(x: float, y: float):
+    return NEVER  # for floats alone: threading adds texts, and a thread needs its name
 
 
 table.overlay(str.upper)(lambda text: NEVER)
