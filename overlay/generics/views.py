@@ -86,6 +86,7 @@ class View(Place):
         self.version = 0
         self.hits: Hits | None = None
         self.stack: weakref.ref[Stack] | None = None
+        self.code: CodeType | None = None  # of the method that names this view
         self._kind: tuple[int, str] | None = None
         self._copies: dict[int, tuple[Any, Any]] = {}
         with LOCK:
@@ -161,13 +162,18 @@ class View(Place):
         function = instead or method.implementation(types_for(method, args))
         copy = self._copies.get(id(function))
         if copy is None or copy[0] is not function:
-            below = View(self.generic, self.tables, (*self.after, method))
+            below = self.below(method)
             below.hits, below.stack = self.hits, self.stack
             run, calls = belonging(function, below), self._calls
+            below.code = getattr(run, "__code__", None)
             if calls is not None:
                 run = calls.of_method(function, run, below)
             copy = self._copies[id(function)] = function, run
         return method.adapted(copy[1], function, len(args))
+
+    def below(self, method: Method) -> View:
+        """The view that ``call_next`` in a method goes on from."""
+        return View(self.generic, self.tables, (*self.after, method))
 
     def implementation(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What to call for a base method's function, or a target's own code."""

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from overlay.core.own_builtins import __builtins__, own_copy  # noqa: F401
+from overlay.python.frame_readers import FRAME_READERS
 
 __all__ = ["hidden", "is_hidden", "may_be_hidden"]
 
@@ -24,10 +25,6 @@ _SUSPENDS = (
     | inspect.CO_COROUTINE
     | inspect.CO_ASYNC_GENERATOR
     | inspect.CO_ITERABLE_COROUTINE
-)
-# What looks at the frame that calls it.
-_LOOKERS = frozenset(
-    {"_getframe", "dir", "eval", "exec", "globals", "locals", "super", "vars", "breakpoint"}
 )
 _codes: dict[int, weakref.ref[CodeType]] = {}  # those without a frame, by identity
 # by the identity of a code object: that, held weakly, and the code without a frame
@@ -40,7 +37,7 @@ def may_be_hidden(function: Any) -> bool:
     if type(function) is not FunctionType:
         return False
     code = function.__code__
-    looks = "__class__" in code.co_freevars or not _LOOKERS.isdisjoint(code.co_names)
+    looks = "__class__" in code.co_freevars or not FRAME_READERS.isdisjoint(code.co_names)
     return not code.co_flags & _SUSPENDS and not looks
 
 

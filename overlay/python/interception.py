@@ -39,6 +39,7 @@ from overlay.generics.views import View, belonging, named_by, resolved
 from overlay.plugins.plugin import asks_at_calls, refuse_stages, surrounds
 from overlay.python import carrying, sites
 from overlay.python.entered_functions import called_functions
+from overlay.python.frame_readers import for_frame_of_program
 from overlay.python.own_objects import OwnObjects
 from overlay.python.plugin_calls import PluginCalls
 
@@ -136,13 +137,31 @@ class _OwnCode:
         return self.native, Any, True
 
 
-class TargetView(View):
+class _BelowMethods(View):
+    """A view of an intercepted target below methods of it."""
+
+    def below(self, method: Method) -> View:
+        return _BelowMethods(self.generic, self.tables, (*self.after, method))
+
+    def base(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], bool]:
+        found, lasting = super().base(args, kwargs)
+        return for_frame_of_program(self.generic.function, found, self.generic), lasting
+
+
+class TargetView(_BelowMethods):
     """A view of an intercepted target: the trampoline keeps what it finds, too."""
 
     def __init__(self, record: Intercepted, tables: tuple[MethodTable, ...]) -> None:
         self.record = record
         generic: Any = record
         super().__init__(generic, tables)
+
+    def base(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], bool]:
+        return View.base(self, args, kwargs)  # no method stands between
 
     def table_changed(self, target: Any) -> None:
         """Drop what depended on the methods of ``target``, and its form in place if an operator."""

@@ -52,6 +52,7 @@ from overlay.generics.views import View
 from overlay.plugins.plugin import asks_at_calls, put_around, surrounds
 from overlay.python import sites
 from overlay.python.entering import Entering, types_of
+from overlay.python.frame_readers import FRAME_READERS
 from overlay.python.hidden_frames import hidden, may_be_hidden
 
 if TYPE_CHECKING:
@@ -76,10 +77,7 @@ _OURS: Any = (Context, Wrapped, nonoverlay)
 _NAMES = ("Around", "Carried", "Noting", "Run")
 _PASSED_OVER: Any = (*_OURS, *(getattr(intercept, name, None) for name in _NAMES))
 _LOOKING_MODULES = ("_warnings", "sys")
-_LOOKERS = (
-    *("__build_class__", "__import__", "breakpoint", "dir", "eval", "exec"),
-    *("globals", "locals", "vars"),
-)
+_LOOKERS = FRAME_READERS | {"__build_class__", "__import__"}
 _MOST = 1000  # callees that are kept until the run ends
 _CHECKED = 50  # one of so many that are kept has to be new for all to be looked at again
 

@@ -1,0 +1,147 @@
+"""Builtins that read the frame that calls them: ``locals()``, ``eval(text)``, ``super()``.
+
+A method of such a target has a frame of its own, and so has ``call_next`` in it no other to read.
+Below methods these builtins are therefore called with what they would have read in the frame of the
+program, which called the target.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final
+
+from overlay.core.in_force import natively
+from overlay.core.location import is_ours
+from overlay.core.own_builtins import __builtins__  # noqa: F401
+from overlay.generics.views import View, named_by
+
+__all__ = ["FRAME_READERS", "TARGETS", "for_frame_of_program"]
+
+# By name, those that a program may call: of builtins and of sys.
+FRAME_READERS: Final = frozenset(
+    {
+        *("_getframe", "_getframemodulename", "breakpoint", "dir", "eval", "exec", "globals"),
+        *("locals", "super", "vars"),
+    }
+)
+_MAPPINGS: Final = sys.version_info >= (3, 13)  # f_locals of a function is no dict there
+
+
+def for_frame_of_program(target: Any, native: Callable[..., Any], generic: Any) -> Any:
+    """A callable that calls a target's own code as if in the frame that called the target.
+
+    native: the target's own code; it is given back for a target that reads no frame. generic: what
+    the views of the target are views of.
+    """
+    read = _READ.get(id(target))
+    return native if read is None else functools.partial(_called, read[1], native, generic)
+
+
+def _called(read: Any, native: Any, generic: Any, /, *args: Any, **kwargs: Any) -> Any:
+    here: FrameType = natively(sys._getframe)  # which may be the target
+    frame = _frame_of_program(here, generic)
+    return native(*args, **kwargs) if frame is None else read(native, frame, args, kwargs)
+
+
+def _frame_of_program(frame: FrameType | None, generic: Any) -> FrameType | None:
+    """The frame that called the first method of the chain; None where that has ended, or runs in
+    another thread."""
+    while frame is not None:
+        below = named_by(frame.f_code)
+        if below is not None and _is_first(below, generic) and frame.f_code is below.code:
+            break
+        frame = frame.f_back
+    frame = None if frame is None else frame.f_back
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _is_first(below: View, generic: Any) -> bool:
+    return below.generic is generic and len(below.after) == 1
+
+
+# ---- what each reads ----------------------------------------------------------------------
+
+
+def _variables(frame: FrameType) -> Any:
+    """What ``locals()`` gives in a frame."""
+    found: Any = frame.f_locals
+    copied = _MAPPINGS and frame.f_code.co_flags & inspect.CO_OPTIMIZED
+    return dict(found) if copied else found
+
+
+def _locals(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    return native(*args, **kwargs) if args or kwargs else _variables(frame)
+
+
+def _globals(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    return native(*args, **kwargs) if args or kwargs else frame.f_globals
+
+
+def _names(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    return native(*args, **kwargs) if args or kwargs else sorted(_variables(frame))
+
+
+def _evaluated(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    """``eval`` and ``exec``: the namespaces that are not given are those of the frame."""
+    if not args or (not _MAPPINGS and not {"globals", "locals"}.isdisjoint(kwargs)):
+        return native(*args, **kwargs)  # which refuses it
+    given, named = list(args[1:]), dict(kwargs)
+    space = given.pop(0) if given else named.pop("globals", None)
+    local = given.pop(0) if given else named.pop("locals", None)
+    if space is None:
+        space = frame.f_globals
+        local = _variables(frame) if local is None else local
+    elif type(space) is dict:
+        space.setdefault("__builtins__", frame.f_builtins)
+    spaces = [space] if local is None else [space, local]
+    return native(args[0], *spaces, *given, **named)
+
+
+def _super(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    names, variables = frame.f_code.co_varnames, frame.f_locals
+    if args or kwargs or not names or not {"__class__", names[0]} <= {*variables}:
+        return native(*args, **kwargs)
+    return native(variables["__class__"], variables[names[0]])
+
+
+def _made(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    """``type(name, bases, namespace)``: a class is of the module that makes it."""
+    if len(args) == 3 and isinstance(args[2], dict) and "__name__" in frame.f_globals:
+        space: dict[Any, Any] = {**args[2]}
+        space.setdefault("__module__", frame.f_globals["__name__"])
+        args = (*args[:2], space)
+    return native(*args, **kwargs)
+
+
+def _frame(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    depth = args[0] if len(args) == 1 and not kwargs else 0
+    if len(args) > 1 or kwargs or not isinstance(depth, int):
+        return native(*args, **kwargs)
+    found: FrameType | None = frame
+    for _ in range(depth):
+        found = None if found is None else found.f_back
+    return native(sys.maxsize % 2**31) if found is None else found  # which says: not deep enough
+
+
+def _module_name(native: Any, frame: FrameType, args: Any, kwargs: Any) -> Any:
+    depth = args[0] if args else kwargs.get("depth", 0)
+    found: FrameType | None = frame
+    for _ in range(depth if isinstance(depth, int) else 0):
+        found = None if found is None else found.f_back
+    return None if found is None else found.f_globals.get("__name__")
+
+
+_FORMS: Final[dict[str, Any]] = {
+    **{"locals": _locals, "vars": _locals, "globals": _globals, "dir": _names},
+    **{"eval": _evaluated, "exec": _evaluated, "super": _super, "type": _made},
+    **{"_getframe": _frame, "_getframemodulename": _module_name},
+}
+TARGETS: Final = {name: vars(sys if name in vars(sys) else builtins)[name] for name in _FORMS}
+_READ: Final = {id(target): (target, _FORMS[name]) for name, target in TARGETS.items()}
