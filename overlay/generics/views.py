@@ -86,7 +86,8 @@ class View(Place):
         self.version = 0
         self.hits: Hits | None = None
         self.stack: weakref.ref[Stack] | None = None
-        self.code: CodeType | None = None  # of the method that names this view
+        # Of the method that names this view; held weakly, as code is never looked at for garbage.
+        self.code: weakref.ref[CodeType] | None = None
         self._kind: tuple[int, str] | None = None
         self._copies: dict[int, tuple[Any, Any]] = {}
         with LOCK:
@@ -165,7 +166,8 @@ class View(Place):
             below = self.below(method)
             below.hits, below.stack = self.hits, self.stack
             run, calls = belonging(function, below), self._calls
-            below.code = getattr(run, "__code__", None)
+            if type(run) is FunctionType:
+                below.code = weakref.ref(run.__code__)
             if calls is not None:
                 run = calls.of_method(function, run, below)
             copy = self._copies[id(function)] = function, run

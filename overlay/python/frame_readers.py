@@ -12,7 +12,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final
 
 from overlay.core.in_force import natively
@@ -53,7 +53,7 @@ def _frame_of_program(frame: FrameType | None, generic: Any) -> FrameType | None
     another thread."""
     while frame is not None:
         below = named_by(frame.f_code)
-        if below is not None and _is_first(below, generic) and frame.f_code is below.code:
+        if below is not None and _is_of_first(frame.f_code, below, generic):
             break
         frame = frame.f_back
     frame = None if frame is None else frame.f_back
@@ -62,8 +62,10 @@ def _frame_of_program(frame: FrameType | None, generic: Any) -> FrameType | None
     return frame
 
 
-def _is_first(below: View, generic: Any) -> bool:
-    return below.generic is generic and len(below.after) == 1
+def _is_of_first(code: CodeType, below: View, generic: Any) -> bool:
+    """Whether code that names a view is that of the chain's first method, and not nested in it."""
+    own = None if below.code is None else below.code()
+    return below.generic is generic and len(below.after) == 1 and own is code
 
 
 # ---- what each reads ----------------------------------------------------------------------
