@@ -130,7 +130,7 @@ class Profiler(Plugin):
     # ---- looking ----
 
     def rows(self, by: str = "own") -> list[ProfileRow]:
-        """The measurements, largest first. by: ``"own"``, ``"total"`` or ``"calls"``; raises
+        """The measurements, largest first. by: ``"own"``, ``"total"`` or ``"calls"``. Raises
         OverlayError for other keys."""
         if by not in _ORDERS:
             raise OverlayError(

@@ -48,7 +48,13 @@ def growing(
 
     reach: the floats between which the function is called. Outside of them its values lie between
     its value at the end of ``reach`` and the bound of ``results``. results: the bounds of all its
-    values.
+    values. ulps: the error of the function, in units in the last place.
+
+    >>> import math
+    >>> from overlay.sets import growing
+    >>> low, high = growing(math.atan, (-1e6, 1e6))((0.0, 1.0))
+    >>> low <= 0.0 < math.pi / 4 <= high < 0.79
+    True
     """
     first, last = reach
     least, most = results

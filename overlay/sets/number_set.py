@@ -143,7 +143,14 @@ def _float(bound: Bound, side: float) -> float:
 
 def number_set(pieces: Iterable[Piece], *, whole: bool = False, nan: bool = False) -> NumberSet:
     """The union of intervals; those with ``low > high`` are empty. A bound that is NaN is unknown,
-    and counts as infinite."""
+    and counts as infinite. whole, nan: see ``NumberSet``.
+
+    >>> from overlay.sets import number_set
+    >>> print(number_set([(0.0, 2.0), (1.0, 3.0), (5.0, 4.0)]))
+    [0, 3]
+    >>> print(number_set([(0.5, 2.5)], whole=True))
+    [1, 2]
+    """
     found = [inner(*_open(low, high)) if whole else _open(low, high) for low, high in pieces]
     found = [piece for piece in found if piece[0] <= piece[1]]
     return NumberSet(tuple(found) if len(found) < 2 else _merged(found, int(whole)), whole, nan)
@@ -175,7 +182,12 @@ def _joined(pieces: list[Piece], most: int) -> tuple[Piece, ...]:
 
 
 def point(value: Any) -> NumberSet | None:
-    """The set of one number, NaN included; None where the value is no real number."""
+    """The set of one number, NaN included; None where the value is no real number.
+
+    >>> from overlay.sets import point
+    >>> print(point(3), point(float("nan")), point("3"))
+    [3, 3] NaN None
+    """
     exact = value.item() if isinstance(value, np.generic) else value
     if isinstance(exact, bool | int):
         return NumberSet(((int(exact), int(exact)),), whole=True)

@@ -92,7 +92,12 @@ def linearised(
 
 def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
     """f as a function without derivative: it is called with plain values, and its result is a
-    constant."""
+    constant.
+
+    >>> from overlay.interpretations.autodiff import derivative, inactive
+    >>> derivative(lambda x: x * inactive(abs)(x))(3.0)
+    3.0
+    """
 
     def constant(*args: Any) -> Any:
         return _without_tangents(f, *args)
@@ -106,7 +111,19 @@ def _without_tangents(f: Callable[..., Any], *args: Any) -> Any:
 
 def differentiation(*rules: MethodTable) -> Context:
     """A context in which ``autodiff`` uses the rules of these tables: methods of ``partials_of(g)``
-    and ``adjoint_of(g)``."""
+    and ``adjoint_of(g)``.
+
+    >>> from overlay import MethodTable
+    >>> from overlay.interpretations.autodiff import autodiff, differentiation, partials_of
+    >>> def twice(x: float) -> float:
+    ...     return x + x
+    >>> table = MethodTable("rules")
+    >>> @table.overlay(partials_of(twice))
+    ... def partials(x: float):
+    ...     return (2.0,)
+    >>> differentiation(table)(autodiff, twice, 1.0)
+    2.0
+    """
     return Context(_outside(rules))
 
 

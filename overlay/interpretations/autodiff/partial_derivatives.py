@@ -74,5 +74,17 @@ def partials_of(function: Callable[..., Any]) -> PartialsOf:
 
 def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
     """The target whose methods take the adjoint of ``function``'s result, a number, and then its
-    arguments, and return the tuple of the adjoints of its arguments."""
+    arguments, and return the tuple of the adjoints of its arguments.
+
+    >>> from overlay import MethodTable
+    >>> from overlay.interpretations.autodiff import adjoint_of, gradient
+    >>> def scale(x: float, by: float) -> float:
+    ...     return x * by
+    >>> table = MethodTable("rules")
+    >>> @table.overlay(adjoint_of(scale))
+    ... def adjoint(d: float, x: float, by: float):
+    ...     return d * by, d * x
+    >>> gradient(scale, rules=table, mode="reverse")(2.0, 3.0)
+    (3.0, 2.0)
+    """
     return AdjointOf(canonical(function))

@@ -131,7 +131,14 @@ to single precision. The values stay Python floats and float64 arrays."""
 
 
 def lowered(*functions: Callable[..., Any]) -> Context:
-    """A context in which some functions, with all that they call, run in single precision."""
+    """A context in which some functions, with all that they call, run in single precision.
+
+    >>> from overlay.interpretations.precision import lowered
+    >>> def third(x):
+    ...     return x / 3.0
+    >>> lowered(third)(lambda: third(1.0) == 1.0 / 3.0)
+    False
+    """
     table = MethodTable("lowered")
     for function in functions:
         table.overlay(function)(_in_single_precision(function))

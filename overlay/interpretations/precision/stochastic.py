@@ -204,7 +204,13 @@ _table = _made()
 
 def stochastic(seed: int = 0) -> Context:
     """A context in which each inexact operation on floats is rounded up or down at random. The
-    random numbers come from the context's state, a numpy generator."""
+    random numbers come from the context's state, a numpy generator.
+
+    >>> from overlay.interpretations.precision import stochastic
+    >>> context = stochastic(seed=0)
+    >>> len({context(lambda x: x / 3.0, 1.0) for _ in range(50)}) > 1
+    True
+    """
     return Context(_table, state=np.random.default_rng(seed))
 
 

@@ -58,7 +58,12 @@ def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
 
 
 def silenced(f: Callable[..., Any], /) -> Callable[..., Any]:
-    """f without output to the screen; the arguments of ``print`` are still computed."""
+    """f without output to the screen; the arguments of ``print`` are still computed.
+
+    >>> from overlay.interpretations.printing import silenced
+    >>> silenced(lambda: print("hello") or 5)()
+    5
+    """
 
     def dropped(*values: Any, **options: Any) -> Any:
         return call_next(*values, **options) if _is_elsewhere(options) else None

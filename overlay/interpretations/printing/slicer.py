@@ -33,6 +33,10 @@ class Slicer:
 
     ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` compiles f so, and ``slicer.source(f)`` shows the
     rest of f.
+
+    >>> from overlay.interpretations.printing import Slicer
+    >>> Slicer()(lambda: print("hello") or 5)
+    5
     """
 
     def __init__(self, *targets: Any, pure: Iterable[Any] = ()) -> None:

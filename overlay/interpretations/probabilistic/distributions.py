@@ -38,21 +38,21 @@ class Normal(NamedTuple):
 
 
 class HalfNormal(NamedTuple):
-    """The distribution of the absolute value of ``Normal(0, scale)``."""
+    """The distribution of the absolute value of ``Normal(0, scale)``, scale > 0."""
 
     scale: float = 1.0
 
 
 class LogNormal(NamedTuple):
-    """The distribution of positive numbers whose logarithm is ``Normal(loc, scale)``."""
+    """The distribution of positive numbers whose logarithm is ``Normal(loc, scale)``, scale > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class StudentT(NamedTuple):
-    """Student's t distribution with ``df`` degrees of freedom, shifted by ``loc`` and scaled by
-    ``scale``."""
+    """Student's t distribution with ``df`` > 0 degrees of freedom, shifted by ``loc`` and scaled by
+    ``scale`` > 0."""
 
     df: float
     loc: float = 0.0
@@ -60,34 +60,34 @@ class StudentT(NamedTuple):
 
 
 class Cauchy(NamedTuple):
-    """The Cauchy distribution with median ``loc`` and half width ``scale``."""
+    """The Cauchy distribution with median ``loc`` and half width ``scale`` > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class Laplace(NamedTuple):
-    """The Laplace distribution around ``loc``, with mean absolute deviation ``scale``."""
+    """The Laplace distribution around ``loc``, with mean absolute deviation ``scale`` > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class Uniform(NamedTuple):
-    """The uniform distribution between ``low`` and ``high``."""
+    """The uniform distribution between ``low`` and ``high``, low < high."""
 
     low: float = 0.0
     high: float = 1.0
 
 
 class Exponential(NamedTuple):
-    """The exponential distribution with mean ``1 / rate``."""
+    """The exponential distribution with mean ``1 / rate``, rate > 0."""
 
     rate: float = 1.0
 
 
 class Gamma(NamedTuple):
-    """The gamma distribution with mean ``shape / rate``."""
+    """The gamma distribution with mean ``shape / rate``, both > 0."""
 
     shape: float
     rate: float = 1.0
@@ -101,7 +101,7 @@ class InverseGamma(NamedTuple):
 
 
 class Beta(NamedTuple):
-    """The beta distribution between 0 and 1, with mean ``alpha / (alpha + beta)``."""
+    """The beta distribution between 0 and 1, with mean ``alpha / (alpha + beta)``, both > 0."""
 
     alpha: float
     beta: float
@@ -111,7 +111,7 @@ class Beta(NamedTuple):
 
 
 class Bernoulli(NamedTuple):
-    """True with probability ``p``, else False."""
+    """True with probability ``p`` from 0 to 1, else False."""
 
     p: float
 
@@ -124,20 +124,21 @@ class Binomial(NamedTuple):
 
 
 class NegativeBinomial(NamedTuple):
-    """The number of failures before the ``n``-th success, in trials with probability ``p``."""
+    """The number of failures before the ``n``-th success, in trials with probability ``p`` > 0; n >
+    0."""
 
     n: float
     p: float
 
 
 class Geometric(NamedTuple):
-    """The number of trials up to the first success, from 1, each with probability ``p``."""
+    """The number of trials up to the first success, from 1, each with probability ``p`` > 0."""
 
     p: float
 
 
 class Poisson(NamedTuple):
-    """The Poisson distribution with mean ``rate``."""
+    """The Poisson distribution with mean ``rate`` >= 0."""
 
     rate: float
 

@@ -38,7 +38,13 @@ Random = np.random.Generator | int | None
 
 
 def simulating(rng: Random = None) -> Context:
-    """A context in which choices are drawn at random. rng: random numbers."""
+    """A context in which choices are drawn at random. rng: random numbers.
+
+    >>> from overlay.interpretations.probabilistic import Bernoulli, sample, simulating
+    >>> with simulating(0):
+    ...     sample("x", Bernoulli(1.0))
+    True
+    """
     numbers = np.random.default_rng(rng)
     table = MethodTable("simulating")
 
@@ -51,7 +57,13 @@ def simulating(rng: Random = None) -> Context:
 
 def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> Context:
     """A context in which the choices of these names are observations of these values. met: a set to
-    which the names that a run reaches are added."""
+    which the names that a run reaches are added.
+
+    >>> from overlay.interpretations.probabilistic import Normal, conditioning, sample
+    >>> with conditioning({"x": 2.0}):
+    ...     sample("x", Normal(0.0, 1.0))
+    2.0
+    """
     table = MethodTable("conditioning")
 
     @table.overlay(sample)
@@ -66,7 +78,13 @@ def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> C
 
 
 def replaying(values: Mapping[str, Any]) -> Context:
-    """A context in which the choices of these names have these values; others are unaffected."""
+    """A context in which the choices of these names have these values; others are unaffected.
+
+    >>> from overlay.interpretations.probabilistic import Normal, replaying, sample
+    >>> with replaying({"x": 2.0}):
+    ...     sample("x", Normal(0.0, 1.0))
+    2.0
+    """
     table = MethodTable("replaying")
 
     @table.overlay(sample)
@@ -77,7 +95,16 @@ def replaying(values: Mapping[str, Any]) -> Context:
 
 
 def tracing(trace: Trace) -> Context:
-    """A context that records the sites of a run in a trace."""
+    """A context that records the sites of a run in a trace.
+
+    >>> from overlay.interpretations.probabilistic import Normal, Trace, observe, tracing
+    >>> trace = Trace()
+    >>> with tracing(trace):
+    ...     observe("y", Normal(0.0, 1.0), 0.5)
+    0.5
+    >>> trace["y"], trace.sites["y"].observed
+    (0.5, True)
+    """
     table = MethodTable("tracing")
 
     @table.overlay(sample)
@@ -100,7 +127,16 @@ def tracing(trace: Trace) -> Context:
 
 def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
     """A context in which all choices have these values, and the log density of each site is stored
-    in ``terms``. Raises UnknownSite for a choice without a value."""
+    in ``terms``. Raises UnknownSite for a choice without a value.
+
+    >>> from overlay.interpretations.probabilistic import Uniform, sample, scoring
+    >>> terms = {}
+    >>> with scoring({"x": 0.5}, terms):
+    ...     sample("x", Uniform(0.0, 1.0))
+    0.5
+    >>> terms
+    {'x': -0.0}
+    """
     table = MethodTable("scoring")
 
     def note(name: str, distribution: Any, value: Any) -> Any:
@@ -143,8 +179,12 @@ def replay(
     values: Mapping[str, Any] | Trace, model: Callable[..., Any], *args: Any, rng: Random = None
 ) -> Trace:
     """Run a program with choices of these values, or of another run, and return the trace; other
-    choices are drawn. Raises UnknownSite for a name of ``values`` that the program does not
-    reach."""
+    choices are drawn. Raises UnknownSite for a name of ``values`` that the program does not reach.
+
+    >>> from overlay.interpretations.probabilistic import Normal, replay, sample
+    >>> replay({"x": 2.0}, lambda: sample("x", Normal(0.0, 1.0))).result
+    2.0
+    """
     kept = values.values if isinstance(values, Trace) else values
     trace = Trace()
     with simulating(rng), replaying(kept), tracing(trace):

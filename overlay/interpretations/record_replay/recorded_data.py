@@ -126,7 +126,14 @@ _BY_NAME = {kind.name: kind for kind in _KINDS}
 
 def to_data(value: Any) -> Any:
     """A value as JSON data: numbers, text, bytes, dates, paths, numpy arrays and scalars, and
-    lists, tuples, sets and dicts of these. Raises NotRecordable for any other."""
+    lists, tuples, sets and dicts of these. Raises NotRecordable for any other.
+
+    >>> from overlay.interpretations.record_replay import from_data, to_data
+    >>> to_data((1, 2.5))
+    {'tuple': [1, 2.5]}
+    >>> from_data(to_data((1, 2.5)))
+    (1, 2.5)
+    """
     if type(value) in _PLAIN:
         return value
     if isinstance(value, np.generic):

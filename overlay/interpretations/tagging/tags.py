@@ -28,7 +28,15 @@ _OF_STRUCTURE = (len, id, isinstance, issubclass, callable, hasattr, print, repr
 
 
 def union(operation: Any, metadata: Sequence[Any]) -> Any:
-    """The default combination: the metadata if all are equal, else the frozenset of all."""
+    """The default combination: the metadata if all are equal, else the frozenset of all.
+
+    >>> import operator
+    >>> from overlay.interpretations.tagging import union
+    >>> union(operator.add, ["metre", "metre"])
+    'metre'
+    >>> union(operator.add, ["a", "b"]) == frozenset({"a", "b"})
+    True
+    """
     found: dict[Any, None] = {}
     for one in metadata:
         found.update(dict.fromkeys(one if isinstance(one, frozenset) else (one,)))
