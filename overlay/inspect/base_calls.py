@@ -137,7 +137,7 @@ class BaseCalls:
         known = isinstance(declared, type)
         return replace(found, target=name, result=OfType(declared) if known else found.result)
 
-    # ---- callables that are handed over ----
+    # ---- callbacks ----
 
     def _called_back(
         self, callee: Any, args: Args, names: tuple[str, ...]

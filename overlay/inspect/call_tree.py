@@ -170,7 +170,7 @@ def _draft(event: Event, outcome: Outcome, entry: EnteredCode) -> Draft:
     return Draft(outcome, place.text or f"{outcome.target}(...)", place)
 
 
-# ---- small parts --------------------------------------------------------------------------
+# ---- helpers ------------------------------------------------------------------------------
 
 
 def _position(event: Event) -> tuple[int, ...]:

@@ -127,7 +127,7 @@ class Profiler(Plugin):
         if call.around is not None:
             call.around.below += duration
 
-    # ---- looking ----
+    # ---- queries ----
 
     def rows(self, by: str = "own") -> list[ProfileRow]:
         """The measurements, largest first. by: ``"own"``, ``"total"`` or ``"calls"``. Raises

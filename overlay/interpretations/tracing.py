@@ -170,7 +170,7 @@ class Tracer(Plugin):
         shown += [f"{name}={self._shown.repr(value)}" for name, value in kwargs.items()]
         return ", ".join(shown)
 
-    # ---- looking ----
+    # ---- queries ----
 
     def walk(self) -> Iterator[tuple[int, Call]]:
         """Iterate over all calls with their depths, root by root."""

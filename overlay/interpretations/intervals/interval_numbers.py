@@ -44,7 +44,7 @@ class Interval(sets.Interval):
     __slots__ = ()
     __overlay_underlying__ = "low"
 
-    # ---- as a number that programs use ----
+    # ---- number protocol ----
 
     @property
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -131,7 +131,7 @@ class Interval(sets.Interval):
     def _repr_latex_(self) -> str:
         return f"$[{self.low!r}, {self.high!r}]$"
 
-    # ---- in arrays, which hold intervals as objects ----
+    # ---- items of object arrays ----
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if dtype is not None and np.dtype(dtype) != np.dtype(object):

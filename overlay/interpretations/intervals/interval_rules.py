@@ -51,7 +51,7 @@ def rule(
     return IntervalRule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
 
 
-# ---- where functions have values ----------------------------------------------------------
+# ---- domains ------------------------------------------------------------------------------
 
 
 def _not_zero(a: Bounds) -> int:
@@ -102,7 +102,7 @@ ARITHMETIC = (
 )  # fmt: skip
 
 
-# ---- the smaller, the larger, rounding ----------------------------------------------------
+# ---- extremes and rounding ----------------------------------------------------------------
 
 ORDER = (
     rule(min,               sets.minimum, 2, also=(np.minimum, np.fmin)),

@@ -22,7 +22,7 @@ from overlay.sets import Bounds, of_integer
 __all__ = ["choose", "declare", "fill", "outside", "some_integer"]
 
 
-# ---- what intervals do not decide ---------------------------------------------------------
+# ---- undecided questions ------------------------------------------------------------------
 
 
 def choose(question: str, x: Bounds, y: Bounds) -> bool:

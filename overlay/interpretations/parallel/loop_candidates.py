@@ -312,7 +312,7 @@ class _MadeAhead:
         number, data = next(_numbers), pickle.dumps(packed(function, proof))
         return lambda calls: in_processes(workers, number, data, calls)
 
-    # ---- calls ahead ----
+    # ---- speculative calls ----
 
     def _told(self, place: int) -> Iterator[tuple[int, Any]]:
         """The calls of later iterations, as far as they can be predicted, each with its iteration's

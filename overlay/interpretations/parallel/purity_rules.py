@@ -63,7 +63,7 @@ def _inside(kinds: Sequence[DataKind]) -> DataKind:
     return DataKind.SHARED if kind is DataKind.ARRAY else kind
 
 
-# ---- operators, by the kinds of what they are given ---------------------------------------------
+# ---- operators, by the kinds of their operands --------------------------------------------------
 
 
 def _computed(code: PureCode, kinds: list[DataKind]) -> DataKind:
@@ -143,7 +143,7 @@ _RULES: dict[Any, Callable[[PureCode, list[DataKind]], DataKind]] = {
 }
 
 
-# ---- steps that are given what is no data -------------------------------------------------------
+# ---- steps on values that are no data -----------------------------------------------------------
 
 
 def _attribute(code: PureCode, step: Apply) -> Any:

@@ -129,7 +129,7 @@ def beta(value: float, alpha: float, beta: float) -> float:
     return constant + _times_log(alpha - 1.0, value) + _times_log1m(beta - 1.0, value)
 
 
-# ---- of whole numbers -----------------------------------------------------------------------
+# ---- of integers ----------------------------------------------------------------------------
 
 
 def bernoulli(value: Any, p: float) -> float:
@@ -205,7 +205,7 @@ def of_class(cls: type, density: Callable[..., float]) -> Callable[..., float]:
     return method
 
 
-# ---- at the edges ---------------------------------------------------------------------------
+# ---- limits ---------------------------------------------------------------------------------
 
 
 def _log(x: float) -> float:

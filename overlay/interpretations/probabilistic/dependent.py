@@ -54,7 +54,7 @@ class Dependent:
         self.tape.guard(self.slot, self.value, what)
         return self.value
 
-    # ---- where plain code needs the value ----
+    # ---- uses that need the value ----
 
     def __bool__(self) -> bool:
         truth = self if type(self.value) is bool else _applied(operator.truth, self)

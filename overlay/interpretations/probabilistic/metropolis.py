@@ -97,7 +97,7 @@ class MetropolisHastings:
         if self.structures is not None:
             self._structure = self.structures.record(self._trace)
 
-    # ---- where it is --------------------------------------------------------------------------
+    # ---- state --------------------------------------------------------------------------------
 
     @property
     def trace(self) -> Trace:

@@ -158,7 +158,7 @@ class Tape:
             refuse_duplicate(name)
         self.sites[name] = site
 
-    # ---- looking ----
+    # ---- queries ----
 
     def distribution(self, site: TapeSite) -> Any:
         """The distribution of a site for the current choices."""

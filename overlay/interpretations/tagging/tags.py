@@ -113,7 +113,7 @@ class Tagging(Plugin):
         tags = {tagging: one for tagging, one in carried(value).items() if tagging is not self}
         return value if len(tags) == len(carried(value)) else with_tags(value, tags)
 
-    # ---- what becomes of it ----
+    # ---- propagation ----
 
     def combine(self, operation: Any, metadata: Sequence[Any]) -> Any:
         """The metadata of the result of an operation, from the metadata of its arguments."""

@@ -80,7 +80,7 @@ class Naming:
         """A new variable of the current region."""
         return ReverseValue(self.fresh(stem), kind, self.region)
 
-    # ---- trying ----
+    # ---- backtracking ----
 
     def mark(self) -> Any:
         memories = [(m, m.version, m.last, set(m.written_in)) for m in self.memories]

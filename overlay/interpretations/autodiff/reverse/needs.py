@@ -51,7 +51,7 @@ def every(region: StatementRegion) -> Iterator[Any]:
             yield from every(inner)
 
 
-# ---- what has an adjoint ------------------------------------------------------------------
+# ---- activity analysis --------------------------------------------------------------------
 
 
 def mark_active(region: StatementRegion, active: list[ReverseValue], result: Any) -> None:
@@ -270,7 +270,7 @@ class Needs:
             outside |= set(leaves(loop.steps))
         return outside
 
-    # ---- running forwards ----
+    # ---- forward runs ----
 
     def _run(
         self,

@@ -535,7 +535,7 @@ def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
     return Pullback(function, NumberKind("f", kind.ndim + 1), text, lines, of_items=True)
 
 
-# ---- by other functions -------------------------------------------------------------------
+# ---- functions lifted as others -----------------------------------------------------------
 
 BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(np.linalg.norm), 1): norm,

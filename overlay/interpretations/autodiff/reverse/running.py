@@ -69,7 +69,7 @@ def add_at(into: Any, index: Any, change: Any) -> None:
     into[:] = flat.reshape(into.shape)
 
 
-# ---- in the place of functions of numpy ---------------------------------------------------
+# ---- replacements of functions of numpy ---------------------------------------------------
 
 
 def norm(a: Any) -> Any:
