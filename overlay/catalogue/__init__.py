@@ -1,7 +1,7 @@
-"""The catalogue of functions: what is known of each elementary function, in one row.
+"""The catalogue of elementary functions: one row of facts for each.
 
-Interpretations read it: derivatives, enclosures, precision, relations and their contractors have
-no list of these functions of their own.
+Derivatives, enclosures, precision, relations and their contractors read it, and have no list of
+these functions of their own.
 
 >>> import math
 >>> from overlay.catalogue import FUNCTIONS

@@ -18,7 +18,7 @@ LOG_2, LOG_10 = math.log(2), math.log(10)
 ERF_SLOPE = 2 / math.sqrt(math.pi)
 """The derivative of erf at 0."""
 
-# bounds between which derivatives are checked, and bounds of domains and results
+# intervals on which derivatives are tested, and bounds of domains and results
 ANY, ANY_ANGLE, QUARTER, MODERATE = (-3.0, 3.0), (-4.0, 4.0), (-1.2, 1.2), (-2.0, 2.0)
 POSITIVE, ABOVE_1, WITHIN_1, SMALL = (0.1, 9.0), (1.1, 6.0), (-0.9, 0.9), (0.2, 6.0)
 ABOVE_0, FROM_1, TO_1 = (0.0, INF), (1.0, INF), (-1.0, 1.0)
@@ -28,7 +28,7 @@ ABOVE_0, FROM_1, TO_1 = (0.0, INF), (1.0, INF), (-1.0, 1.0)
 
 
 def _of_tanh(e):
-    """The derivative of tanh where e is exp(-2 |a|): 1 - tanh(a)**2 has no digits far out."""
+    """The derivative of tanh, from e = exp(-2 |a|): 1 - tanh(a)**2 cancels for large a."""
     return 4 * e / ((1 + e) * (1 + e))
 
 
@@ -45,7 +45,8 @@ def digamma(x):
 
 
 def digamma_positive(x):
-    """The derivative of lgamma for positive x: its asymptotic series, from 8 on."""
+    """The derivative of lgamma for positive x: the recurrence up to 8, then the asymptotic
+    series."""
     shift = 0.0 * x
     while x < 8:
         shift -= 1 / x
@@ -71,7 +72,8 @@ def _power_of_10(a):
 
 
 def _no_pole(a):
-    """But for 0 and the negative integers."""
+    """Domain test of gamma, which has poles at 0 and the negative integers: see ``defined`` of
+    ``MathFunction``."""
     if a[0] > 0:
         return 1
     if a[0] == a[1] and a[0] == math.floor(a[0]):
@@ -115,7 +117,7 @@ FUNCTIONS = (
         shape="growing", reach=(-NEAR_1, LARGEST), inverse="expm1",
     ),
     row(
-        # by 1 / ret, which programs often go on with: then there is one division
+        # programs often compute 1 / ret as well: then one division serves both
         math.sqrt, lambda m: lambda a, ret: (0.5 * (1 / ret),), POSITIVE, numpy=(np.sqrt,),
         domain=ABOVE_0, enclosure=sets.root, shape="growing", inverse=sets.square,
     ),
@@ -212,4 +214,4 @@ FUNCTIONS = (
         overflows=True, enclosure=sets.lgamma, defined=_no_pole,
     ),
 )  # fmt: skip
-"""All rows, in the order of their kinds."""
+"""All rows, grouped by kind."""

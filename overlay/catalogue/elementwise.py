@@ -1,6 +1,6 @@
-"""numpy's elementwise functions under the names that they have in ``math``.
+"""numpy's elementwise functions under their names in ``math``.
 
-What is written for ``math`` serves numpy, too, when it is given this module.
+Code that takes the module ``math`` as an argument works on arrays when it is given this module.
 """
 
 from numpy import fabs

@@ -1,4 +1,4 @@
-"""Enclosures of the inverses of functions that have a shape."""
+"""Enclosures of the inverses of monotone and even functions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _FLOAT, _BITS = struct.Struct("<d"), struct.Struct("<q")
 
 
 def inverse_enclosure(f: MathFunction) -> Callable[[Bounds], Bounds]:
-    """The enclosure of the inverse of a function that has a shape: from the bounds of its result to
-    those of its argument, or of the size of that where the function is even."""
+    """The enclosure of the inverse of a monotone or even function: from the bounds of its result to
+    those of its argument, or of the argument's absolute value where the function is even."""
     inverse = f.inverse
     if inverse is None:
         return _by_trying(f)
@@ -28,8 +28,8 @@ def inverse_enclosure(f: MathFunction) -> Callable[[Bounds], Bounds]:
 
 
 def _by_trying(f: MathFunction) -> Callable[[Bounds], Bounds]:
-    """The inverse by bisection. A bound is an argument for which the function's own enclosure lies
-    outside of the results; as the function is monotone, so it does beyond."""
+    """The enclosure of the inverse, by bisection. A bound is an argument at which the function's
+    own enclosure lies outside of the results; the function is monotone, so it does beyond, too."""
     first, last = f.reach
     falls = f.shape == "falling"
 
@@ -60,7 +60,7 @@ def _by_trying(f: MathFunction) -> Callable[[Bounds], Bounds]:
 
 
 def _crossing(f: MathFunction, wanted: float, falls: bool) -> float:
-    """The float about which a monotone function gives ``wanted``."""
+    """The float at which a monotone function about equals ``wanted``."""
     low, high = map(_place, f.reach)
     while high - low > 1:
         middle = (low + high) // 2
@@ -72,7 +72,7 @@ def _crossing(f: MathFunction, wanted: float, falls: bool) -> float:
 
 
 def _place(x: float) -> int:
-    """The place of a float among all floats; 0.0 is at 0."""
+    """The index of a float in the ordered sequence of all floats; that of 0.0 is 0."""
     (bits,) = _BITS.unpack(_FLOAT.pack(x))
     return bits if bits >= 0 else -(bits + 2**63)
 

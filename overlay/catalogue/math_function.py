@@ -22,22 +22,23 @@ Shape = Literal["growing", "falling", "even"]
 
 @dataclass(frozen=True, eq=False)
 class MathFunction:
-    """A function of real numbers, and what is known of it.
+    """A function of real numbers and the facts about it.
 
-    function: the one of ``math``. numpy: its spellings in numpy.
-    partials: given ``math``, or numpy's functions under the same names, a function that gives the
-    derivative by each argument; a last parameter ``ret`` of that is what the function gives.
-    between: for each argument the bounds between which the derivatives are checked.
-    domain: the bounds of the arguments that have a value; without: those of these bounds that have
-    none; ``math`` raises ValueError there and beyond. overflows: whether ``math`` raises
-    OverflowError where the result is beyond all floats.
-    enclosure: from the bounds of each argument to those of the result. defined: from the bounds of
-    each argument to 1 where the function has a value everywhere, -1 where it has none, and 0
+    function: the function of ``math``. numpy: the ufuncs that compute it.
+    partials: takes ``math``, or numpy's functions under the same names, and returns a function of
+    the arguments that returns the partial derivative by each; if its last parameter is named
+    ``ret``, it is given the function's result.
+    between: for each argument the bounds between which the derivatives are tested.
+    domain: the bounds of the arguments at which the function is defined. without: those of these
+    bounds at which it is not. ``math`` raises ValueError outside. overflows: whether ``math``
+    raises OverflowError where the result is beyond all floats.
+    enclosure: maps the bounds of each argument to those of the result. defined: maps the bounds of
+    each argument to 1 where the function is defined everywhere, -1 where it is nowhere, and 0
     otherwise.
-    shape: whether it grows or falls on its domain, or is even and grows with the size of its
-    argument. reach: between which floats it is called for an enclosure. inverse: where it has a
-    shape, the enclosure of its inverse, for sizes where it is even, or the name of the function
-    that this is; None where it is found by trying.
+    shape: ``"growing"`` or ``"falling"`` on its domain, or ``"even"``, growing with the absolute
+    value of its argument. reach: the floats between which an enclosure calls it. inverse: for a
+    function with a shape, the enclosure of its inverse, on arguments >= 0 where it is even, or the
+    name of the function that is its inverse; None where bisection finds it.
     """
 
     function: Callable[..., float]
@@ -60,17 +61,17 @@ class MathFunction:
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:
-        """The function under all its names."""
+        """The function of ``math`` and its ufuncs."""
         return (self.function, *self.numpy)
 
     @property
     def arity(self) -> int:
-        """How many arguments it takes."""
+        """The number of arguments."""
         return len(self.between)
 
     @property
     def ends(self) -> Bounds:
-        """The first and the last float that have a value."""
+        """The first and the last float at which the function is defined."""
         return _ends(self.domain, self.without)
 
 
@@ -90,8 +91,11 @@ def row(
     ulps: int = ULPS,
     inverse: Callable[[Bounds], Bounds] | str | None = None,
 ) -> MathFunction:
-    """One row. results: the bounds of all that the function gives; ulps: by how many units in the
-    last place ``math`` may be off. The enclosure is derived from these where there is a shape."""
+    """Make a row; the parameters are the fields of ``MathFunction`` and two more.
+
+    results: the bounds of all values of the function. ulps: the error of ``math``, in units in the
+    last place. The enclosure, where none is given, is derived from these and the shape.
+    """
     if enclosure is None:
         assert shape is not None, f"{function.__name__} needs a shape, or an enclosure"
         enclosure = _enclosure(function, shape, reach, results, domain, ulps)
@@ -120,7 +124,7 @@ def _ends(domain: Bounds, without: tuple[float, ...]) -> Bounds:
 
 
 def everywhere(*bounds: Bounds) -> int:
-    """Whether a function that has a value for all numbers has one: always."""
+    """``MathFunction.defined`` of a function that is defined for all numbers: always 1."""
     return 1
 
 

@@ -1,9 +1,9 @@
-"""Looking at a program in a context before it runs: what each call resolves to.
+"""Static inspection of dispatch: the method that each call of a program resolves to in a context.
 
-``explain``: ``ctx.explain``, which gives an ``explanation``.
-``call_tree``: the sites and functions in it; ``call_graph``: the code that these are read from.
-``entries``, ``outcome``: the code that a call enters, and what it comes to.
-``base_calls``: the outcome where no method applies.
-``shadowing``: which methods of a stack of tables hide which.
-``html``: drawings of explanations, reports, contexts and tables.
+``explain``: ``ctx.explain``, which returns an ``explanation``.
+``call_tree``: the call sites and functions in it; ``call_graph``: the code they are read from.
+``entries``, ``outcome``: the code that a call enters, and its outcome.
+``base_calls``: the outcome of calls to which no method applies.
+``shadowing``: the methods of a stack of tables that hide others.
+``html``: HTML for explanations, reports, contexts and tables.
 """

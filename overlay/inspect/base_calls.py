@@ -1,4 +1,4 @@
-"""What a call comes to where no method applies: the callee itself runs."""
+"""Outcomes of calls to which no method applies: the callee itself runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class BaseCalls:
         self.graph = graph
 
     def of(self, callee: Any, args: Args, names: tuple[str, ...], link: Link | None) -> Outcome:
-        """What a call comes to. names: of the last arguments, which are given by keyword."""
+        """The outcome of a call. names: the keywords of the last arguments."""
         kind: Any = type(callee)
         generic = generic_state(callee)
         if generic is not None:
@@ -137,12 +137,12 @@ class BaseCalls:
         known = isinstance(declared, type)
         return replace(found, target=name, result=OfType(declared) if known else found.result)
 
-    # ---- callables that are handed over ----
+    # ---- callbacks ----
 
     def _called_back(
         self, callee: Any, args: Args, names: tuple[str, ...]
     ) -> tuple[EnteredCode, ...]:
-        """The functions among its arguments that a C function calls."""
+        """The functions among the arguments that a C function calls."""
         found = CALLBACKS.get(id(callee))
         if found is None or args is None:
             return ()

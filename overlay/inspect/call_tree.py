@@ -1,4 +1,4 @@
-"""The tree of sites and functions that ``ctx.explain`` shows."""
+"""The tree of call sites and functions that ``ctx.explain`` shows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CallTree:
         self.graph = CallGraph(context)
 
     def site(self, function: Any, types: Sequence[Any], depth: int | None) -> ExplainedSite:
-        """The call that starts the run, with all below it."""
+        """The root call, with the whole call tree below it."""
         args = [OfType(kind) for kind in types]
         callee = Known(function)
         outcome = self.graph.outcome(callee, args or self._annotated(function), (), None)
@@ -46,8 +46,8 @@ class CallTree:
         return _site(Draft(outcome, text, _place_of(function)), self._grown(outcome, depth))
 
     def _annotated(self, function: Any) -> list[Value]:
-        """The arguments that annotations promise, where none are given: the parameters
-        without a default, and no other."""
+        """The annotated types of the required positional parameters, used where no types are
+        given."""
         signature = signature_of(function)
         if signature is None:
             return []
@@ -61,8 +61,8 @@ class CallTree:
         return [OfType(hints[p.name]) if p.name in hints else UNKNOWN for p in required]
 
     def _grown(self, root: Outcome, depth: int | None) -> tuple[ExplainedFunction, ...]:
-        """The functions that a call enters, each with its sites at one place: below the first
-        call that reaches it, those with fewer calls between them and the root coming first."""
+        """The functions that a call enters, each with its call sites shown once: at the call with
+        the fewest calls between it and the root."""
         order: dict[Key, EnteredCode] = {}
         drafts: dict[Key, list[Draft]] = {}
         children: dict[Key, list[EnteredCode]] = {}
@@ -84,7 +84,7 @@ class CallTree:
         return _functions(root.entries, owned)
 
     def _drafts(self, entry: EnteredCode) -> list[Draft]:
-        """The sites of the code that is entered, in the order of the source."""
+        """The call sites of the code that is entered, in source order."""
         reading = self.graph.reading(entry)
         if reading is None:
             return []
@@ -103,7 +103,7 @@ class CallTree:
         return drafts
 
     def _in_place(self, event: Event, link: Link | None) -> EnteredCode | None:
-        """Code that stands inside the code at hand and is run by it alone."""
+        """Nested code that only the code at hand runs: class bodies and comprehensions."""
         if not isinstance(event, CallEvent):
             return None
         if builds_class(event) and event.args:
@@ -121,7 +121,7 @@ class CallTree:
 
 
 def _new(entries: Sequence[EnteredCode], order: dict[Key, EnteredCode]) -> list[EnteredCode]:
-    """Those that were not met before, noted in the order in which they are."""
+    """The entries not seen before, which are added to ``order``."""
     found = {entry.key: entry for entry in entries if entry.key not in order}
     order |= found
     return list(found.values())
@@ -148,7 +148,7 @@ def _head(entry: EnteredCode) -> ExplainedFunction:
 def _functions(
     entries: Sequence[EnteredCode], owned: dict[Key, ExplainedFunction]
 ) -> tuple[ExplainedFunction, ...]:
-    """Each that is owned once; for the others a pointer."""
+    """The functions entered: in full the first time, and as a reference elsewhere."""
     return tuple(
         owned.pop(entry.key, None) or replace(_head(entry), note="shown elsewhere")
         for entry in entries
@@ -170,14 +170,14 @@ def _draft(event: Event, outcome: Outcome, entry: EnteredCode) -> Draft:
     return Draft(outcome, place.text or f"{outcome.target}(...)", place)
 
 
-# ---- small parts --------------------------------------------------------------------------
+# ---- helpers ------------------------------------------------------------------------------
 
 
 def _position(event: Event) -> tuple[int, ...]:
     at = event.at
     if at.lineno is None:
         return (0, 0, 0)
-    # the inner of two calls that start together runs first
+    # of two calls that start at the same column, the inner one runs first
     return at.lineno, at.end_col_offset or 0, -(at.col_offset or 0)
 
 

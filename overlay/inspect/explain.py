@@ -1,4 +1,4 @@
-"""Which method each call site resolves to, found by reading the code: ``ctx.explain``."""
+"""Resolution of each call site to its method, by static analysis: ``ctx.explain``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["explain"]
 def explain(
     context: Context, function: Callable[..., Any], *types: Any, depth: int | None = None
 ) -> Explanation:
-    """Which method each call site below ``context(function, ...)`` resolves to.
+    """Resolve each call site below ``context(function, ...)``, without running the program.
 
-    types: of the arguments; from the annotations where none are given. depth: how many calls
-    deep to look, None for all. Nothing of the program runs. Raises UnsupportedPython on a
-    Python version whose bytecode is not known.
+    types: the types of the arguments; by default those of the annotations. depth: the maximal depth
+    of calls; None: no limit. Raises UnsupportedPython on a Python version whose bytecode is not
+    known.
     """
     for table in context.tables:
         table.settle()

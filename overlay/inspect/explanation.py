@@ -1,4 +1,4 @@
-"""Explanations, which ``ctx.explain`` gives: call sites, and what each resolves to."""
+"""Explanations, which ``ctx.explain`` returns: call sites, each with the method it resolves to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOLD = ("resolved", "possible")
 
 @dataclass(frozen=True)
 class SourcePlace:
-    """A stretch of source: lines count from 1, columns from 0, in UTF-8 bytes; None: unknown."""
+    """A range of source. Lines count from 1, columns from 0 in UTF-8 bytes; None: unknown."""
 
     file: str
     line: int | None
@@ -38,7 +38,7 @@ class SourcePlace:
 
     @property
     def text(self) -> str | None:
-        """The source there, on one line, or None where there is none."""
+        """The source text there, joined to one line; None where there is none."""
         if self.line is None or self.column is None or self.end_column is None:
             return None
         end = self.line if self.end_line is None else self.end_line
@@ -53,13 +53,14 @@ class SourcePlace:
 
 @dataclass(frozen=True)
 class ExplainedSite:
-    """One place that calls something, and what the call resolves to.
+    """A call site and the method that the call resolves to.
 
-    text: the call as written; where the source is not there, the callee's name. target: the
-    callee's name. status: ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies;
-    ``"possible"``: one of ``methods`` or the base, by types that are known only at run time;
-    ``"undetermined"``: the callee is chosen at run time.
-    note: what else is to be said. functions: those that the call enters.
+    text: the call as written; without source, the callee's name. target: the callee's name. status:
+    ``"resolved"`` to ``methods[0]``; ``"base"``: no method applies; ``"possible"``: one of
+    ``methods`` or the base, depending on types that are known only at run time; ``"undetermined"``:
+    the callee is chosen at run time.
+
+    note: a remark, or "". functions: the functions that the call enters.
     """
 
     text: str
@@ -78,7 +79,7 @@ class ExplainedSite:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether the call is written with another name than the callee's."""
+        """Whether the source calls the callee by another name."""
         return self.target not in self.text.partition("(")[0]
 
     def _resolution(self) -> str:
@@ -91,10 +92,10 @@ class ExplainedSite:
 
 @dataclass(frozen=True)
 class ExplainedFunction:
-    """A function of the call graph, with what is known of its arguments' types.
+    """A function of the call graph, with the known types of its arguments.
 
-    types: of its parameters in order; None where nothing is known. note: why its sites are
-    not here: they stand further up, or a limit was met.
+    types: of its parameters in order; None where unknown. note: the reason why its call sites are
+    missing: they are shown elsewhere, or the depth limit was reached.
     """
 
     name: str
@@ -109,17 +110,17 @@ class ExplainedFunction:
 
     @property
     def call(self) -> str:
-        """Its name and the types of its arguments."""
+        """The function's name and the types of its arguments."""
         types = ", ".join("?" if kind is None else shown_hint(kind) for kind in self.types)
         return f"{self.name}({types})"
 
     @property
     def tells(self) -> bool:
-        """Whether an overlay plays a part at a site below it."""
+        """Whether a call site below it resolves, or may resolve, to a method."""
         return any(site.status in _TOLD for site in self)
 
     def __iter__(self) -> Iterator[ExplainedSite]:
-        """Its sites, each followed by those of the functions that it enters."""
+        """Iterate over its call sites, each followed by those of the functions that it enters."""
         for site in self.sites:
             yield site
             for function in site.functions:
@@ -128,9 +129,9 @@ class ExplainedFunction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What ``ctx.explain`` found; iterate over it for every site of the call graph once.
+    """The result of ``ctx.explain``; iteration yields every call site of the call graph once.
 
-    root: the call that was asked about.
+    root: the explained call.
     """
 
     context: Context
@@ -145,7 +146,7 @@ class Explanation:
         return f"<Explanation of {self.root.text}: {_counts(self)}>"
 
     def sites(self, status: str) -> tuple[ExplainedSite, ...]:
-        """The sites with this status."""
+        """The call sites with this status. Raises ValueError for a status that does not exist."""
         if status not in STATUSES:
             raise ValueError(f"status is one of {', '.join(STATUSES)}, not {status!r}")
         return tuple(site for site in self if site.status == status)
@@ -157,8 +158,8 @@ class Explanation:
         return late_binding.drawing.load()(self)
 
     def tree(self, *, everything: bool = False) -> str:
-        """The call graph as text. Unless ``everything`` is true, only the first function is
-        shown with all its sites, and of the others those by which an overlay is reached."""
+        """The call graph as text. By default the first function is shown with all its call sites,
+        and of the others only those that lead to a method; ``everything`` shows all."""
         lines = [repr(self.context), str(self.root)]
         for function in self.root.functions:
             lines += _lines(function, "  ", everything=everything, all_sites=True)
@@ -185,6 +186,6 @@ def _lines(
 
 
 def _counts(sites: Iterable[ExplainedSite]) -> str:
-    """How many sites have each status."""
+    """The number of call sites of each status, as text."""
     counts = Counter(site.status for site in sites)
     return ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])

@@ -1,4 +1,4 @@
-"""What the objects of ``overlay`` look like in a notebook."""
+"""HTML representations of the objects of ``overlay``, for notebooks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COLOURS = {"resolved": "blue", "possible": "orange", "undetermined": "orange"}
 
 @functools.singledispatch
 def drawing(thing: object) -> str:
-    """An object of ``overlay`` as HTML; each kind has a method below."""
+    """An object of ``overlay`` as HTML; each class has an implementation below."""
     raise TypeError(f"nothing is known of what a {type(thing).__name__} looks like")
 
 
@@ -48,13 +48,13 @@ def drawing(thing: object) -> str:
 
 @drawing.register(MethodTable)
 def _of_table(table: MethodTable) -> str:
-    """A method table: for each target its methods, and what lies below each."""
+    """A method table: for each target its methods, and the method below each."""
     return view(_title("method table", table.name, _size(table)), _methods((table,)))
 
 
 @drawing.register(Context)
 def _of_context(context: Context) -> str:
-    """A context: its tables from the innermost outwards, and which of their methods are hidden."""
+    """A context: its tables, innermost first, and the methods that are hidden."""
     names = [table.name for table in reversed(context.tables)]
     stack = joined(x for i, n in enumerate(names) for x in (" over " if i else "", badge(n)))
     facts = [
@@ -90,7 +90,7 @@ def _methods(tables: tuple[MethodTable, ...]) -> Html:
 
 
 def _doubt(target: Any) -> Html | None:
-    """What is to be said of a target that calls may not reach."""
+    """A warning badge for a target that calls may not reach."""
     if isinstance(target, str):
         return joined([" ", badge("not imported yet")])
     if isinstance(target, FunctionType) and "<" not in target.__qualname__:
@@ -130,7 +130,7 @@ def _short(method: Method) -> str:
 
 @drawing.register(Explanation)
 def _of_explanation(explanation: Explanation) -> str:
-    """The call graph as a tree that folds: open where an overlay is reached."""
+    """The call graph as a foldable tree, open where a call resolves to a method."""
     counts = Counter(site.status for site in explanation)
     total = [joined([badge(f"{n} {s}", _COLOURS.get(s)), " "]) for s, n in counts.items()]
     budget = iter(range(_SITES))
@@ -178,7 +178,8 @@ def _site(site: ExplainedSite) -> Html:
 
 @drawing.register(Report)
 def _of_report(report: Report) -> str:
-    """What was hit, how often and from where; what never was; where calls left."""
+    """The methods that were called, how often and from where; those never called; calls that left
+    the context."""
     most = max((hit.calls or 0 for hit in report.hits), default=0)
     rows = [
         row(_method(h.method), _calls(h.calls, most), joined(_callers(h.callers)))

@@ -1,4 +1,4 @@
-"""What a call comes to, as far as reading the code tells."""
+"""The statically determined outcome of a call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Outcome", "with_first"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a call, as far as reading tells. entries: the code that it enters."""
+    """The statically determined outcome of a call. entries: the code that it enters."""
 
     target: str
     status: str
@@ -27,5 +27,5 @@ class Outcome:
 
 
 def with_first(first: Value, args: Args) -> Args:
-    """The arguments after one more; None where they are not counted."""
+    """The arguments with one more in front; None where their number is unknown."""
     return None if args is None else [first, *args]

@@ -1,4 +1,4 @@
-"""Which methods of a stack of tables calls reach, and what lies below each."""
+"""Shadowing: the methods of a stack of tables that calls reach, and the method below each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Layer", "layers"]
 
 @dataclass(frozen=True)
 class Layer:
-    """One method among those of its target, as a call with its own types meets it.
+    """A method among those of its target, as a call with its declared types sees it.
 
-    taken_by: the method that such a call resolves to in its place, or None. below: what
-    ``call_next`` goes on to, or None for the base. is_ambiguous: it is an error, since none of
-    several methods is the most specific.
+    taken_by: the method that such a call resolves to instead, or None. below: the method that
+    ``call_next`` calls, or None for the base. is_ambiguous: whether ``call_next`` raises
+    AmbiguousMethod, because no method below is the most specific.
     """
 
     method: Method
@@ -29,9 +29,12 @@ class Layer:
 
 
 def layers(tables: Sequence[MethodTable]) -> Iterator[tuple[Any, list[Layer]]]:
-    """Each target with its methods. tables: outermost first, as a context holds them; methods of
-    inner tables come first. Targets that are not imported are named by their text; of theirs,
-    and where an annotation of one is not defined yet, it is not told what lies above and below."""
+    """Each target with its methods, those of inner tables first.
+
+    tables: outermost first, as a context stores them. A target that is not imported is identified
+    by its name. For such a target, and where an annotation of a method is not defined yet,
+    ``taken_by`` and ``below`` are None.
+    """
     inner_first = tuple(reversed(tables))
     for table in tables:
         table.settle()
@@ -59,7 +62,8 @@ def _layer(tables: Sequence[MethodTable], method: Method) -> Layer:
 
 
 def _own_calls(method: Method) -> Iterator[Call]:
-    """Calls with the method's own types, for each number of positional arguments it takes."""
+    """Calls with the method's own types, for each number of positional arguments that it
+    accepts."""
     positional = method.shape[0]
     fewest = sum(required for _, required in positional)
     for count in range(fewest, len(positional) + 1):

@@ -1,4 +1,4 @@
-"""Memoised functions of a program, which need not be edited.
+"""Memoisation of functions of a program without editing it.
 
 >>> from overlay.interpretations.memoisation import memoised
 >>> def fib(n):
@@ -25,19 +25,19 @@ _ABSENT = object()
 
 
 class _Kept(OrderedDict[Hashable, Any]):
-    """Results by arguments. Numbers of other interpretations may stay in it: they are found again
-    by the same numbers alone."""
+    """Cached results by arguments. It may store values of other interpretations: lookup finds them
+    only with the same values."""
 
     __overlay_keeps_interpreted__ = True
 
 
 class Memo:
-    """What functions gave, by their arguments; ``memo(f, ...)`` runs f so that they are called
-    once for each.
+    """A cache of results of functions by their arguments. ``memo(f, ...)`` runs f, and each of the
+    functions runs once for equal arguments.
 
-    limit: how many results of each function are kept, the last ones used; None: all.
-    context: with which it does so, to be joined with others. hits, misses: how often a call was
-    answered, and how often the function ran.
+    limit: the number of results cached of each function, the most recently used ones; None: all.
+    context: the context that memoises, to be combined with others. hits, misses: the numbers of
+    calls answered from the cache, and of calls that ran the function.
     """
 
     def __init__(self, *functions: Any, limit: int | None = None) -> None:
@@ -52,15 +52,16 @@ class Memo:
         self.context = Context(table)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f, with the functions memoised in all that it calls."""
+        """Run f, with the functions memoised in all code that it calls. Raises OverlayError for
+        arguments that cannot be hashed."""
         return self.context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """The same as a function."""
+        """f as a function that runs with the functions memoised."""
         return self.context.wrap(f)
 
     def clear(self) -> None:
-        """Forget all results."""
+        """Remove all cached results."""
         for kept in self._kept.values():
             kept.clear()
 
@@ -101,12 +102,13 @@ class Memo:
 
 
 def memoised(*functions: Any, limit: int | None = None) -> Memo:
-    """Functions, each of which is to run once for the same arguments. limit: see ``Memo``."""
+    """Memoise functions: the ``Memo`` that runs each once for equal arguments. limit: see
+    ``Memo``."""
     return Memo(*functions, limit=limit)
 
 
 def _key(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable:
-    """Equal for arguments of equal types and values."""
+    """A key that is equal for arguments of equal types and values."""
     try:
         return metadata_key((tuple(args), tuple(sorted(kwargs.items()))))
     except OverlayError as error:

@@ -1,4 +1,5 @@
-"""Mocks that hold in one thread or task, wherever the program has imported what they replace.
+"""Mocks that are confined to one thread or task, and need no patching of the names that import the
+mocked functions.
 
 >>> import email.utils, time
 >>> from overlay.interpretations.mocks import Mocks
@@ -22,10 +23,10 @@ __all__ = ["Mocks"]
 
 
 class Mocks:
-    """Replacements of calls, for the code that runs with them alone.
+    """Replacements of functions, in force only in code that runs with them.
 
     ``mocks(f, ...)`` runs f with them, ``mocks.wrap(f)`` is f with them, and ``with mocks:`` is for
-    generic functions. ``context`` is to be joined with others.
+    generic functions. ``context`` is the context, to be combined with others.
     """
 
     def __init__(self) -> None:
@@ -39,11 +40,13 @@ class Mocks:
         /,
         **configuration: Any,
     ) -> Any:
-        """Replace calls of a target by those of a mock, and give it: one of ``unittest.mock`` with
-        the target's signature, which counts calls and has ``assert_called_once_with`` and so on.
+        """Replace calls of a target by calls of a mock, and return the mock: one of
+        ``unittest.mock`` with the target's signature, which counts calls and has
+        ``assert_called_once_with`` and so on.
 
-        implementation: what to call instead. configuration: of the mock, such as
-        ``return_value=5`` or ``side_effect=OSError``. One of both.
+        implementation: a function to call instead. configuration: of the mock, such as
+        ``return_value=5`` or ``side_effect=OSError``. Raises OverlayError if both are given, or if
+        the implementation is not callable.
         """
         if implementation is not None and (configuration or not callable(implementation)):
             raise _refused(target, implementation, configuration)
@@ -58,8 +61,8 @@ class Mocks:
         return mock
 
     def spy(self, target: Any) -> Any:
-        """Count the calls of a target, which are made as they are; what it gives is a mock as
-        ``replace`` gives it."""
+        """Count the calls of a target, which still run it, and return the mock that counts, as
+        ``replace`` does."""
         mock = _mock_of(target, {})
         called = nonoverlay(mock)
 
@@ -71,15 +74,15 @@ class Mocks:
         return mock
 
     def restore(self, target: Any) -> None:
-        """Replace calls of a target no more."""
+        """Stop replacing calls of a target."""
         self._table.remove(target)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f with the mocks."""
+        """Run f with the mocks in force."""
         return self.context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """f with the mocks, at every call, in whatever thread."""
+        """f as a function that runs with the mocks in force, in any thread."""
         return self.context.wrap(f)
 
     def __enter__(self) -> Mocks:
@@ -106,7 +109,7 @@ def _refused(target: Any, implementation: Any, configuration: dict[str, Any]) ->
 
 
 def _mock_of(target: Any, configuration: dict[str, Any]) -> Any:
-    """A mock with the signature of a target, if that is imported."""
+    """A mock with the signature of a target, or without one if the target is not imported."""
     found = lookup(target) if isinstance(target, str) else target
     if found is None:
         return MagicMock(name=target, **configuration)

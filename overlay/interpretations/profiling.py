@@ -1,4 +1,4 @@
-"""A call profiler: how often and how long, by function and the types of its arguments.
+"""A call profiler: number and duration of calls, by function and the types of its arguments.
 
 >>> import statistics
 >>> from overlay.interpretations.profiling import profile
@@ -27,12 +27,13 @@ _ORDERS = ("own", "total", "calls")
 
 @dataclass(eq=False)
 class ProfileRow:
-    """What was measured of one function with arguments of some types.
+    """Measurements of one function with arguments of some types.
 
-    name: as the program calls it. types: names of the arguments' types, keywords with theirs.
-    where: ``file:line`` of its definition, or its module. calls: how many ended.
-    total: nanoseconds from beginning to end, of calls inside one of the same row only once.
-    own: nanoseconds without those of the calls that it made. errors: calls that an exception left.
+    name: as the program calls it. types: names of the types of the arguments, keywords with theirs.
+    where: ``file:line`` of its definition, or its module. calls: the number of calls that have
+    ended. total: their duration in nanoseconds; nested calls of the same row count once. own: their
+    duration in nanoseconds, without that of the calls they made. errors: the number of calls that
+    raised an exception.
     """
 
     name: str
@@ -49,7 +50,8 @@ class ProfileRow:
 
 @dataclass(eq=False)
 class _Running:
-    """A call that is running: its row, those around it, and the time of the calls that it made."""
+    """A call in progress: its row, the enclosing calls, and the duration of the calls that it
+    made."""
 
     row: ProfileRow
     around: _Running | None
@@ -59,10 +61,10 @@ class _Running:
 
 
 class Profiler(Plugin):
-    """Counts and measures every call of the code that runs in a context with it.
+    """Counts and measures every call of the code that runs in a context with this plugin.
 
-    clock: gives nanoseconds. ``profiler(f, ...)`` runs f in a context of its own;
-    ``Context(..., plugins=(profiler,))`` is for others.
+    clock: returns nanoseconds. ``profiler(f, ...)`` runs f in a context of its own; use
+    ``Context(..., plugins=(profiler,))`` for other contexts.
     """
 
     shares_native_cache = True
@@ -75,7 +77,7 @@ class Profiler(Plugin):
         self._running: ContextVar[_Running | None] = ContextVar("running", default=None)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f, measured: what f gives, which ``result`` keeps."""
+        """Run f with profiling and return its result, which ``result`` keeps, too."""
         self.result = Context(plugins=(self,))(f, *args, **kwargs)
         return self.result
 
@@ -125,10 +127,11 @@ class Profiler(Plugin):
         if call.around is not None:
             call.around.below += duration
 
-    # ---- looking ----
+    # ---- queries ----
 
     def rows(self, by: str = "own") -> list[ProfileRow]:
-        """What was measured, the greatest first. by: ``"own"``, ``"total"`` or ``"calls"``."""
+        """The measurements, largest first. by: ``"own"``, ``"total"`` or ``"calls"``. Raises
+        OverlayError for other keys."""
         if by not in _ORDERS:
             raise OverlayError(
                 f"rows are not sorted by {by!r}",
@@ -138,12 +141,12 @@ class Profiler(Plugin):
         return sorted(self._rows.values(), key=lambda row: -getattr(row, by))
 
     def of(self, name: str) -> list[ProfileRow]:
-        """The rows of one function, by the name that the table shows, or what that ends with:
+        """The rows of a function, by its name as the table shows it or a dotted suffix of that:
         ``"Fraction.__new__"``, ``"__new__"``."""
         return [row for row in self.rows("calls") if f".{row.name}".endswith(f".{name}")]
 
     def table(self, by: str = "own", limit: int | None = 30) -> str:
-        """A table of the first rows, times in milliseconds."""
+        """The first ``limit`` rows as text, times in milliseconds; None: all rows."""
         lines = [f"{'calls':>9}  {'own ms':>10}  {'total ms':>10}  function"]
         rows = self.rows(by)
         lines += [
@@ -159,7 +162,8 @@ class Profiler(Plugin):
 
 
 def profile(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Profiler:
-    """Run ``f(*args, **kwargs)`` and give what its calls took; ``.result`` is what it gave."""
+    """Run ``f(*args, **kwargs)`` and return the profiler with its measurements; ``.result`` is the
+    result of f."""
     profiler = Profiler()
     profiler(f, *args, **kwargs)
     return profiler

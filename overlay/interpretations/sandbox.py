@@ -1,5 +1,5 @@
-"""Refuses chosen calls of a program, however it comes to make them. No protection against code
-that means harm: see ``docs/tools.md``.
+"""A sandbox that refuses chosen calls of a program, by whatever name it calls them. It is no
+protection against malicious code: see ``docs/tools.md``.
 
 >>> import pathlib
 >>> from overlay.interpretations.sandbox import Refused, Sandbox
@@ -34,7 +34,8 @@ __all__ = [
 
 
 def _present(*names: str) -> tuple[str, ...]:
-    """Those names of targets that there are on this platform, or may be once they are imported."""
+    """The names of targets that exist on this platform, or may exist once their module is
+    imported."""
     return tuple(n for n in names if n.partition(":")[0] not in sys.modules or lookup(n))
 
 
@@ -44,27 +45,27 @@ PROCESSES = _present(
     *("os:execv", "os:execve", "os:posix_spawn", "os:posix_spawnp", "subprocess:Popen.__init__"),
     "multiprocessing.process:BaseProcess.start",
 )
-"""What starts and ends processes."""
+"""Targets that start and end processes."""
 FILES = _present(
     *("builtins:open", "os:open", "io:FileIO", "io:open_code", "os:truncate", "os:chmod"),
     *("os:chown", "os:link", "os:symlink", "os:mkdir", "os:rmdir", "os:remove", "os:unlink"),
     *("os:rename", "os:replace", "os:utime", "os:mknod", "os:mkfifo"),
-    # what opens files in C, or is called by it
+    # functions that open files in C, or that C code calls
     *("numpy:save", "numpy:savez", "numpy:savez_compressed", "numpy:savetxt", "numpy:fromfile"),
     *("numpy:ndarray.tofile", "numpy:ndarray.dump", "sqlite3:connect", "sqlite3:Connection"),
 )
-"""What opens, makes, changes and removes files."""
+"""Targets that open, create, change and remove files."""
 NETWORK = _present("socket:socket.__init__", "_socket:socket", "socket:getaddrinfo")
-"""What reaches the network."""
+"""Targets that access the network."""
 CODE = _present(
     "builtins:eval", "builtins:exec", "builtins:compile", "ctypes:CDLL.__init__", "ctypes:CDLL"
 )
-"""What runs code that the program makes, or loads libraries in C."""
+"""Targets that run code built at run time, or load C libraries."""
 
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that was refused: the function's name, its arguments as shown, and ``file:line``."""
+    """A refused call: the function's name, its arguments as shown, and ``file:line``."""
 
     name: str
     arguments: str
@@ -72,7 +73,7 @@ class RefusedCall:
 
 
 class Refused(OverlayError, PermissionError):
-    """A program called something that its sandbox refuses."""
+    """A program called a function that its sandbox refuses."""
 
     def __init__(self, call: RefusedCall) -> None:
         super().__init__(
@@ -84,14 +85,14 @@ class Refused(OverlayError, PermissionError):
 
 
 class Sandbox:
-    """Runs programs, of which some calls are refused with ``Refused``.
+    """Runs programs; calls of some targets raise ``Refused``.
 
-    refuse: targets, or names such as ``"os:system"``; by default all of PROCESSES, FILES, NETWORK
-    and CODE. allow: those to leave out. calls: those that were refused, also where the program
-    caught the error.
+    refuse: targets, or names such as ``"os:system"``; by default PROCESSES, FILES, NETWORK and
+    CODE. allow: targets to leave out. calls: the refused calls, including those whose error the
+    program caught.
 
-    Threads that the program starts are in the sandbox, and calls that C code makes, too: ``open``
-    makes an ``io.FileIO``.
+    The sandbox also holds in threads that the program starts, and for calls that C code makes:
+    ``open`` creates an ``io.FileIO``.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Sandbox:
         return self.context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """The same as a function."""
+        """f as a function that runs in the sandbox."""
         return self.context.wrap(f)
 
     def _refusal(self, target: Any) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Programs that draw from global generators of random numbers, made reproducible.
+"""Reproducible runs of programs that use global generators of random numbers.
 
 >>> import random
 >>> from overlay.interpretations.seeding import seeded
@@ -23,10 +23,10 @@ __all__ = ["Seeding", "seeded"]
 
 _drawn: Any = random.random
 _drawn_by_numpy: Any = np.random.rand
-# The generators behind the functions of the two modules.
+# The global generators behind the functions of the two modules.
 _SHARED = {"_python": _drawn.__self__, "_numpy": _drawn_by_numpy.__self__}
 _BITS = 32
-# What makes a generator, or what it is seeded with; of nothing, with entropy.
+# Constructors of generators, bit generators and seed sequences; without a seed they use entropy.
 _MAKERS = (
     *(np.random.default_rng, np.random.RandomState, np.random.SeedSequence, np.random.MT19937),
     *(np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64),
@@ -34,11 +34,11 @@ _MAKERS = (
 
 
 class Seeding:
-    """Runs programs with random numbers that a seed decides.
+    """Runs programs with random numbers that are determined by a seed.
 
-    Each run begins anew. The functions of ``random`` and ``numpy.random`` draw from generators of
-    the run; those that the program makes without a seed get one. The global generators are neither
-    read nor changed. An object serves one run at a time.
+    Each run starts from the seed. The functions of ``random`` and ``numpy.random`` draw from
+    generators of the run, and generators that the program creates without a seed get one. The
+    global generators are neither read nor changed. An object serves one run at a time.
     """
 
     def __init__(self, seed: int) -> None:
@@ -50,12 +50,12 @@ class Seeding:
         self._context = Context(table)
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f."""
+        """Run f from the seed."""
         self._begin()
         return self._context(f, *args, **kwargs)
 
     def wrap(self, f: Callable[..., Any], /) -> Callable[..., Any]:
-        """The same as a function: each call begins anew."""
+        """f as a function of which each call starts from the seed."""
         return functools.wraps(f)(functools.partial(self, f))
 
     def _begin(self) -> None:
@@ -69,7 +69,7 @@ class Seeding:
     # ---- methods of the table ----
 
     def _methods(self) -> Iterator[tuple[Any, Callable[..., Any]]]:
-        """Targets, and what stands for them."""
+        """The targets with their methods."""
         for own, kind, names in (
             ("_python", random.Random, _names_of(random.Random, random)),
             ("_numpy", np.random.RandomState, _names_of(np.random.RandomState, np.random)),
@@ -85,11 +85,11 @@ class Seeding:
 
     @property
     def _with_seed(self) -> Callable[..., Any]:
-        """What gives arguments a seed if they have none, with no overlay."""
+        """Adds a seed to arguments that have none, without dispatch."""
         return nonoverlay(functools.partial(_with_seed, self._next_seed))
 
     def _of_run(self, own: str, name: str) -> Callable[..., Any]:
-        """A method of a generator of the run, which runs with no overlay."""
+        """A method of a generator of the run, called without dispatch."""
 
         def draw(*args: Any, **kwargs: Any) -> Any:
             return getattr(getattr(self, own), name)(*args, **kwargs)
@@ -147,19 +147,21 @@ class Seeding:
 
 
 def seeded(seed: int) -> Seeding:
-    """What runs programs with random numbers that ``seed`` decides: ``seeded(0)(f, ...)``."""
+    """Make a ``Seeding``, which runs programs with random numbers determined by ``seed``:
+    ``seeded(0)(f, ...)``."""
     return Seeding(seed)
 
 
 def _names_of(kind: type, module: Any) -> list[str]:
-    """The methods of a generator that its module has as functions, less ``seed``."""
+    """The methods of a generator that its module offers as functions, except ``seed``."""
     return [n for n in dir(kind) if n[0] != "_" and n != "seed" and hasattr(module, n)]
 
 
 def _with_seed(
     next_seed: Callable[[], int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments of which the first, or one by name, says the seed: with one if it says none."""
+    """The arguments, with a seed in the place of the first where neither it nor a keyword gives
+    one."""
     named = [name for name in ("a", "x", "seed", "entropy") if kwargs.get(name) is not None]
     if named or (args and args[0] is not None):
         return args, kwargs

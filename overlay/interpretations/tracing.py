@@ -34,11 +34,11 @@ _LONGEST = 60  # characters of a value that is shown
 class Call:
     """One call of a run.
 
-    name: of the callee, as the program calls it. where: ``file:line`` of its definition, or the
-    module where it is written in C. arguments, result: as shown when the call began and ended.
-    error: the exception that left it, as shown, or None. begin, end: in nanoseconds of the
-    tracer's clock; ``end`` is None while it runs. thread: its number.
-    calls: those that it made.
+    name: of the callee, as the program calls it. where: ``file:line`` of its definition, or its
+    module if it is written in C. arguments, result: as shown when the call began and ended. error:
+    the exception that it raised, as shown, or None. begin, end: in nanoseconds of the tracer's
+    clock; ``end`` is None while the call runs. thread: the native thread id. calls: the calls that
+    it made.
     """
 
     name: str
@@ -53,11 +53,12 @@ class Call:
 
     @property
     def duration(self) -> int:
-        """How long it ran, in nanoseconds; 0 while it runs."""
+        """The duration in nanoseconds; 0 while the call runs."""
         return 0 if self.end is None else self.end - self.begin
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, Call]]:
-        """This call and all below it with their depths, in the order in which they began."""
+        """Iterate over this call and all below it with their depths, in the order in which they
+        began."""
         yield depth, self
         for call in self.calls:
             yield from call.walk(depth + 1)
@@ -71,14 +72,14 @@ class Call:
 
 
 class Tracer(Plugin):
-    """Records every call of the code that runs in a context with it.
+    """Records every call of the code that runs in a context with this plugin.
 
-    only: modules and packages whose functions are recorded, with their C functions; None: all.
-    depth: how many calls deep. values: whether arguments and results are shown, for which their
-    ``__repr__`` is called. clock: gives nanoseconds.
+    only: modules and packages whose functions are recorded, C functions included; None: all. depth:
+    the maximal depth of recorded calls. values: whether arguments and results are shown, by their
+    ``__repr__``. clock: returns nanoseconds.
 
-    ``tracer(f, ...)`` runs f in a context of its own; ``Context(..., plugins=(tracer,))`` is for
-    others. Each thread that enters such a context has roots of its own.
+    ``tracer(f, ...)`` runs f in a context of its own; use ``Context(..., plugins=(tracer,))`` for
+    other contexts. Each thread that enters such a context has its own roots.
     """
 
     shares_native_cache = True
@@ -98,13 +99,13 @@ class Tracer(Plugin):
         self.roots: list[Call] = []
         self.result: Any = None
         self._threads: dict[int, str] = {}
-        # the call that is running here and its depth
+        # the call in progress in this thread or task, and its depth
         self._running: ContextVar[tuple[Call, int] | None] = ContextVar("running", default=None)
         self._shown = reprlib.Repr()
         self._shown.maxstring = self._shown.maxother = _LONGEST
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f, recorded: what f gives, which ``result`` keeps."""
+        """Run f with recording and return its result, which ``result`` keeps, too."""
         self.result = Context(plugins=(self,))(f, *args, **kwargs)
         return self.result
 
@@ -169,20 +170,21 @@ class Tracer(Plugin):
         shown += [f"{name}={self._shown.repr(value)}" for name, value in kwargs.items()]
         return ", ".join(shown)
 
-    # ---- looking ----
+    # ---- queries ----
 
     def walk(self) -> Iterator[tuple[int, Call]]:
-        """Every call with its depth, the roots one after the other."""
+        """Iterate over all calls with their depths, root by root."""
         for root in self.roots:
             yield from root.walk()
 
     def find(self, name: str) -> list[Call]:
-        """The calls of a function, by its name as the tree shows it, or what that ends with:
+        """The calls of a function, by its name as the tree shows it or a dotted suffix of that:
         ``"Fraction.__new__"``, ``"__new__"``."""
         return [call for _, call in self.walk() if f".{call.name}".endswith(f".{name}")]
 
     def tree(self, depth: int | None = None, *, times: bool = True) -> str:
-        """The calls as text, each indented below that which made it. depth: how many deep."""
+        """The calls as text, indented below their callers. depth: the maximal depth shown. times:
+        whether durations are shown."""
         return "\n".join(
             f"{'  ' * level}{call}{_time(call) if times else ''}"
             for level, call in self.walk()
@@ -215,8 +217,8 @@ class Tracer(Plugin):
 
 
 def trace(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Tracer:
-    """Run ``f(*args, **kwargs)`` and give every call that it made, as a tree; ``.result`` is what
-    it gave. What f raises passes; a ``Tracer`` of one's own still has the calls then."""
+    """Run ``f(*args, **kwargs)`` and return the tracer with the tree of its calls; ``.result`` is
+    the result of f. Exceptions of f propagate; to see the calls then, use a ``Tracer``."""
     tracer = Tracer()
     tracer(f, *args, **kwargs)
     return tracer

@@ -1,10 +1,10 @@
-"""Sets of numbers: intervals and their unions, and what functions of numbers give on them.
+"""Sets of numbers: intervals, unions of intervals, and interval extensions of functions.
 
-All parts of the project stand on them. An interval is a pair ``(low, high)`` of bounds, both
-included. The functions here are enclosures: from pairs of floats to a pair that the real results
-stay in, rounded outwards; those of the elementary functions are in ``overlay.catalogue``. They
-compile, as all of them are made of operations on floats. A ``NumberSet`` is a union of intervals,
-of floats or of integers.
+All parts of the project use them. An interval is a pair ``(low, high)`` of bounds, both included.
+The functions here are enclosures: they map intervals of floats to an interval that contains all
+real results, rounded outwards. Those of the elementary functions are in ``overlay.catalogue``.
+All of them are made of operations on floats, so numba compiles them. A ``NumberSet`` is a union
+of intervals, of floats or of integers.
 
 >>> from overlay.sets import add, multiply, number_set, sin
 >>> add((1.0, 2.0), (0.0, 3.0))

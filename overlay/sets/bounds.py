@@ -1,8 +1,8 @@
-"""The smallest intervals that arithmetic on intervals of real numbers stays in.
+"""Interval arithmetic on real numbers: the tightest bounds of each operation.
 
 An interval is a pair of floats ``(low, high)``, both included, infinite where there is no bound;
-``(nan, nan)`` is the empty one. Where an operation has no value, as division has none by 0, it
-adds nothing to the result. All functions compile.
+``(nan, nan)`` is the empty one. Points where an operation is undefined, such as division by 0,
+add nothing to the result. numba compiles all functions.
 """
 
 import math
@@ -67,25 +67,25 @@ SLACK = 4  # units in the last place by which math.pow may be off
 
 
 def is_empty(a: Bounds) -> bool:
-    """Whether there is no number in it."""
+    """Whether an interval contains no number."""
     return not a[0] <= a[1]
 
 
 def hull(a: Bounds, b: Bounds) -> Bounds:
-    """The smallest interval with both in it."""
+    """The smallest interval that contains both."""
     if is_empty(a):
         return b
     return a if is_empty(b) else (min(a[0], b[0]), max(a[1], b[1]))
 
 
 def intersection(a: Bounds, b: Bounds) -> Bounds:
-    """What both have in common."""
+    """The intersection of two intervals, or ``EMPTY``."""
     low, high = max(a[0], b[0]), min(a[1], b[1])
     return (low, high) if low <= high and not is_empty(a) and not is_empty(b) else EMPTY
 
 
 def of_integer(a: int) -> Bounds:
-    """The interval of an integer, which no float may equal."""
+    """The smallest interval that contains an integer, also one that no float equals."""
     near = float(a)
     return (near, near) if -EXACT <= a <= EXACT else (below(near), above(near))
 
@@ -94,24 +94,24 @@ def of_integer(a: int) -> Bounds:
 
 
 def add(a: Bounds, b: Bounds) -> Bounds:
-    """Sums."""
+    """Bounds of ``x + y``, for x in ``a`` and y in ``b``."""
     if is_empty(a) or is_empty(b):
         return EMPTY
     return add_down(a[0], b[0]), add_up(a[1], b[1])
 
 
 def subtract(a: Bounds, b: Bounds) -> Bounds:
-    """Differences."""
+    """Bounds of ``x - y``, for x in ``a`` and y in ``b``."""
     return add(a, negative(b))
 
 
 def negative(a: Bounds) -> Bounds:
-    """Numbers with the other sign."""
+    """Bounds of ``-x``, for x in ``a``."""
     return 0.0 - a[1], 0.0 - a[0]
 
 
 def multiply(a: Bounds, b: Bounds) -> Bounds:
-    """Products."""
+    """Bounds of ``x * y``, for x in ``a`` and y in ``b``."""
     if is_empty(a) or is_empty(b):
         return EMPTY
     if a[0] >= 0 and b[0] >= 0:
@@ -128,7 +128,7 @@ def multiply(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _by_positive(a: Bounds, b: Bounds) -> Bounds:
-    """Quotients by numbers above 0, of which 0 may be the bound."""
+    """Bounds of ``x / y`` for positive y; 0 may be the lower bound of ``b``."""
     if b[0] == 0:
         low = 0.0 if a[0] == 0 else div_down(a[0], b[1]) if a[0] > 0 else -INF
         high = 0.0 if a[1] == 0 else div_up(a[1], b[1]) if a[1] < 0 else INF
@@ -139,7 +139,7 @@ def _by_positive(a: Bounds, b: Bounds) -> Bounds:
 
 
 def divide(a: Bounds, b: Bounds) -> Bounds:
-    """Quotients by all of b but 0."""
+    """Bounds of ``x / y``, for x in ``a`` and y in ``b`` other than 0."""
     if is_empty(a) or is_empty(b) or (b[0] == 0 and b[1] == 0):
         return EMPTY
     if b[0] >= 0:
@@ -150,19 +150,19 @@ def divide(a: Bounds, b: Bounds) -> Bounds:
 
 
 def reciprocal(a: Bounds) -> Bounds:
-    """One divided by all but 0."""
+    """Bounds of ``1 / x``, for x in ``a`` other than 0."""
     return divide((1.0, 1.0), a)
 
 
 def magnitude(a: Bounds) -> Bounds:
-    """Sizes, without the sign."""
+    """Bounds of ``abs(x)``, for x in ``a``."""
     if a[0] >= 0:
         return a
     return (-a[1], -a[0]) if a[1] <= 0 else (0.0, max(-a[0], a[1]))
 
 
 def copysign(a: Bounds, b: Bounds) -> Bounds:
-    """The sizes of a with the signs of b; 0 may have either."""
+    """Bounds of ``copysign(x, y)``, for x in ``a`` and y in ``b``; 0 may have either sign."""
     size = magnitude(a)
     if is_empty(a) or is_empty(b):
         return EMPTY
@@ -172,21 +172,21 @@ def copysign(a: Bounds, b: Bounds) -> Bounds:
 
 
 def minimum(a: Bounds, b: Bounds) -> Bounds:
-    """The smaller of two numbers."""
+    """Bounds of ``min(x, y)``, for x in ``a`` and y in ``b``."""
     if is_empty(a) or is_empty(b):
         return EMPTY
     return min(a[0], b[0]), min(a[1], b[1])
 
 
 def maximum(a: Bounds, b: Bounds) -> Bounds:
-    """The larger of two numbers."""
+    """Bounds of ``max(x, y)``, for x in ``a`` and y in ``b``."""
     if is_empty(a) or is_empty(b):
         return EMPTY
     return max(a[0], b[0]), max(a[1], b[1])
 
 
 def scaled(a: Bounds, exponent: int) -> Bounds:
-    """Numbers times a power of two."""
+    """Bounds of ``x * 2**exponent``, for x in ``a``."""
     return multiply(a, power((2.0, 2.0), (float(exponent), float(exponent))))
 
 
@@ -194,20 +194,21 @@ def scaled(a: Bounds, exponent: int) -> Bounds:
 
 
 def square(a: Bounds) -> Bounds:
-    """Squares."""
+    """Bounds of ``x * x``, for x in ``a``."""
     size = magnitude(a)
     return mul_down(size[0], size[0]), mul_up(size[1], size[1])
 
 
 def root(a: Bounds) -> Bounds:
-    """Square roots of what is not negative."""
+    """Bounds of ``sqrt(x)``, for x in ``a`` that are not negative."""
     if not a[1] >= 0:
         return EMPTY
     return (sqrt_down(a[0]) if a[0] > 0 else 0.0), sqrt_up(a[1])
 
 
 def _size_to_integer(low: float, high: float, n: int) -> Bounds:
-    """Powers of sizes to an exponent from 1 on, by multiplication."""
+    """Bounds of ``x**n`` for x from ``low`` to ``high``, none negative, and n >= 1, by repeated
+    squaring."""
     down, up = 1.0, 1.0
     while n > 0:
         if n % 2 == 1:
@@ -218,7 +219,7 @@ def _size_to_integer(low: float, high: float, n: int) -> Bounds:
 
 
 def _raised(a: float, b: float) -> Bounds:
-    """Bounds of a size to a power."""
+    """Bounds of ``a**b`` for one a that is not negative."""
     if a == 0 or a == INF:
         if b == 0:
             return (1.0, 1.0)
@@ -237,7 +238,7 @@ def _raised(a: float, b: float) -> Bounds:
 
 
 def _size_to_power(a: Bounds, b: Bounds) -> Bounds:
-    """Powers of sizes: monotone in the base, and in the exponent."""
+    """Bounds of ``x**y`` for x that are not negative: monotone in the base and the exponent."""
     one, two = _raised(a[0], b[0]), _raised(a[0], b[1])
     three, four = _raised(a[1], b[0]), _raised(a[1], b[1])
     low = min(min(one[0], two[0]), min(three[0], four[0]))
@@ -246,7 +247,7 @@ def _size_to_power(a: Bounds, b: Bounds) -> Bounds:
 
 
 def integer_power(a: Bounds, n: int) -> Bounds:
-    """Powers to one integer; of all but 0 where that is negative."""
+    """Bounds of ``x**n``, for x in ``a``, other than 0 where n is negative."""
     if is_empty(a):
         return EMPTY
     if n == 0:
@@ -275,7 +276,7 @@ def _size_to_exponent(a: Bounds, n: int) -> Bounds:
 
 
 def power(a: Bounds, b: Bounds) -> Bounds:
-    """Powers: of what is not negative, and of negative numbers to integers."""
+    """Bounds of ``x**y``, for x in ``a`` and y in ``b``; negative x only to integers y."""
     if is_empty(a) or is_empty(b):
         return EMPTY
     if b[0] == b[1] and abs(b[0]) < EXACT and b[0] == math.floor(b[0]):
@@ -295,17 +296,17 @@ def _floor(x: float) -> float:
 
 
 def floor(a: Bounds) -> Bounds:
-    """Whole numbers rounded to downwards."""
+    """Bounds of ``floor(x)``, for x in ``a``."""
     return EMPTY if is_empty(a) else (_floor(a[0]), _floor(a[1]))
 
 
 def ceil(a: Bounds) -> Bounds:
-    """Whole numbers rounded to upwards."""
+    """Bounds of ``ceil(x)``, for x in ``a``."""
     return negative(floor(negative(a)))
 
 
 def truncate(a: Bounds) -> Bounds:
-    """Whole numbers rounded to towards 0."""
+    """Bounds of ``trunc(x)``, for x in ``a``: rounded towards 0."""
     if is_empty(a):
         return EMPTY
     low, high = (ceil(a) if a[0] < 0 else floor(a)), (ceil(a) if a[1] < 0 else floor(a))
@@ -317,17 +318,17 @@ def _even(x: float) -> float:
 
 
 def even_round(a: Bounds) -> Bounds:
-    """Whole numbers rounded to, from the middle to the even one."""
+    """Bounds of ``round(x)``, for x in ``a``: to the nearest integer, ties to even."""
     return EMPTY if is_empty(a) else (_even(a[0]), _even(a[1]))
 
 
 def floor_divide(a: Bounds, b: Bounds) -> Bounds:
-    """Quotients by all of b but 0, rounded downwards."""
+    """Bounds of ``x // y``, for x in ``a`` and y in ``b`` other than 0."""
     return floor(divide(a, b))
 
 
 def remainder(a: Bounds, b: Bounds) -> Bounds:
-    """What is left of a after division by all of b but 0, rounded downwards: of the sign of b."""
+    """Bounds of ``x % y``, for x in ``a`` and y in ``b`` other than 0: of the sign of y."""
     turns = floor_divide(a, b)
     if is_empty(turns):
         return EMPTY
@@ -338,7 +339,7 @@ def remainder(a: Bounds, b: Bounds) -> Bounds:
 
 
 def truncated_remainder(a: Bounds, b: Bounds) -> Bounds:
-    """What is left of a after division by all of b but 0, rounded towards 0: of the sign of a."""
+    """Bounds of ``fmod(x, y)``, for x in ``a`` and y in ``b`` other than 0: of the sign of x."""
     size = magnitude(b)
     if is_empty(a) or is_empty(b) or size[1] == 0:
         return EMPTY

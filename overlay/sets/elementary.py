@@ -1,9 +1,9 @@
-"""Enclosures of elementary functions: what they give on an interval of real numbers.
+"""Enclosures of elementary functions: bounds of their values on an interval of real numbers.
 
-Each is made of the function of ``math``, which may be off by some units in the last place (``ULPS``
-where nothing else is said), and of what is known of the function: where it is defined, where it
-grows, between which bounds it lies, where a float of it is finite. Those of monotone functions are
-made from the rows of ``overlay.catalogue``. All compile.
+Each is built from the function of ``math``, whose error is some units in the last place (``ULPS``
+by default), and from facts about the function: its domain, where it grows, the bounds of its
+results, where its result is a finite float. Those of monotone functions are built from the rows
+of ``overlay.catalogue``. numba compiles all of them.
 """
 
 import math
@@ -44,10 +44,17 @@ def growing(
     domain: Bounds = (-INF, INF),
     ulps: int = ULPS,
 ) -> Enclosure:
-    """The enclosure of a function that grows on its domain.
+    """The enclosure of a function that increases on its domain.
 
-    reach: between which floats it is called; beyond them it lies between what it gives there
-    and ``results``, the bounds of all that it gives.
+    reach: the floats between which the function is called. Outside of them its values lie between
+    its value at the end of ``reach`` and the bound of ``results``. results: the bounds of all its
+    values. ulps: the error of the function, in units in the last place.
+
+    >>> import math
+    >>> from overlay.sets import growing
+    >>> low, high = growing(math.atan, (-1e6, 1e6))((0.0, 1.0))
+    >>> low <= 0.0 < math.pi / 4 <= high < 0.79
+    True
     """
     first, last = reach
     least, most = results
@@ -73,7 +80,7 @@ def growing(
 
 
 def falling(enclosure: Enclosure) -> Enclosure:
-    """The enclosure of a function that falls, of that of its negative, which grows."""
+    """The enclosure of a decreasing function, from that of its negative, which increases."""
 
     def mirrored(a: Bounds) -> Bounds:
         return negative(enclosure(a))
@@ -82,7 +89,7 @@ def falling(enclosure: Enclosure) -> Enclosure:
 
 
 def even(enclosure: Enclosure) -> Enclosure:
-    """The enclosure of a function of the size of its argument, of that for sizes."""
+    """The enclosure of an even function, from its enclosure for arguments that are not negative."""
 
     def of_size(a: Bounds) -> Bounds:
         return enclosure(magnitude(a))
@@ -94,15 +101,14 @@ def even(enclosure: Enclosure) -> Enclosure:
 
 
 def _passes(a: Bounds, start: float) -> bool:
-    """Whether an interval may contain ``start`` and some whole turns, of 2 pi each. start: in
-    turns."""
+    """Whether an interval may contain ``2 pi (start + n)`` for an integer n."""
     low, high = a[0] / (2 * math.pi) - start, a[1] / (2 * math.pi) - start
     slack = (max(abs(low), abs(high)) + 1) * 2.0**-50
     return math.floor(high + slack) >= math.ceil(low - slack)
 
 
 def _wave(function: Real, top: float) -> Enclosure:
-    """The enclosure of sine or cosine, of which one maximum is at ``top``, in turns."""
+    """The enclosure of sine or cosine, with a maximum at ``2 pi top``."""
 
     def enclosure(a: Bounds) -> Bounds:
         if is_empty(a):
@@ -121,7 +127,7 @@ sin, cos = _wave(math.sin, 0.25), _wave(math.cos, 0.0)
 
 
 def tan(a: Bounds) -> Bounds:
-    """Tangents, of which there are none at odd multiples of pi / 2."""
+    """Bounds of ``tan(x)``, for x in ``a`` other than odd multiples of pi / 2."""
     if is_empty(a):
         return EMPTY
     if not (a[1] - a[0] < 3.2 and max(abs(a[0]), abs(a[1])) < 1e15):
@@ -132,12 +138,12 @@ def tan(a: Bounds) -> Bounds:
 
 
 def atan2(y: Bounds, x: Bounds) -> Bounds:
-    """Angles of the points (x, y), from -pi to pi; of (0, 0) the angle is 0, as of (1, 0)."""
+    """Bounds of the angles of the points (x, y), from -pi to pi; the angle of (0, 0) is 0."""
     if is_empty(y) or is_empty(x):
         return EMPTY
     if x[0] < 0 and y[0] < 0 <= y[1]:
         return (-PI_ABOVE, PI_ABOVE)
-    # without the sign that a zero may have
+    # remove the sign of a zero
     bottom, top, left, right = y[0] + 0.0, y[1] + 0.0, x[0] + 0.0, x[1] + 0.0
     one, two = math.atan2(bottom, left), math.atan2(bottom, right)
     three, four = math.atan2(top, left), math.atan2(top, right)
@@ -147,7 +153,7 @@ def atan2(y: Bounds, x: Bounds) -> Bounds:
 
 
 def hypot(a: Bounds, b: Bounds) -> Bounds:
-    """Lengths of the vectors (a, b)."""
+    """Bounds of the length of the vector (x, y), for x in ``a`` and y in ``b``."""
     if is_empty(a) or is_empty(b):
         return EMPTY
     one, two = magnitude(a), magnitude(b)
@@ -157,17 +163,17 @@ def hypot(a: Bounds, b: Bounds) -> Bounds:
 
 # ---- the gamma function -------------------------------------------------------------------
 
-LEAST_AT = 1.4616321449683623  # where it is smallest, for positive arguments
+LEAST_AT = 1.4616321449683623  # the minimum for positive arguments
 GAMMA_ULPS, LGAMMA_OFF = 64, 1e-13
 
 
 def _valley(
     function: Real, least: float, reach: Bounds, slack: Callable[[float], Bounds]
 ) -> Enclosure:
-    """The enclosure of a function of positive numbers that falls to ``least``, then grows.
+    """The enclosure of a function of positive numbers that decreases to ``least``, then increases.
 
-    reach: between which floats it is called; beyond them it is larger than there. slack: gives
-    what may lie by a value of it.
+    reach: the floats between which the function is called; its values outside are larger. slack:
+    maps a computed value to bounds of the exact one.
     """
     first, last = reach
 

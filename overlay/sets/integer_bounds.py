@@ -1,4 +1,4 @@
-"""The smallest intervals that arithmetic on intervals of integers stays in.
+"""Interval arithmetic on integers: the tightest bounds of each operation.
 
 An interval is a pair ``(low, high)`` of integers, both included, infinite where there is no bound.
 It is never empty. ``negative`` and ``magnitude`` are exact, and serve floats as well.
@@ -28,7 +28,7 @@ ALL: Piece = (-INF, INF)
 
 
 def inner(low: Bound, high: Bound) -> Piece:
-    """The integers between two numbers; the first is above the last where there are none."""
+    """Bounds of the integers between two numbers; the first is above the last if there are none."""
     return (
         low if low in (INF, -INF) else math.ceil(low),
         high if high in (INF, -INF) else math.floor(high),
@@ -36,8 +36,8 @@ def inner(low: Bound, high: Bound) -> Piece:
 
 
 def _corners(operation: Callable[[Bound, Bound], Bound], a: Piece, b: Piece) -> Piece:
-    """Results of an operation that is monotone in each argument, in one or the other way. Where a
-    bound cannot be told, it is left open."""
+    """Bounds of an operation that is monotone in each argument, from its values at the bounds.
+    Infinite where these cannot be computed."""
     try:
         found = [operation(x, y) for x in a for y in b]
     except OverflowError:  # an integer beyond all floats meets an infinity
@@ -48,17 +48,17 @@ def _corners(operation: Callable[[Bound, Bound], Bound], a: Piece, b: Piece) -> 
 
 
 def add(a: Piece, b: Piece) -> Piece:
-    """Sums."""
+    """Bounds of ``x + y``, for x in ``a`` and y in ``b``."""
     return _corners(operator.add, a, b)
 
 
 def subtract(a: Piece, b: Piece) -> Piece:
-    """Differences."""
+    """Bounds of ``x - y``, for x in ``a`` and y in ``b``."""
     return _corners(operator.sub, a, b)
 
 
 def multiply(a: Piece, b: Piece) -> Piece:
-    """Products."""
+    """Bounds of ``x * y``, for x in ``a`` and y in ``b``."""
     return _corners(_product, a, b)
 
 
@@ -68,7 +68,7 @@ def _product(x: Bound, y: Bound) -> Bound:
 
 
 def floor_divide(a: Piece, b: Piece) -> Piece:
-    """Quotients by all of b but 0, rounded downwards."""
+    """Bounds of ``x // y``, for x in ``a`` and y in ``b`` other than 0."""
     if b[0] >= 0:
         return _corners(_quotient, a, (max(b[0], 1), max(b[1], 1)))
     if b[1] <= 0:
@@ -84,7 +84,7 @@ def _quotient(x: Bound, y: Bound) -> Bound:
 
 
 def remainder(a: Piece, b: Piece) -> Piece:
-    """What is left of a after division by all of b but 0, rounded downwards: of the sign of b."""
+    """Bounds of ``x % y``, for x in ``a`` and y in ``b`` other than 0: of the sign of y."""
     low = b[0] + 1 if b[0] < 0 else 0
     high = b[1] - 1 if b[1] > 0 else 0
     if a[0] >= 0 and b[0] >= 0:
@@ -93,12 +93,12 @@ def remainder(a: Piece, b: Piece) -> Piece:
 
 
 def negative(a: Piece) -> Piece:
-    """Numbers with the other sign."""
+    """Bounds of ``-x``, for x in ``a``."""
     return -a[1], -a[0]
 
 
 def magnitude(a: Piece) -> Piece:
-    """Sizes, without the sign."""
+    """Bounds of ``abs(x)``, for x in ``a``."""
     if a[0] >= 0:
         return a
     return (-a[1] if a[1] < 0 else 0), max(-a[0], a[1])

@@ -20,7 +20,7 @@ INF = math.inf
 
 
 class NotAnInterval(OverlayError, ValueError):
-    """Bounds that no interval has, or arguments that are none."""
+    """The arguments of ``Interval`` are no numbers, or the first is above the last."""
 
 
 class _Fields(NamedTuple):
@@ -29,7 +29,7 @@ class _Fields(NamedTuple):
 
 
 def _bound(given: Any, side: float) -> float:
-    """A float for a number, on this side of it where no float equals it."""
+    """The float that equals a number, or else the nearest below it (side < 0) or above it."""
     exact: Any = given.item() if isinstance(given, np.generic) else given
     try:
         return float.__pos__(exact)
@@ -47,9 +47,9 @@ def _bound(given: Any, side: float) -> float:
 class Interval(_Fields):
     """The real numbers from ``low`` to ``high``, both included; infinite where there is no bound.
 
-    ``Interval(x)`` is one number. Bounds are numbers, or text such as "0.1", and are rounded
-    outwards to floats. An interval is the pair of them, which enclosures take; two are equal where
-    they are the same set.
+    ``Interval(x)`` contains one number. Bounds are real numbers, or decimal text such as "0.1",
+    and are rounded outwards to floats. An interval is a tuple of its two bounds, so enclosures
+    take it. Raises NotAnInterval for other bounds, and where the first is above the last.
 
     >>> from overlay.sets import Interval
     >>> Interval(0, 2).intersection(Interval(1, 5))
@@ -62,7 +62,7 @@ class Interval(_Fields):
 
     def __new__(cls, low: Any, high: Any = None) -> Self:
         if type(low) is float and type(high) is float:
-            # a program is told so of what stands for a float, too: no method of floats takes that
+            # values of other interpretations claim to be floats, but methods of float refuse them
             try:
                 if float.__le__(low, high) is True:
                     return tuple.__new__(cls, (low, high))
@@ -80,7 +80,7 @@ class Interval(_Fields):
                     f"Interval({low!r}, {high!r}) has no first bound below its last",
                     help="Interval(low, high); the interval with nothing in it is EMPTY",
                 )
-            first, last = bounds.EMPTY  # of which one NaN is the same object as another
+            first, last = bounds.EMPTY  # both NaN objects are shared, so that tuples compare equal
         return tuple.__new__(cls, (first, last))
 
     @classmethod
@@ -89,22 +89,22 @@ class Interval(_Fields):
 
     @property
     def bounds(self) -> Bounds:
-        """Both bounds, as a plain pair."""
+        """Both bounds, as a plain tuple."""
         return self.low, self.high
 
     @property
     def is_empty(self) -> bool:
-        """Whether no number is in it."""
+        """Whether it contains no number."""
         return not self.low <= self.high
 
     @property
     def width(self) -> float:
-        """An upper bound of how far the bounds are apart."""
+        """An upper bound of ``high - low``; -1 for the empty interval."""
         return -1.0 if self.is_empty else bounds.subtract(self.bounds, self.bounds)[1]
 
     @property
     def middle(self) -> float:
-        """A float in it, half-way where the bounds are finite."""
+        """A float in it, the midpoint where the bounds are finite."""
         low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
         return min(max(low / 2 + high / 2, low), high)
 
@@ -113,11 +113,11 @@ class Interval(_Fields):
         return self.bounds == other.bounds or (self.is_empty and other.is_empty)
 
     def within(self, other: Interval) -> bool:
-        """Whether all of it is in the other."""
+        """Whether it is a subset of another."""
         return self.is_empty or (other.low <= self.low and self.high <= other.high)
 
     def hull(self, other: Interval) -> Self:
-        """The smallest interval with both in it."""
+        """The smallest interval that contains both."""
         return self._of(bounds.hull(self.bounds, other.bounds))
 
     def intersection(self, other: Interval) -> Self:
@@ -125,7 +125,7 @@ class Interval(_Fields):
         return self._of(bounds.intersection(self.bounds, other.bounds))
 
     def split(self, pieces: int = 2) -> list[Self]:
-        """Intervals, of about one width, that cover it."""
+        """Split it into adjacent intervals of about equal width."""
         low, high = max(self.low, -LARGEST), min(self.high, LARGEST)
         cuts = [low + (high / pieces - low / pieces) * i for i in range(1, pieces)]
         ends = [self.low, *(min(max(cut, low), high) for cut in cuts), self.high]

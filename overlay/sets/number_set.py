@@ -25,9 +25,10 @@ MOST_PIECES = 32
 
 @dataclass(frozen=True)
 class NumberSet:
-    """Numbers: a union of closed intervals, the lowest first.
+    """A set of numbers: a union of closed intervals, in increasing order.
 
-    whole: integers alone, with bounds that are integers or infinite. nan: NaN is a member too.
+    whole: whether it contains integers only; the bounds are then integers or infinite. nan:
+    whether NaN is a member too.
     """
 
     pieces: tuple[Piece, ...]
@@ -39,17 +40,17 @@ class NumberSet:
 
     @property
     def low(self) -> Bound:
-        """The lowest bound. There must be numbers."""
+        """The lower bound of the set, which must contain a number other than NaN."""
         return self.pieces[0][0]
 
     @property
     def high(self) -> Bound:
-        """The highest bound. There must be numbers."""
+        """The upper bound of the set, which must contain a number other than NaN."""
         return self.pieces[-1][1]
 
     @property
     def width(self) -> Bound:
-        """How far the bounds are apart."""
+        """The distance between the bounds."""
         return self.high - self.low if self.high != self.low else 0
 
     def contains(self, value: Any) -> bool:
@@ -60,7 +61,7 @@ class NumberSet:
         return any(low <= exact <= high for low, high in self.pieces)
 
     def meet(self, other: NumberSet) -> NumberSet:
-        """The members of both."""
+        """The intersection of two sets."""
         whole, nan = self.whole or other.whole, self.nan and other.nan
         one, two, both = self.pieces, other.pieces, list[Piece]()
         i = j = 0
@@ -73,12 +74,12 @@ class NumberSet:
         return number_set(both, whole=whole, nan=nan)
 
     def join(self, other: NumberSet) -> NumberSet:
-        """The members of either."""
+        """The union of two sets."""
         whole = self.whole and other.whole
         return number_set((*self.pieces, *other.pieces), whole=whole, nan=self.nan or other.nan)
 
     def without(self, holes: Iterable[int]) -> NumberSet:
-        """The integers in it but these."""
+        """The integers of the set, except ``holes``."""
         pieces = list(self.pieces)
         for hole in sorted(holes):
             for at, (low, high) in enumerate(pieces):
@@ -88,37 +89,37 @@ class NumberSet:
         return number_set(pieces, whole=True)
 
     def numbers(self) -> NumberSet:
-        """Itself without NaN."""
+        """The set without NaN."""
         return NumberSet(self.pieces, self.whole) if self.nan else self
 
     def with_nan(self, nan: bool) -> NumberSet:
-        """Itself, with NaN or without."""
+        """The set with NaN or without."""
         return self if nan == self.nan else NumberSet(self.pieces, self.whole, nan)
 
     def fewer(self, most: int) -> NumberSet:
-        """Itself, or a larger set of so many intervals at most."""
+        """The set, or a superset of at most ``most`` intervals."""
         if len(self.pieces) <= most:
             return self
         return NumberSet(_joined(list(self.pieces), most), self.whole, self.nan)
 
     def floats(self) -> NumberSet:
-        """As floats: bounds that no float equals are moved outwards."""
+        """A superset with bounds that are floats, rounded outwards."""
         if not self.whole:
             return self
         pieces = ((_float(low, -INF), _float(high, INF)) for low, high in self.pieces)
         return number_set(pieces, nan=self.nan)
 
     def count(self) -> Bound:
-        """How many integers there are."""
+        """The number of integers in a set of integers."""
         return sum(high - low + 1 for low, high in self.pieces)
 
     def members(self) -> Iterator[int]:
-        """The integers, where their number is finite."""
+        """Iterate over the integers of a finite set of integers."""
         for low, high in self.pieces:
             yield from range(int(low), int(high) + 1)
 
     def distance(self, value: float) -> float:
-        """How far a number is from the nearest member."""
+        """The distance from a number to the nearest member."""
         return min((max(low - value, value - high, 0) for low, high in self.pieces), default=INF)
 
     def __str__(self) -> str:
@@ -131,8 +132,8 @@ def _shown(bound: Bound) -> str:
 
 
 def _float(bound: Bound, side: float) -> float:
-    """A float that is not inside of a bound: the bound itself where a float equals it, which
-    ``of_integer``, compiled as it is, cannot tell."""
+    """The bound as a float, rounded towards ``side``. ``of_integer``, which numba compiles, cannot
+    tell whether a float equals an integer beyond 2**53."""
     try:
         found = float(bound)
     except OverflowError:
@@ -141,8 +142,15 @@ def _float(bound: Bound, side: float) -> float:
 
 
 def number_set(pieces: Iterable[Piece], *, whole: bool = False, nan: bool = False) -> NumberSet:
-    """The union of intervals, of which those with ``low > high`` are empty. A bound that is NaN
-    is none: there it is not known where the interval ends."""
+    """The union of intervals; those with ``low > high`` are empty. A bound that is NaN is unknown,
+    and counts as infinite. whole, nan: see ``NumberSet``.
+
+    >>> from overlay.sets import number_set
+    >>> print(number_set([(0.0, 2.0), (1.0, 3.0), (5.0, 4.0)]))
+    [0, 3]
+    >>> print(number_set([(0.5, 2.5)], whole=True))
+    [1, 2]
+    """
     found = [inner(*_open(low, high)) if whole else _open(low, high) for low, high in pieces]
     found = [piece for piece in found if piece[0] <= piece[1]]
     return NumberSet(tuple(found) if len(found) < 2 else _merged(found, int(whole)), whole, nan)
@@ -153,7 +161,7 @@ def _open(low: Bound, high: Bound) -> Piece:
 
 
 def _merged(pieces: list[Piece], gap: int) -> tuple[Piece, ...]:
-    """Disjoint intervals, in order; where they are too many, the nearest become one."""
+    """Disjoint intervals, in increasing order; where they are too many, the nearest are merged."""
     merged: list[Piece] = []
     for low, high in sorted(pieces):
         if merged and low <= merged[-1][1] + gap:
@@ -164,7 +172,7 @@ def _merged(pieces: list[Piece], gap: int) -> tuple[Piece, ...]:
 
 
 def _joined(pieces: list[Piece], most: int) -> tuple[Piece, ...]:
-    """So many intervals at most: those with the narrowest gaps between them become one."""
+    """Merge across the narrowest gaps, until at most ``most`` intervals are left."""
     if len(pieces) <= most:
         return tuple(pieces)
     gaps = [pieces[i + 1][0] - pieces[i][1] for i in range(len(pieces) - 1)]
@@ -174,7 +182,12 @@ def _joined(pieces: list[Piece], most: int) -> tuple[Piece, ...]:
 
 
 def point(value: Any) -> NumberSet | None:
-    """One number; None where it is no real one."""
+    """The set of one number, NaN included; None where the value is no real number.
+
+    >>> from overlay.sets import point
+    >>> print(point(3), point(float("nan")), point("3"))
+    [3, 3] NaN None
+    """
     exact = value.item() if isinstance(value, np.generic) else value
     if isinstance(exact, bool | int):
         return NumberSet(((int(exact), int(exact)),), whole=True)

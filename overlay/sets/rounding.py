@@ -1,9 +1,9 @@
-"""Bounds of single operations on floats: what the real result is not above, or not below.
+"""Directed rounding: lower and upper bounds of the exact result of an operation on floats.
 
-Each function is of floats and gives a float, infinite where there is no bound. A bound is the
-result itself where that is exact, and its neighbour where it is not (T. J. Dekker, A floating-point
+Each function takes and returns floats; the result is infinite where there is no bound. A bound is
+the rounded result where that is exact, and its neighbour elsewhere (T. J. Dekker, A floating-point
 technique for extending the available precision, 1971; S. M. Rump and others, Computing predecessor
-and successor in rounding to nearest, 2009). All of them compile.
+and successor in rounding to nearest, 2009). numba compiles all of them.
 """
 
 import math
@@ -27,24 +27,24 @@ LARGEST = sys.float_info.max
 TINY = 5e-324
 HALF_ULP = 2.0**-53 * (1 + 2.0**-52)
 SPLIT = 2.0**27 + 1
-# between these, products are taken apart into two floats without loss
+# between these, a product is split into two floats exactly
 SMALL, LARGE = 2.0**-900, 2.0**900
 
 
 def below(x: float, ulps: float = 0.5) -> float:
-    """A float below x: by this many units in its last place, rounded up."""
+    """A float below x, by at least this many units in its last place."""
     if x == INF:
         return LARGEST
     return x - (2 * ulps * HALF_ULP * abs(x) + math.ceil(ulps) * TINY)
 
 
 def above(x: float, ulps: float = 0.5) -> float:
-    """A float above x: by this many units in its last place, rounded up."""
+    """A float above x, by at least this many units in its last place."""
     return -below(-x, ulps)
 
 
 def _sum_error(a: float, b: float, total: float) -> float:
-    """What ``a + b`` is beyond ``total``, the float for it; NaN where that overflows."""
+    """The rounding error ``(a + b) - total`` of a sum; NaN where the sum overflows."""
     part = total - a
     return (a - (total - part)) + (b - part)
 
@@ -65,7 +65,7 @@ def add_up(a: float, b: float) -> float:
 
 
 def _product_error(a: float, b: float, product: float) -> float:
-    """What ``a * b`` is beyond ``product``, the float for it; NaN where that cannot be told."""
+    """The rounding error ``a * b - product`` of a product; NaN where it cannot be computed."""
     if not (SMALL < abs(product) < LARGE and abs(a) < LARGE and abs(b) < LARGE):
         return math.nan
     high_a = SPLIT * a
@@ -95,7 +95,7 @@ def mul_up(a: float, b: float) -> float:
 
 
 def div_down(a: float, b: float) -> float:
-    """A lower bound of a / b for b other than 0: 0 for an infinite b, beside other bounds."""
+    """A lower bound of a / b, for b other than 0; it is 0 for an infinite b."""
     if a == 0 or abs(b) == INF:
         return 0.0
     quotient = a / b
@@ -110,7 +110,7 @@ def div_down(a: float, b: float) -> float:
 
 
 def div_up(a: float, b: float) -> float:
-    """An upper bound of a / b for b other than 0: 0 for an infinite b, beside other bounds."""
+    """An upper bound of a / b, for b other than 0; it is 0 for an infinite b."""
     return 0.0 - div_down(-a, b)
 
 

@@ -1,7 +1,7 @@
-"""The command line, the console, notebooks and pytest.
+"""Tools: the command line, the console, notebook magics and the pytest plugin.
 
 ``command_line``: ``python -m overlay``, which runs ``whole_programs`` or a ``console``.
-``named``, ``terminal``: what command lines name, and what they print.
+``named``, ``terminal``: objects named on a command line, and its output.
 ``install``, ``magics``: a context for a session, and for cells of a notebook.
 ``pytest_plugin``: ``pytest --overlay``.
 """

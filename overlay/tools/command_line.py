@@ -50,12 +50,12 @@ _EXPLAIN = """\
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, by default with this process's arguments; the exit code."""
+    """Run the command line, by default with this process's arguments, and return the exit code."""
     find_modules_here("overlay")
     asked = parsed(_parser(), arguments)
     try:
         command = asked.command(asked)
-    except Exception as error:  # nothing has been run but the modules that were named
+    except Exception as error:  # only the named modules have run so far
         return report("overlay", asked, error)
     return command()
 
@@ -120,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# Each command first finds all that it was asked for, and then gives what is to be done.
+# Each command first looks up its arguments, and then returns the function that does the work.
 
 
 def _context(asked: argparse.Namespace, **changes: bool) -> Context:
@@ -133,7 +133,7 @@ def _run(asked: argparse.Namespace) -> object:
     context = _context(asked, strict=asked.strict, counts=asked.report)
     try:
         program = _program(asked)
-    except SyntaxError as error:  # as Python itself ends
+    except SyntaxError as error:  # Python itself ends like this
         traceback.print_exception(error.with_traceback(None))
         return lambda: 1
 

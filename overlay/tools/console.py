@@ -13,7 +13,7 @@ __all__ = ["Console"]
 
 
 class Console(code.InteractiveConsole):
-    """A console of which each input runs in the contexts that are installed."""
+    """An interactive console that runs each input in the installed contexts."""
 
     def __init__(self, namespace: dict[str, Any], *contexts: Context) -> None:
         super().__init__(namespace)
@@ -21,12 +21,12 @@ class Console(code.InteractiveConsole):
         self.session.contexts += contexts
 
     def runcode(self, code: CodeType) -> None:
-        """Run one input."""
+        """Run one input in the contexts."""
         with self.session.prepared(code, self.locals) as piece:  # pyright: ignore[reportArgumentType]
             super().runcode(piece)
 
     def interact(self, banner: str | None = None, exitmsg: str | None = None) -> None:
-        """Read and run until the input ends."""
+        """Read and run inputs until end of file."""
         sessions.append(self.session)
         try:
             super().interact(banner, exitmsg)

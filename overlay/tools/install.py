@@ -19,14 +19,15 @@ _ATTRIBUTE = "_overlay_session"
 
 
 class Session:
-    """Where code is run piece by piece: the contexts that are installed, outermost first."""
+    """An interactive session: its installed contexts, outermost first."""
 
     def __init__(self) -> None:
         self.contexts: list[Context] = []
 
     @contextlib.contextmanager
     def prepared(self, piece: CodeType, namespace: dict[str, Any]) -> Generator[CodeType]:
-        """The code to run in place of ``piece``, in the block, with the contexts in force."""
+        """Context manager that puts the contexts in force and yields the code to run instead of
+        ``piece``."""
         stack = self._stack()
         if stack is None:
             yield piece
@@ -52,8 +53,7 @@ class Session:
 
 
 class Installed:
-    """What ``install`` gives: ``remove()`` takes the context away again, as does leaving a
-    ``with`` block."""
+    """Handle of an installed context. ``remove()``, or leaving a ``with`` block, uninstalls it."""
 
     def __init__(self, session: Session, context: Context) -> None:
         self.context = context
@@ -65,7 +65,8 @@ class Installed:
         return f"<Installed {self.context!r}: {state}>"
 
     def remove(self) -> None:
-        """Later top-level code runs without the context; a second time does nothing."""
+        """Uninstall the context; later top-level code runs without it. Calling it again does
+        nothing."""
         session, self._session = self._session, None
         if session is not None:
             place = next(
@@ -83,15 +84,16 @@ class Installed:
 
 
 sessions: list[Session] = []
-"""Of consoles that run, the innermost last."""
+"""The sessions of running consoles, innermost last."""
 
 
 def install(context: Context) -> Installed:
-    """Run every later piece of top-level code of this session in ``context``.
+    """Run all later top-level code of this session in ``context``, and return the handle.
 
-    In IPython and Jupyter: each later cell; in the console of ``python -m overlay run``: each
-    later input. What was installed before stays, further out. Raises OverlayError elsewhere:
-    Python's own prompt has no place for it, and a script is one piece that runs already.
+    In IPython and Jupyter these are the later cells; in the console of ``python -m overlay run``,
+    the later inputs. Contexts that are already installed stay in force, outside of it. Raises
+    OverlayError elsewhere: Python's own prompt has no hook for it, and a script is one piece that
+    already runs.
     """
     session = _session()
     if session is None:
@@ -114,7 +116,7 @@ def _session() -> Session | None:
 
 
 def _session_of(shell: Any) -> Session:
-    """The session of an IPython shell, which runs each cell by its method ``run_code``."""
+    """The session of an IPython shell, whose method ``run_code`` runs each cell."""
     found = shell.__dict__.get(_ATTRIBUTE)
     if found is not None:
         return found

@@ -16,7 +16,7 @@ _FOR_CELL = "--cell "
 
 
 def load(shell: Any) -> Magics:
-    """Add the magics to an IPython shell; a second time it gives those that are there."""
+    """Register the magics with an IPython shell, once, and return them."""
     found = shell.__dict__.get("_overlay_magics")
     if found is None:
         found = shell.__dict__["_overlay_magics"] = Magics(shell)
@@ -26,8 +26,9 @@ def load(shell: Any) -> Magics:
 class Magics:
     """The magics of one IPython shell.
 
-    ``%overlay ctx``: every later cell runs in the context. ``%overlay off``: none does any more.
-    ``%overlay``: what is in force. ``%%overlay ctx``, the first line of a cell: the cell alone.
+    ``%overlay ctx``: run every later cell in the context. ``%overlay off``: uninstall all contexts.
+    ``%overlay``: list the contexts in force. ``%%overlay ctx``, on the first line of a cell: run
+    this cell alone in the context.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -82,7 +83,7 @@ class Magics:
 
 
 def first_line_as_statement(lines: list[str]) -> list[str]:
-    """The lines of a cell, ``%%overlay ctx`` at its top as a magic for one line: what follows are
-    statements of the cell like any others, which may await, and keep their line numbers."""
+    """The lines of a cell with a leading ``%%overlay ctx`` rewritten to a line magic. The rest of
+    the cell stays ordinary code: it may use ``await``, and its line numbers stay."""
     found = _CELL.fullmatch(lines[0].rstrip()) if lines else None
     return [f"%overlay {_FOR_CELL}{found[1]}\n", *lines[1:]] if found else lines

@@ -1,4 +1,4 @@
-"""Things named on a command line: contexts, functions and types."""
+"""Objects named on a command line: contexts, functions and types."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["named", "named_context", "named_type"]
 
 
 def named(name: str) -> Any:
-    """What ``package.module:name`` stands for; the module is imported.
+    """The object that ``package.module:name`` names; the module is imported.
 
-    Raises OverlayError where there is no such module or name; an error that the module itself
-    raises passes through.
+    Raises OverlayError if there is no such module or name. An error that the module itself raises
+    propagates.
     """
     module, colon, path = name.partition(":")
     if not (module and colon and path) or module.startswith("."):
@@ -37,7 +37,7 @@ def named(name: str) -> Any:
 
 
 def named_context(name: str) -> Context:
-    """The context that a name stands for; an OverlayError where it is something else."""
+    """The context of a name. Raises OverlayError if it names something else."""
     found = named(name)
     if isinstance(found, Context):
         return found
@@ -51,7 +51,8 @@ def named_context(name: str) -> Context:
 
 
 def named_type(name: str) -> Any:
-    """The type that a name stands for: a builtin, ``module:Class`` or ``module.Class``."""
+    """The type of a name: a builtin, ``module:Class`` or ``module.Class``. Raises OverlayError if
+    it names something else."""
     if name == "None":
         return type(None)
     if ":" not in name and "." in name:

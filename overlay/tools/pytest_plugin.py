@@ -20,15 +20,16 @@ from overlay.tools.named import named_context
 
 __all__ = ["OverlayPlugin", "under"]
 
-# What unittest calls on a test case besides the test itself.
+# Methods of a test case that unittest calls besides the test itself.
 _CASE_METHODS = ("setUp", "tearDown", "asyncSetUp", "asyncTearDown")
-# Fixtures of pytest's own that only call setup_method, setUpClass and the like.
+# Name prefixes of pytest's own fixtures that only call setup_method, setUpClass and the like.
 _XUNIT = ("_xunit_", "_unittest_")
 _SENT = "overlay_report"
 
 
 def under(context: Context, function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function`` run in ``context``: of the same kind, which pytest and its plugins look at."""
+    """``function`` run in ``context``, wrapped in a function of the same kind, as pytest and its
+    plugins expect."""
 
     async def coroutine(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -59,8 +60,8 @@ def under(context: Context, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class OverlayPlugin:
-    """Runs test functions, unittest's test cases, doctests and the test suite's own fixtures
-    under a context, and prints what ``ctx.report()`` says of it."""
+    """Runs test functions, unittest's test cases, doctests and the test suite's own fixtures under
+    a context, and prints its ``ctx.report()``."""
 
     def __init__(self, config: pytest.Config, name: str) -> None:
         self.name = name
@@ -70,7 +71,7 @@ class OverlayPlugin:
         except OverlayError as error:
             raise pytest.UsageError(f"--overlay: {error}") from None
         self._of_plugins: set[str] | None = None
-        # what the workers of pytest-xdist send: shown method -> calls, or None
+        # reports of the workers of pytest-xdist: shown method -> number of calls, or None
         self._hits: dict[str, int | None] = {}
         self._left: Counter[str] = Counter()
         self._methods: list[str] | None = None
@@ -79,7 +80,7 @@ class OverlayPlugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """A test runs in the context; pytest itself does not."""
+        """Run the test, but not pytest itself, in the context."""
         _hide_our_frames()
         with contextlib.ExitStack() as changes:
             if isinstance(item, pytest.Function):
@@ -93,7 +94,7 @@ class OverlayPlugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """unittest's ``setUp`` and ``tearDown`` run in the context too."""
+        """Run unittest's ``setUp`` and ``tearDown`` in the context, too."""
         result = yield
         case = getattr(item, "instance", None)
         if isinstance(case, unittest.TestCase):
@@ -104,14 +105,14 @@ class OverlayPlugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
-        """A fixture of the test suite runs in the context; those of plugins do not."""
+        """Run fixtures of the test suite, but not those of plugins, in the context."""
         with contextlib.ExitStack() as changes:
             if fixturedef.argname.startswith(_XUNIT) or not self._is_of_plugin(fixturedef.func):
                 self._replace(changes, fixturedef, "func")
             return (yield)
 
     def _replace(self, changes: contextlib.ExitStack, holder: Any, name: str) -> None:
-        """For the block, what stands there runs in the context."""
+        """Replace a function by one that runs in the context, until ``changes`` is closed."""
         own, function = name in vars(holder), getattr(holder, name)
         setattr(holder, name, under(self.context, function))
         if own or name not in vars(holder):
@@ -129,14 +130,14 @@ class OverlayPlugin:
     # ---- the report ----
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A worker of pytest-xdist sends what happened in it."""
+        """Send the report of a pytest-xdist worker to the controller."""
         sent = getattr(session.config, "workeroutput", None)
         if sent is not None:
             sent[_SENT] = _packed(self.context.report())
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """What happened in a worker joins what happened in the others."""
+        """Merge the report of a pytest-xdist worker."""
         packed = getattr(node, "workeroutput", {}).get(_SENT)
         if packed is not None:
             self._join(packed)
@@ -149,7 +150,7 @@ class OverlayPlugin:
         self._methods = packed["methods"]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Prints the report."""
+        """Print the report."""
         if self._methods is None:
             self._join(_packed(self.context.report()))
         methods = self._methods or []
@@ -177,7 +178,7 @@ def _packed(report: Report) -> dict[str, Any]:
 
 
 def _hide_our_frames() -> None:
-    """pytest leaves frames of a module that says so out of the tracebacks it shows."""
+    """Have pytest omit frames of ``overlay`` from its tracebacks."""
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "overlay":
             vars(module)["__tracebackhide__"] = True

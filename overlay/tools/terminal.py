@@ -1,4 +1,4 @@
-"""What the command lines have in common."""
+"""Common parts of the command lines."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = [
 ]
 
 USAGE = 2
-"""The exit code of a command that cannot do what it was asked for."""
+"""The exit code of a command that cannot be carried out."""
 
 
 def command_name(package: str) -> str:
-    """How a package's command line was called: as a script of its own, or by ``-m``."""
+    """The name a package's command line was started by: its own script, or ``python -m``."""
     script = os.path.splitext(os.path.basename(sys.argv[0]))[0]
     return package if script == package else f"python -m {package}"
 
 
 def find_modules_here(package: str) -> None:
-    """Have modules of the working directory found by a script too, as ``python -m`` has."""
+    """Put the working directory on ``sys.path`` when started as a script, as ``python -m`` does."""
     if command_name(package) == package and not sys.flags.safe_path:
         if sys.path[0] == os.path.dirname(os.path.realpath(sys.argv[0])):
             del sys.path[0]  # where scripts are installed
@@ -45,7 +45,7 @@ def find_modules_here(package: str) -> None:
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for. Types, ``asked.types``, may stand behind options too."""
+    """Parse the arguments. Types, ``asked.types``, may also follow options."""
     asked, left = parser.parse_known_args(arguments)
     if left and (not hasattr(asked, "types") or any(each.startswith("-") for each in left)):
         parser.error(f"unrecognized arguments: {' '.join(left)}")
@@ -70,7 +70,7 @@ class _Version(argparse.Action):
 
 
 def described(examples: str) -> dict[str, Any]:
-    """Arguments of a parser whose help ends with examples, as they are laid out."""
+    """Keyword arguments of a parser whose help ends with examples, laid out as written."""
     return {
         "epilog": f"examples:\n{examples.rstrip()}",
         "formatter_class": argparse.RawDescriptionHelpFormatter,
@@ -78,7 +78,7 @@ def described(examples: str) -> dict[str, Any]:
 
 
 def common_options() -> argparse.ArgumentParser:
-    """A parser to inherit from."""
+    """A parent parser with the options that several commands share."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
     parser.add_argument(
@@ -88,7 +88,7 @@ def common_options() -> argparse.ArgumentParser:
 
 
 def report(package: str, asked: argparse.Namespace, error: Exception) -> int:
-    """Print an error, without its traceback unless that was asked for; the exit code."""
+    """Print an error, with its traceback if ``--traceback`` was given, and return the exit code."""
     if asked.traceback:
         traceback.print_exception(error)
     else:
@@ -97,7 +97,8 @@ def report(package: str, asked: argparse.Namespace, error: Exception) -> int:
 
 
 def _told(error: Exception) -> OverlayError:
-    """An error as its user is told of it; of what other modules raise, the line that raised."""
+    """An error as it is shown to the user; for one raised by other modules, with the line that
+    raised it."""
     if isinstance(error, OverlayError):
         if error.where is not None and _is_command(error.where.rpartition(":")[0]):
             error.where = None
@@ -118,12 +119,12 @@ def _told(error: Exception) -> OverlayError:
 
 
 def _is_command(file: str) -> bool:
-    """Whether a place is what has started the command: no line of the user's."""
+    """Whether a file is the one that started the command, and none of the user's."""
     return file == "<frozen runpy>" or os.path.realpath(file) == os.path.realpath(sys.argv[0])
 
 
 def print_json(value: Any) -> None:
-    """Print a value; what JSON has no form for is written as Python writes it."""
+    """Print a value as JSON; objects without a JSON form are written as their ``repr``."""
     print(json.dumps(value, indent=2, ensure_ascii=False, default=_plain))
 
 

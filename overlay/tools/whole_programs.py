@@ -20,10 +20,10 @@ __all__ = ["MainProgram"]
 
 
 class MainProgram:
-    """A program that is to be ``__main__``.
+    """A program to be run as ``__main__``.
 
     code: None for a console. attributes: of the module ``__main__``. arguments: ``sys.argv``.
-    place: what ``sys.path`` begins with while it runs, or None where that stays as it is.
+    place: the first entry of ``sys.path`` while it runs, or None where that stays.
     """
 
     def __init__(
@@ -78,14 +78,15 @@ class MainProgram:
 
     @classmethod
     def of_console(cls) -> MainProgram:
-        """A prompt."""
+        """An interactive console."""
         return cls(None, {"__spec__": None, "__loader__": None}, [""], None)
 
     def run(self, context: Context) -> None:
-        """Run it; what it raises passes through, and is shown without our frames."""
+        """Run the program. Its exceptions propagate, and are shown without frames of
+        ``overlay``."""
         main = ModuleType("__main__")
         vars(main).update({"__builtins__": __builtins__, "__cached__": None} | self.attributes)
-        # The module that stood there stays alive with us: its variables are still in use.
+        # Keep the previous module alive: its variables are still in use.
         self._before, sys.modules["__main__"] = sys.modules["__main__"], main
         sys.argv[:] = self.arguments
         if self.place is not None and not sys.flags.safe_path:
@@ -132,7 +133,7 @@ def _attributes(spec: Any) -> dict[str, Any]:
 
 
 def _show_without_our_frames() -> None:
-    """Leave our frames, and those that started us, out where the error is shown at the end."""
+    """Have ``sys.excepthook`` omit our frames, and those that started us, from the traceback."""
     shown_by = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -146,7 +147,7 @@ def _of_program(trace: TracebackType | None) -> TracebackType | None:
     """The part of a traceback that begins with the program's own frames."""
     found = trace
     while found is not None and not is_ours(found.tb_frame.f_code.co_filename):
-        found = found.tb_next  # what started us
+        found = found.tb_next  # frames that started us
     while found is not None and is_ours(found.tb_frame.f_code.co_filename):
         found = found.tb_next
     return trace if found is None else found

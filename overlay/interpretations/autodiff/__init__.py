@@ -1,4 +1,4 @@
-"""Automatic differentiation: derivatives of programs as they are, interpreted and compiled."""
+"""Automatic differentiation of unmodified programs, interpreted and compiled."""
 
 from overlay.interpretations.autodiff import adding, forward
 from overlay.interpretations.autodiff.errors import NotDifferentiable

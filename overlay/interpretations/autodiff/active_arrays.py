@@ -1,4 +1,4 @@
-"""What a level does with functions of whole arrays, and with the arrays that a program makes."""
+"""Methods of a level for functions of whole arrays, and for arrays that a program creates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from overlay.kernels import in_kernel, local_array
 
 __all__ = ["declare_arrays", "parts_of"]
 
-# Linear in their first argument; with how many further ones.
+# Linear in their first argument; with the minimal and maximal number of further arguments.
 # fmt: off
 LINEAR = (
     (operator.getitem, 1, 1), (np.sum, 0, 2), (np.mean, 0, 2), (np.cumsum, 0, 1),
@@ -42,20 +42,20 @@ LINEAR = (
 )
 # fmt: on
 BILINEAR = (operator.matmul, np.matmul, np.dot, np.vdot, np.inner, np.outer, np.kron, np.convolve)
-# With their parameters after the first, and whether they copy.
+# With their parameters after the first, and the expression for whether they copy.
 CONVERSIONS: tuple[tuple[Any, str, str], ...] = (
     (np.array, "dtype=None, *, copy=True, order='K', subok=False, ndmin=0", "copy"),
     (np.asarray, "dtype=None, order=None, *, copy=None", "copy"),
     (np.asanyarray, "dtype=None, order=None, *, copy=None", "copy"),
     (np.ascontiguousarray, "dtype=None", "False"),
 )
-# What a program makes may become active.
+# Functions that create arrays, which may become active.
 MADE = (
     *(np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like),
     *(np.copy, np.ndarray.copy),
 )
 
-# By what other functions they are; `a` is an active array.
+# Functions expressed by others; `a` is an active array.
 OTHERS: tuple[tuple[Any, str], ...] = (
     (len, "return len(a.value)"),
     (sum, "return np.sum(a)"),
@@ -91,7 +91,7 @@ INPLACE = ("iadd", "isub", "imul", "itruediv", "ipow", "imatmul", "ifloordiv", "
 
 
 def declare_arrays(level: Level) -> None:
-    """The methods for whole arrays."""
+    """Declare the methods for whole arrays."""
     for function, fewest, most in LINEAR:
         for count in range(fewest, most + 1):
             level.later(function, _declare_linear, function, count)
@@ -140,13 +140,13 @@ def _method(level: Level, parameters: str, body: str, **names: Any) -> Any:
 
 
 def _is_whole(dtype: Any) -> bool:
-    """Whether an element type is one of integers or truth values: what is made so is constant."""
+    """Whether an element type is of integers or booleans, so that arrays of it are constant."""
     return dtype is not None and np.dtype(dtype).kind in "iub"
 
 
 def _of_type(function: Any, given: str, dtype: str) -> tuple[str, dict[str, Any]]:
-    """The first lines of a method of which an argument is the element type of the result, and what
-    they refer to. given: the arguments without tangents."""
+    """The first lines of a method with an argument for the element type of the result, and their
+    namespace. given: the arguments without tangents."""
     lines = (
         f"if is_whole({dtype}):\n    return call_next({given})\n"
         f"if {dtype} not in floats:\n    refuse(function)\n"
@@ -166,7 +166,7 @@ def _declare_linear(level: Level, function: Any, count: int) -> None:
 
 
 def _declare_conversion(level: Level, function: Any, parameters: str, copies: str) -> None:
-    """Conversions of an active array to an array of floats; its order in memory is as it is."""
+    """Conversions of an active array to an array of floats, which keep its memory layout."""
     body, space = "", {}
     if "dtype" in parameters:
         body, space = _of_type(function, "a.value, dtype", "dtype")
@@ -179,7 +179,7 @@ def _declare_conversion(level: Level, function: Any, parameters: str, copies: st
 
 
 def _copied(copy: Any) -> bool:
-    """Whether an argument ``copy`` asks for a copy; numpy's constants among them."""
+    """Whether an argument ``copy``, which may be a constant of numpy, requests a copy."""
     return copy.value == 1 if isinstance(copy, enum.Enum) else bool(copy)
 
 
@@ -222,13 +222,13 @@ def _declare_where(level: Level) -> None:
 
 
 def _declare_made(level: Level, function: Any) -> None:
-    """Arrays of floats that the program makes can take active numbers."""
+    """Make new arrays of floats active, so that active numbers can be stored in them."""
     body = "return array(call_next(x), <<zeroed(call_next(x))>>)"
     shaped = function in (np.zeros, np.ones, np.empty)
     for kind in (Any,) if shaped else (NDArray[np.float64], ActiveArray):
         declare(level.table, function, _method(level, "x", body, zeroed=zeroed), (kind,))
     if function in (np.copy, np.ndarray.copy):
-        # not by the function itself, whose copy of plain values would be active
+        # not call_next, whose copy of the plain values would be active
         copied = _method(level, "a", "return array(+a.value, <<+a.tangents[#]>>)")
         declare(level.table, function, copied, (level.array,))
     if shaped:
@@ -243,14 +243,14 @@ def _declare_made(level: Level, function: Any) -> None:
 
 def _declare_local(level: Level) -> None:
     for names, types in (("x", (Any,)), ("x, dtype", (Any, type[float]))):
-        made = _method(level, names, "return np.empty(x)")  # which may become active
+        made = _method(level, names, "return np.empty(x)")  # the array may become active
         source = f"def method({names}): return refuse() if in_kernel() else made"
         space = {"refuse": refuse_local, "in_kernel": in_kernel, "made": made}
         generate(level.table, local_array, written(source, None, **space), types)
 
 
 def _declare_vectorized(level: Level) -> None:
-    """``np.vectorize(f)``, which calls f in C."""
+    """Refuse ``np.vectorize(f)``, which calls f from C."""
     for count in (1, 2, 3):
         for types in itertools.product((level.number, level.array, Any), repeat=count):
             if any(kind is not Any for kind in types):
@@ -258,7 +258,7 @@ def _declare_vectorized(level: Level) -> None:
                 refuse(level.table, np.vectorize.__call__, why, (Any, *types))
 
 
-# With how many further arguments at most.
+# With the maximal number of further arguments.
 JOINING = (
     (np.array, 1),
     (np.asarray, 1),
@@ -270,7 +270,7 @@ JOINING = (
 
 
 def _declare_joined(level: Level, function: Any, most: int) -> None:
-    """Arrays that are made of a list or tuple, with active parts among them."""
+    """Arrays created from a list or tuple with active parts."""
     for count in range(most + 1):
         rest = "".join(f", r{i}" for i in range(count))
         body, space = f"if not holds_active(x):\n    return call_next(x{rest})\n", parts_of(level)
@@ -284,7 +284,8 @@ def _declare_joined(level: Level, function: Any, most: int) -> None:
 
 
 def parts_of(level: Level) -> dict[str, Any]:
-    """The functions that take lists with active numbers and arrays apart."""
+    """The functions that split nested lists with active numbers and arrays into values and
+    tangents."""
     own = (level.number, level.array)
 
     def holds_active(x: Any) -> bool:
@@ -311,7 +312,7 @@ def store(a: Any, i: Any, b: Any) -> None:
 
 
 def zeroed(a: Any) -> Any:
-    """An array that was just made, filled with zeros."""
+    """A new array, filled with zeros."""
     store(a, slice(None), 0.0)
     return a
 
@@ -330,7 +331,7 @@ def _declare_write(level: Level, target: Any) -> None:
             continue
         for plain in (NDArray[np.float64], np.ndarray):
             if plain is np.ndarray and kind is Any:
-                continue  # of whole numbers or truth values
+                continue  # plain values in arrays of integers or booleans
             refuse(level.table, target, refuse_write, (plain, Any, kind))
 
 

@@ -1,4 +1,4 @@
-"""What a level does with functions that have a rule, with comparisons and with conversions."""
+"""Methods of a level for functions that have a rule, for comparisons and for conversions."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ LEVEL = (
     np.argmax, np.argmin, np.argsort, np.shape, np.size, np.ndim, str, repr, format,
     np.isscalar, np.isreal, np.isrealobj, np.iscomplex, np.iscomplexobj, type,
 )
-"""Functions of which the result has no derivative: whole numbers, truth values, text, classes."""
+"""Functions whose results have no derivative: integers, booleans, text, classes."""
 # fmt: on
 PRINTED = 6
-"""How many arguments of ``print`` and ``np.result_type`` are taken for what they are."""
+"""The maximal number of arguments of ``print`` and ``np.result_type`` that are stripped of
+tangents."""
 
 
 def primal(x: Any) -> Any:
@@ -55,7 +56,7 @@ def plain_zeros(like: Any) -> Any:
 
 
 def declare_numbers(level: Level) -> None:
-    """The methods for numbers, and for arrays element by element."""
+    """Declare the methods for numbers, and for arrays element by element."""
     later = level.later
     for rule in RULES:
         for function in rule.spellings:
@@ -84,18 +85,18 @@ def _declare_question(level: Level, function: Any, method: Callable[..., Any]) -
 
 
 def _activities(arity: int) -> Iterator[tuple[bool, ...]]:
-    """Which arguments are active, for each choice of at least one."""
+    """The combinations of active arguments, at least one each, as booleans."""
     return filter(any, itertools.product((True, False), repeat=arity))
 
 
 def _own(level: Level, kinds: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Types of arguments, with the level's classes for ``Active``."""
+    """The combinations of argument types, with the level's classes in place of ``Active``."""
     choices = [(level.number, level.array) if kind is Active else (kind,) for kind in kinds]
     return list(itertools.product(*choices))
 
 
 def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> None:
-    """The methods of a function that has a rule, for all kinds of arguments."""
+    """Declare the methods of a function that has a rule, for all argument types."""
     arity = len(rule.domain)
     kinds: tuple[Any, ...] = (level.number, Any)
     if rule.arrays:
@@ -108,7 +109,7 @@ def _declare_rule(level: Level, rule: Rule, function: Callable[..., Any]) -> Non
             continue
         whole = any(kind in (level.array, np.ndarray, ActiveArray) for kind in types)
         if rule.function is operator.pow and rule.arrays and not whole:
-            continue  # numbers have a rule of their own
+            continue  # numbers have another rule
         spread = whole and not all(kind is level.array for kind in types)
         method = _of_rule(level, rule.partials, active, whole=whole, spread=spread)
         declare(level.table, function, method, types)
@@ -122,10 +123,10 @@ def _of_rule(
     whole: bool | None,
     spread: bool,
 ) -> Callable[..., Any]:
-    """The chain rule for arguments of which some are active.
+    """The method that applies the chain rule if some arguments are active.
 
-    whole: whether the result is an array; None: its type tells. spread: whether tangents may
-    have to be brought into the shape of the result.
+    whole: whether the result is an array; None: its type decides. spread: whether tangents may have
+    to be broadcast to the shape of the result.
     """
     names = [f"a{i}" for i in range(len(active))]
     values = ", ".join(f"{n}.value" if on else n for n, on in zip(names, active, strict=True))
@@ -161,20 +162,19 @@ def _of_rule(
 
 
 def _at_the_edge(partials: Callable[..., Any], *values: Any) -> tuple[Any, ...]:
-    """The partial derivatives where a rule divides by zero or overflows: infinite, or not a
-    number, as in compiled code. The program has done neither, and would catch the error as one of
-    its own."""
+    """The partial derivatives where a rule divides by zero or overflows: infinite or nan, as in
+    compiled code. The program itself has raised no error, and would catch this one as its own."""
     if all(type(value) in (float, int, np.float64) for value in values):
         with np.errstate(all="ignore"), contextlib.suppress(ArithmeticError, ValueError):
             found = BY_NUMPY.get(partials, partials)(*map(np.float64, values))
             return tuple(map(float, found))
-    # in a derivative inside another, of which the derivatives are no numbers either
+    # nested derivatives: the values may themselves be active
     return tuple(math.nan * value for value in values)
 
 
 def _own_copy(function: Any) -> Any:
-    """A rule as a function of one level alone. The sine of one level calls that of another: to a
-    compiler one function for both would call itself."""
+    """A copy of a rule for one level. The sine of one level calls that of another; with one shared
+    function, a compiler would see recursion."""
     if type(function) is not FunctionType:
         return function
     space, defaults = function.__globals__, function.__defaults__
@@ -189,7 +189,7 @@ def _declare_stripped(
     signatures: Sequence[tuple[Any, ...]],
     through: str = "function",
 ) -> None:
-    """A function that sees values alone."""
+    """Declare a method that calls the function with values without tangents."""
     for types in signatures:
         names = [f"a{i}" for i in range(len(types))]
         given = ", ".join(f"strip({name})" for name in names)
@@ -212,12 +212,13 @@ CONVERSIONS = (
 )
 
 
-# exponents that compiled code knows, and multiplies for
+# literal exponents, for which compiled code multiplies
 SMALL = (2, 3, 4)
 
 
 def _of_class(x: Any, classes: Any) -> bool:
-    """Of which class an active value is: of ours, where that is asked, else as its value is."""
+    """``isinstance`` of an active value: by its own class for classes of this module, else by its
+    value's class."""
     wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
     kinds = (Active, ActiveNumber, ActiveArray, nonoverlay(type)(x))
     ours = tuple(one for one in wanted if one in kinds)
@@ -225,17 +226,17 @@ def _of_class(x: Any, classes: Any) -> bool:
 
 
 def _has(x: Any, name: str) -> bool:
-    """Whether an active value has an attribute: where its value has one."""
+    """``hasattr`` of an active value, by its value."""
     return hasattr(x.value, name)
 
 
-# by what other functions they are
+# functions expressed by others, with their arity
 BY_OTHERS = (
     (math.log, 2, "math.log(a) / math.log(b)"),
     (math.hypot, 3, "math.sqrt(a * a + b * b + c * c)"),
     (divmod, 2, "(a // b, a % b)"),
 )
-# of a whole number
+# functions with an integer as second argument
 WITH_WHOLE = (
     (round, "number(round(a.value, b), <<0.0 * a.tangents[#]>>)"),
     (math.ldexp, "a * math.ldexp(1.0, b)"),
@@ -282,7 +283,7 @@ def _declare_with_whole(level: Level, target: Any, result: str) -> None:
 
 
 def _declare_refusals(level: Level) -> None:
-    """The functions of ``math`` that have no rule say so."""
+    """Declare methods that raise for the functions of ``math`` that have no rule."""
     known = level.table.targets()
     for function in vars(math).values():
         if callable(function) and not any(function is each for each in known):
@@ -296,7 +297,7 @@ def _declare_refusal(level: Level, function: Any) -> None:
 
 
 def _arity(function: Any) -> int:
-    """How many positional arguments a function of ``math`` takes; 0 where that cannot be read."""
+    """The number of positional arguments of a function of ``math``; 0 if it is unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
@@ -305,7 +306,7 @@ def _arity(function: Any) -> int:
 
 
 def declare_users(level: Level) -> None:
-    """The rules of the user's tables, methods of ``partials_of(f)``."""
+    """Declare the rules of the user's tables, methods of ``partials_of(f)``."""
     for table in level.rules:
         for target in table.targets():
             if isinstance(target, PartialsOf):
@@ -316,7 +317,7 @@ def _declare_users_rule(level: Level, table: MethodTable, target: PartialsOf) ->
     for arity in {len(m.parameters.positional) for m in table.methods(target)}:
         found = Context(table).method(target, *[float] * arity)
         if found is None:
-            continue  # of other types than numbers
+            continue  # no method for floats
         for active in _activities(arity):
             method = _of_rule(level, found.function, active, whole=None, spread=False)
             for types in _own(level, [Active if one else Any for one in active]):

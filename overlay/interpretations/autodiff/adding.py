@@ -1,4 +1,4 @@
-"""``add_gradient``: gradients that are added to arrays that are there."""
+"""``add_gradient``: gradients added to existing arrays."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from overlay.interpretations.autodiff.reverse.running import never
 
 __all__ = ["generates_adding", "gradient_at"]
 
-# where code is interpreted, the methods of a level take gradients, which enter levels again
+# bound late: methods of a level compute gradients in interpreted code, and these enter levels
 gradient_at: LateBound[Callable[..., list[Any]]] = LateBound()
 
 
 def generates_adding(
     table: LevelTable, count: int, rules: tuple[MethodTable, ...]
 ) -> Callable[..., Any]:
-    """Makes the method of ``add_gradient`` for so many arguments."""
+    """Make the method of ``add_gradient`` for this number of arguments."""
     names = [f"x{i}" for i in range(count)]
     given = ", ".join(names)
 
@@ -40,7 +40,7 @@ def generates_adding(
 
 
 def _source(names: list[str], types: tuple[Any, ...]) -> str:
-    """The method for arguments of some types, which calls an adjoint."""
+    """The source of the method for arguments of some types, which calls an adjoint."""
     pairs = {name: pair_of_types(t) for name, t in zip(names, types, strict=True)}
     values = {name: name if pair is None else f"{name}[0]" for name, pair in pairs.items()}
     active = [(name, pair) for name, pair in pairs.items() if pair is not None]
@@ -49,7 +49,7 @@ def _source(names: list[str], types: tuple[Any, ...]) -> str:
     given = ", ".join(values.values())
     lines = [
         f"def method(f, {', '.join(names)}):",
-        # the call that is never made has compiled code depend on f
+        # this call is never made, but makes compiled code depend on f
         "    if never(0.0):",
         f"        f({given})",
         f"    found = back({', '.join([given, '1.0', *arrays])})",
@@ -59,7 +59,7 @@ def _source(names: list[str], types: tuple[Any, ...]) -> str:
 
 
 def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
-    """The same where code is interpreted."""
+    """Add the gradients in interpreted code."""
     places = [i for i, arg in enumerate(args) if _is_pair(arg)]
     if not places:
         refuse_pairs()
@@ -67,7 +67,7 @@ def _add(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ...]) -> None:
     slopes_at = gradient_at.load()
     try:
         slopes = slopes_at(f, given, places, rules, "reverse")
-    except NotDifferentiable:  # of which no adjoint is made
+    except NotDifferentiable:  # there is no adjoint
         slopes = slopes_at(f, given, places, rules, "forward")
     for i, slope in zip(places, slopes, strict=True):
         into = _array(args[i][1])
@@ -81,7 +81,7 @@ def _is_pair(arg: Any) -> bool:
 
 
 def _array(value: Any) -> Any:
-    """What stands for an array, as in numba's simulator, as an array of the same memory."""
+    """A view of an array-like object, as in numba's simulator, as an array on the same memory."""
     if isinstance(value, (np.ndarray, np.generic)) or not hasattr(value, "__array_interface__"):
         return value
     return np.asarray(value)

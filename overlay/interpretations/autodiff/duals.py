@@ -1,7 +1,7 @@
 """Dual numbers: a value with its tangents, one class for each nesting level.
 
-A derivative inside another has duals of its own, whose values and tangents are those of the
-level around. So two perturbations are never taken for one another, in either engine.
+A nested derivative has its own duals, whose values and tangents are those of the enclosing level.
+So perturbations are never confused, in either engine.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["Active", "ActiveArray", "ActiveNumber", "array_class", "number_class
 
 
 class Active:
-    """A value that carries tangents. ``value`` and each of the ``tangents`` are of one form.
+    """A value that carries tangents. ``value`` and each of the ``tangents`` have the same shape.
 
-    Its operators serve C code, which calls them by itself; code in the context does not need
-    them. Conversions that would lose the tangents are refused.
+    C code calls its operators directly; code in the context does not need them. Conversions that
+    would lose the tangents are refused.
     """
 
     __slots__ = ()
@@ -35,8 +35,8 @@ class Active:
 
     @property
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """That of the value: what ``isinstance``, patterns and ``singledispatch`` go by in C code
-        and in Python. ``type(x)`` has a method of its own in the context."""
+        """The class of the value, as ``isinstance``, patterns and ``singledispatch`` read it in C
+        code and in Python. ``type(x)`` has a method in the context."""
         return self.value.__class__
 
     def __hash__(self) -> int:
@@ -68,14 +68,14 @@ class Active:
 
 
 def _refuse_attribute(kind: type, shown: str, name: str) -> NoReturn:
-    """Refuse an attribute that plain values have, and active ones do not."""
+    """Refuse an attribute that plain values have and active ones do not."""
     if not name.startswith("_") and hasattr(kind, name):
         refuse_use(f"{shown}.{name}")
     raise AttributeError(f"an active value has no attribute {name!r}")
 
 
 class Flat:
-    """The elements of an active array one after another, to be read."""
+    """A read-only sequence of the elements of an active array."""
 
     def __init__(self, items: Any) -> None:
         self._items = items
@@ -163,7 +163,7 @@ class ActiveArray(Active):
 
 
 def _reflected(function: Callable[..., Any], swapped: bool) -> Callable[..., Any]:
-    """A special method that runs an operator by the rules of its class."""
+    """A special method that calls an operator with the rules of its class."""
 
     def method(self: Active, *others: Any, **named: Any) -> Any:
         args = (*others, self) if swapped else (self, *others)
@@ -201,10 +201,10 @@ def _class(name: str, base: type[Active]) -> Any:
 
 
 def number_class(depth: int, count: int) -> Any:
-    """A class of active numbers: of a nesting level, with so many tangents."""
+    """The class of active numbers of a nesting level, with this number of tangents."""
     return _class(f"Dual{depth}_{count}", ActiveNumber)
 
 
 def array_class(depth: int, count: int) -> Any:
-    """A class of active arrays: of a nesting level, with so many tangents."""
+    """The class of active arrays of a nesting level, with this number of tangents."""
     return _class(f"DualArray{depth}_{count}", ActiveArray)

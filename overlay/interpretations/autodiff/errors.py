@@ -1,4 +1,4 @@
-"""What differentiation refuses."""
+"""Errors of differentiation."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = [
 
 
 class NotDifferentiable(OverlayError):
-    """A call whose derivative is not known, or a program that cannot be differentiated."""
+    """A call whose derivative is unknown, or a program that cannot be differentiated."""
 
 
 def _place() -> str | None:
-    """The program's line; None while numba compiles, which tells the chain of calls."""
+    """The program's line; None while numba compiles, which reports the chain of calls itself."""
     where = caller()
     return None if where is not None and f"{os.sep}numba{os.sep}" in where else where
 
@@ -51,7 +51,7 @@ def refuse_call(function: Any) -> NoReturn:
 
 
 def refuse_count() -> NoReturn:
-    """Refuse a number of arguments."""
+    """Refuse an invalid number of arguments."""
     raise NotDifferentiable(
         "autodiff(f, x, ...) takes from 1 to 12 numbers",
         where=_place(),
@@ -60,7 +60,7 @@ def refuse_count() -> NoReturn:
 
 
 def refuse_escape(f: Any, holder: str) -> NoReturn:
-    """Refuse an active number that a function leaves behind."""
+    """Refuse an active number that outlives the differentiated function."""
     raise NotDifferentiable(
         f"{name_of(f)}, which is differentiated, leaves an active number behind: {holder} holds it",
         where=_place(),
@@ -70,7 +70,7 @@ def refuse_escape(f: Any, holder: str) -> NoReturn:
 
 
 def refuse_result() -> NoReturn:
-    """Refuse a result of several parts."""
+    """Refuse a result with several parts."""
     raise NotDifferentiable(
         "autodiff(f, x) is of a function that gives one number or array",
         where=_place(),
@@ -88,7 +88,7 @@ def refuse_inside() -> NoReturn:
 
 
 def refuse_mode(mode: str) -> NoReturn:
-    """Refuse a mode that there is not."""
+    """Refuse an unknown mode."""
     raise NotDifferentiable(
         f"there is no mode {mode!r}",
         where=_place(),
@@ -97,7 +97,7 @@ def refuse_mode(mode: str) -> NoReturn:
 
 
 def refuse_order(order: Any) -> NoReturn:
-    """Refuse an order that no derivative has."""
+    """Refuse an invalid order of derivative."""
     raise NotDifferentiable(
         f"there is no derivative of the order {order!r}",
         where=_place(),
@@ -106,7 +106,7 @@ def refuse_order(order: Any) -> NoReturn:
 
 
 def refuse_reverse(name: str, reason: str, where: str | None, help: str | None = None) -> NoReturn:
-    """Refuse a program of which no adjoint is made. help: left out, the usual remedy."""
+    """Refuse a program that has no adjoint. help: by default the usual remedy."""
     raise NotDifferentiable(
         f"no adjoint is made of {name}: {reason}",
         where=where or _place(),
@@ -117,7 +117,7 @@ def refuse_reverse(name: str, reason: str, where: str | None, help: str | None =
 
 
 def refuse_pairs() -> NoReturn:
-    """Refuse arguments of which none, or what is no such pair, says where a gradient goes."""
+    """Refuse arguments without a valid pair of an argument and the array for its gradient."""
     raise NotDifferentiable(
         "add_gradient(f, ...) takes a pair for each argument by which to differentiate: the "
         "argument, and the array of floats to which the derivative is added",
@@ -137,7 +137,7 @@ def refuse_array_in_kernel() -> NoReturn:
 
 
 def refuse_making(name: str, what: str, where: str) -> NoReturn:
-    """Refuse an adjoint that would make an array, in a kernel."""
+    """Refuse an adjoint that would create an array, in a kernel."""
     raise NotDifferentiable(
         f"the adjoint of {name} makes an array, and kernels make none: {what}",
         where=where or _place(),
@@ -147,7 +147,7 @@ def refuse_making(name: str, what: str, where: str) -> NoReturn:
 
 
 def refuse_local() -> NoReturn:
-    """Refuse a local array of a function that is differentiated forwards, in a kernel."""
+    """Refuse a local array in a function that is differentiated forwards, in a kernel."""
     raise NotDifferentiable(
         "a local array does not take active numbers in a kernel, where it is differentiated "
         "forwards",
@@ -158,8 +158,8 @@ def refuse_local() -> NoReturn:
 
 
 def refuse_store() -> NoReturn:
-    """Refuse a write of a number that an outer derivative changes to an array of an inner one, of
-    which the derivatives are constants to the outer one."""
+    """Refuse to store a number that is active in an outer derivative in an array of an inner one
+    whose tangents are constants of the outer one."""
     raise NotDifferentiable(
         "in a derivative inside another, an active number is written to an array whose derivatives "
         "are constant in the outer one",
@@ -170,7 +170,7 @@ def refuse_store() -> NoReturn:
 
 
 def refuse_use(what: str) -> NoReturn:
-    """Refuse a use of an active value by code that does not know of derivatives."""
+    """Refuse the use of an active value by code that does not support derivatives."""
     raise NotDifferentiable(
         f"an active value was given to code that cannot be differentiated: {what}",
         where=_place(),
@@ -180,7 +180,7 @@ def refuse_use(what: str) -> NoReturn:
 
 
 def refuse_write() -> NoReturn:
-    """Refuse a write to an array that stands outside the function that is differentiated."""
+    """Refuse a write to an array from outside the differentiated function."""
     raise NotDifferentiable(
         "a function that is differentiated writes to an array that it did not make",
         where=_place(),

@@ -1,7 +1,8 @@
-"""Active numbers that a function leaves behind: in lists, attributes and variables of others.
+"""Detection of active numbers that outlive a function: in lists, attributes and variables of
+others.
 
-Each dual holds a reference to its class. So where the class has as many references after a
-derivative as before, none is left; else the duals that are there are looked for.
+Each dual holds a reference to its class. So if the class has as many references after a derivative
+as before, none is left; otherwise the existing duals are searched.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["EscapeDetector", "begun", "given_up", "looked", "watched"]
 
-# Functions that call themselves hold what they capture, and contexts hold their engines, which
-# the collection that finds a context lets go for the next one.
+# Recursive functions are reference cycles, and contexts refer to their engines, which the
+# collection that finds a context releases for the next one.
 COLLECTIONS = 3
 _lock = threading.Lock()
 
 
 class EscapeDetector:
-    """Looks whether a run in a level leaves duals of the level behind.
+    """Detects duals of a level that a run in it leaves behind.
 
-    It does not look where another thread has been in the level meanwhile, whose duals are like
-    those of the run.
+    It does not search if another thread has run in the level meanwhile, whose duals cannot be
+    distinguished from those of the run.
     """
 
     def __init__(self, level: Level) -> None:
@@ -45,18 +46,18 @@ class EscapeDetector:
             else:
                 level.left = _held_elsewhere(level.left)
             level.may_have_left = not self.serial
-            # held so that no other dual has their place, nor their count
+            # referenced so that their ids and reference counts are not reused
             self.before = level.left
         self.references = _references(level)
 
     def give_up(self) -> None:
-        """The run has raised: its traceback holds what it will."""
+        """End without a search after the run has raised: its traceback may hold duals."""
         with _lock:
             self.level.running -= 1
         self.level.may_have_left = True
 
     def look(self, f: Any) -> None:
-        """Refuse what the run of f has left behind."""
+        """Raise NotDifferentiable if the run of f has left duals behind."""
         with _lock:
             self.level.running -= 1
             alone = self.serial == self.level.begun
@@ -80,8 +81,8 @@ class EscapeDetector:
 
 
 def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
-    """What f gives in the context of a level, for a function ``inner`` and its arguments: no
-    duals of the level."""
+    """The result of f, called in the context of a level with a function ``inner`` and its
+    arguments. The result must contain no duals of the level."""
     watch = begun(level)
     try:
         found = level.context(f, inner, *args)
@@ -92,7 +93,7 @@ def watched(level: Level, f: Callable[..., Any], inner: Any, *args: Any) -> Any:
     return found
 
 
-# made once: the call site of what comes anew each time learns nothing
+# created once: an inline cache at a call site needs the same callee each time
 begun, given_up, looked = (
     nonoverlay(EscapeDetector),
     nonoverlay(EscapeDetector.give_up),
@@ -105,13 +106,13 @@ def _references(level: Level) -> int:
 
 
 def _counts(held: list[Any]) -> list[int]:
-    """How many references there are to each."""
+    """The reference count of each object."""
     return [sys.getrefcount(each) for each in held]
 
 
 def _held_elsewhere(left: list[Any]) -> list[Any]:
-    """Those that something else holds too. The rest has to be gone when this returns: references
-    to the class are counted then."""
+    """The duals that are referenced from elsewhere, too. The others have to be freed before this
+    returns, as the references to the class are counted then."""
     counts = _counts(left)
     return [each for each, count in zip(left, counts, strict=True) if count > _HELD_BY_LIST]
 
@@ -120,13 +121,13 @@ _HELD_BY_LIST = _counts([object()])[0]
 
 
 def _alive(level: Level) -> list[Any]:
-    """The duals of a level that are there."""
+    """The existing duals of a level."""
     own = (level.number, level.array)
     return [each for each in gc.get_referrers(*own) if type(each) in own]
 
 
 def _is_kept(held: Any, seen: set[int]) -> bool:
-    """Whether what holds an object are overlay's own objects alone, as memoised results are."""
+    """Whether only overlay's own objects hold an object, such as a cache of memoised results."""
     owners = _owners(held, seen)
     for owner in owners:
         own = getattr(type(owner), "__overlay_keeps_interpreted__", False)
@@ -139,7 +140,7 @@ def _is_kept(held: Any, seen: set[int]) -> bool:
 
 
 def _holder(left: list[Any]) -> str:
-    """What holds the first of some duals, in words."""
+    """A description of the object that holds the first of some duals."""
     held: Any = left[0]
     seen = {id(left)}
     owners = _owners(held, seen)
@@ -158,7 +159,7 @@ def _holder(left: list[Any]) -> str:
 
 
 def _owners(held: Any, seen: set[int]) -> list[Any]:
-    """What refers to an object, other than frames and these lists, of which no closure is made
+    """The objects that refer to an object, except frames and these lists. There must be no closure
     here: its cell would be among them."""
     found = gc.get_referrers(held)
     seen.add(id(found))
@@ -171,7 +172,7 @@ def _owners(held: Any, seen: set[int]) -> list[Any]:
 
 
 def _described(owner: Any, seen: set[int]) -> str:
-    """An object, with its name where a module has one for it."""
+    """A description of an object, with its name if it is a variable of a module."""
     above = _owners(owner, seen)
     for each in above:
         if isinstance(owner, dict) and getattr(each, "__dict__", None) is owner:

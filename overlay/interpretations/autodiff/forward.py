@@ -1,4 +1,4 @@
-"""Forward derivatives: the table of a level, and the functions that enter one."""
+"""Forward derivatives: the tables of levels, and the functions that enter a level."""
 
 from __future__ import annotations
 
@@ -32,20 +32,21 @@ __all__ = [
     "linearised",
 ]
 
-# where code is interpreted, the methods of a level take gradients, which enter levels again
+# bound late: methods of a level compute gradients in interpreted code, and these enter levels
 gradient: LateBound[Callable[..., Callable[..., Any]]] = LateBound()
 MOST = 12
-"""How many arguments ``autodiff`` and ``inactive`` take."""
+"""The maximal number of arguments of ``autodiff`` and ``inactive``."""
 KEPT = 64
-"""How many levels are kept, with what was compiled for them."""
+"""The maximal number of cached levels, with the code compiled for them."""
 
 
 def autodiff(f: Callable[..., Any], *args: Any) -> Any:
-    """The derivative of f at a number or array; of several, the tuple of those by each.
+    """The derivative of f at a number or array; for several arguments, the tuple of the derivatives
+    by each.
 
-    To be called anywhere: also in a function that is itself differentiated, and in compiled
-    code. f gives a number; one that does not depend on the arguments has the derivative 0. By an
-    array it is the gradient, in compiled code in reverse.
+    It can be called anywhere: also in a function that is itself differentiated, and in compiled
+    code. f returns a number; if that does not depend on the arguments, the derivative is 0. By an
+    array it is the gradient, in compiled code by reverse mode. Raises NotDifferentiable.
 
     >>> from overlay import Context
     >>> from overlay.interpretations.autodiff import autodiff
@@ -58,13 +59,15 @@ def autodiff(f: Callable[..., Any], *args: Any) -> Any:
 
 
 def add_gradient(f: Callable[..., Any], *args: Any) -> None:
-    """Add the gradient of f, which gives a number, to arrays that are there: in reverse, with no
-    array made for it. For an argument by which to differentiate it is given a pair, the argument
-    and the array of its shape to which the gradient by it is added; of one element, where the
-    argument is a number. The other arguments are constant.
+    """Add the gradient of f, which returns a number, to existing arrays, by reverse mode and
+    without creating an array for it.
 
-    For kernels and other code that is compiled, where a gradient is taken often; interpreted it
-    does the same.
+    An argument by which to differentiate is given as a pair: the argument, and an array of its
+    shape to which its gradient is added; for a number, an array of one element. Other arguments are
+    constant. Raises NotDifferentiable.
+
+    It is intended for kernels and other compiled code that computes many gradients; interpreted
+    code gives the same result.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import add_gradient
@@ -79,17 +82,22 @@ def add_gradient(f: Callable[..., Any], *args: Any) -> None:
 def linearised(
     f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], rules: tuple[MethodTable, ...]
 ) -> Any:
-    """What f gives, as duals, their level, and the watch on others that f may leave behind.
+    """The result of f as duals, their level, and the detector of escaping duals.
 
-    seeds: the tangents of the arguments, for each a tuple of as many as there are directions, or
-    None for one that is held constant. rules: tables with rules of the user's own, besides those
-    that are in force."""
+    seeds: the tangents of each argument, a tuple with one for each direction, or None for a
+    constant argument. rules: the user's tables of rules, in addition to those in force.
+    """
     return _OUTSIDE(linearised, f, args, seeds, rules)
 
 
 def inactive(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f as a call whose derivative does not matter: it is given plain values, and what it gives
-    is a constant."""
+    """f as a function without derivative: it is called with plain values, and its result is a
+    constant.
+
+    >>> from overlay.interpretations.autodiff import derivative, inactive
+    >>> derivative(lambda x: x * inactive(abs)(x))(3.0)
+    3.0
+    """
 
     def constant(*args: Any) -> Any:
         return _without_tangents(f, *args)
@@ -102,12 +110,25 @@ def _without_tangents(f: Callable[..., Any], *args: Any) -> Any:
 
 
 def differentiation(*rules: MethodTable) -> Context:
-    """The context in which ``autodiff`` uses the rules of these tables of one's own."""
+    """A context in which ``autodiff`` uses the rules of these tables: methods of ``partials_of(g)``
+    and ``adjoint_of(g)``.
+
+    >>> from overlay import MethodTable
+    >>> from overlay.interpretations.autodiff import autodiff, differentiation, partials_of
+    >>> def twice(x: float) -> float:
+    ...     return x + x
+    >>> table = MethodTable("rules")
+    >>> @table.overlay(partials_of(twice))
+    ... def partials(x: float):
+    ...     return (2.0,)
+    >>> differentiation(table)(autodiff, twice, 1.0)
+    2.0
+    """
     return Context(_outside(rules))
 
 
 class _Outside(LevelTable):
-    """The table of the place outside all derivatives, in which nothing is active."""
+    """The table outside of all derivatives, where no value is active."""
 
     def __init__(self, rules: tuple[MethodTable, ...]) -> None:
         super().__init__("derivatives", enters=(0, rules))
@@ -116,7 +137,7 @@ class _Outside(LevelTable):
             table.listen(self)
 
     def table_changed(self, target: Any) -> None:
-        """A rule was added or replaced: what enters the first level is made anew, with it."""
+        """Declare the entrance of the first level again, after a rule was added or replaced."""
         _declare_entrance(self, -1, self.rules)
 
 
@@ -141,8 +162,8 @@ def _kept(
 
 
 def level_of(depth: int, count: int, rules: tuple[MethodTable, ...] = ()) -> Level:
-    """The level at this depth with so many tangents: its table is made when it is first needed,
-    and again when one of the user's tables has changed."""
+    """The level at this depth with this number of tangents. Its table is created on first use, and
+    again after a change of one of the user's tables."""
     return _kept(depth, count, rules, tuple(table.version for table in rules))
 
 
@@ -150,11 +171,11 @@ _level = nonoverlay(level_of)
 
 
 def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, ...]) -> None:
-    """What enters the next level."""
+    """Declare the methods that enter the next level."""
 
     def linearise(f: Any, args: Any, seeds: Any, more: Any) -> Any:
         count = max((len(seed) for seed in seeds if seed is not None), default=1)
-        # the code that fills a table is no part of the program
+        # code that fills a table is no part of the program
         every = (*rules, *(table for table in more if table not in rules))
         level = _level(depth + 1, 1 << (count - 1).bit_length(), every)
 
@@ -184,7 +205,7 @@ def _declare_entrance(table: LevelTable, depth: int, rules: tuple[MethodTable, .
 def _generates_entry(
     table: LevelTable, depth: int, count: int, rules: tuple[MethodTable, ...]
 ) -> Any:
-    """Makes the method of ``autodiff`` for so many arguments."""
+    """Make the method of ``autodiff`` for this number of arguments."""
     names = ", ".join(f"x{i}" for i in range(count))
 
     def generate(*types: Any) -> Any:
@@ -210,7 +231,7 @@ def _generates_entry(
 def _by_reverse(
     types: tuple[Any, ...], rules: tuple[MethodTable, ...], tables: tuple[MethodTable, ...]
 ) -> Any:
-    """The method of ``autodiff`` for arguments of which some are arrays."""
+    """The method of ``autodiff`` for arguments with arrays among them."""
     names = [f"x{i}" for i in range(len(types) - 1)]
     adjoint = adjoint_of_types(types, rules, tables)
     if adjoint is None:
@@ -220,7 +241,7 @@ def _by_reverse(
 
 
 def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
-    """What runs an adjoint in compiled code."""
+    """The method that calls an adjoint in compiled code."""
     names = [f"x{i}" for i in range(len(types) - 1)]
     arrays = [n for n, t in zip(names, types[1:], strict=True) if issubclass(t, np.ndarray)]
     numbers = [name for name in names if name not in arrays]
@@ -229,7 +250,7 @@ def _calls_adjoint(adjoint: Adjoint, types: tuple[Any, ...]) -> Any:
     found = [f"d_{name}" if name in arrays else f"found[{numbers.index(name)}]" for name in names]
     lines = [
         f"def method(f, {', '.join(names)}):",
-        "    if never(0.0):",  # which has compiled code depend on f
+        "    if never(0.0):",  # makes compiled code depend on f
         f"        f({', '.join(names)})",
         *(f"    d_{name} = zeros_like({name})" for name in arrays),
         f"    found = back({', '.join([*given, '1.0', *adds])})",
@@ -244,8 +265,8 @@ def _gradient_of_any(f: Any, args: tuple[Any, ...], rules: tuple[MethodTable, ..
 
 
 def _seeded(level: Level) -> Any:
-    """The function that gives another one active numbers, and takes the tangents out of what
-    that gives."""
+    """The function that calls another with active numbers, and returns the tangents of its
+    result."""
     count = level.count
     names = [f"x{i}" for i in range(count)]
     given = []
@@ -265,9 +286,9 @@ def _seeded(level: Level) -> Any:
 
 
 def _tangents(level: Level) -> Any:
-    """The tangents of a result; zeros for one that is not active."""
+    """The function that returns the tangents of a result; zeros if that is not active."""
     take = written("def method(found): return <<0.0>>", level)
-    for kind in (ActiveNumber, ActiveArray):  # of the levels around
+    for kind in (ActiveNumber, ActiveArray):  # of enclosing levels
         constant = written("def method(found): return <<0.0>>", level)
         declare(level.table, take, constant, (kind,))
     for kind in (tuple, list, dict):
@@ -279,7 +300,7 @@ def _tangents(level: Level) -> Any:
 
 
 def constant_like(c: Any, x: Any) -> Any:
-    """A constant in the form of a number: a dual without tangents where that is one."""
+    """A constant of the type of a number: a dual with zero tangents if that is one."""
     return c
 
 

@@ -1,4 +1,4 @@
-"""Nesting levels: the duals of one derivative, and the context that knows what to do with them."""
+"""Nesting levels: the duals of one derivative, and the context with the methods for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from overlay.interpretations.autodiff.errors import refuse_inside
 __all__ = ["Level", "LevelTable", "declare", "generate", "refuse", "written"]
 
 
-# what is shown of generated lines: messages about a user's program name the user's own lines
+# the file name of generated code; messages about a user's program name the user's own lines
 _FILE = os.path.join(os.path.dirname(__file__), "<derivative>")
 
 
@@ -30,12 +30,12 @@ Key = tuple[int, tuple[MethodTable, ...]]
 
 
 class LevelTable(MethodTable):
-    """The table of a level, or of the place outside all of them.
+    """The table of a level, or of the code outside all levels.
 
-    level: depth and rules of its level; enters: those of the level that the place leads to.
-    constant: its methods that give what has no derivative. uses: for methods with a rule the
-    functions that the rule computes with. guarded: what interpreted code runs in the place of a
-    method, since a division by zero in a rule is no error of the program.
+    level: the depth and rules of its level. enters: those of the level that it enters from outside.
+    constant: its methods whose results have no derivative. uses: the functions that the rule of a
+    method computes with. guarded: the replacement of a method in interpreted code, where a division
+    by zero in a rule must not raise an error in the program.
     """
 
     def __init__(self, name: str, *, level: Key | None = None, enters: Key | None = None) -> None:
@@ -49,14 +49,14 @@ class LevelTable(MethodTable):
     def chosen(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
-        """The rule, guarded, and computed with functions as they are where a table in force gives
-        one of them another meaning."""
+        """The rule, guarded; and computed without other tables where one of them has methods for a
+        function that it uses."""
         return self._chosen(method, tables, self.guarded.get(method.function))
 
     def chosen_compiled(
         self, method: Method, after: tuple[Method, ...], tables: Sequence[MethodTable]
     ) -> Callable[..., Any] | None:
-        """The rule: compiled code divides by zero without an error."""
+        """The rule, unguarded: compiled code divides by zero without an error."""
         return self._chosen(method, tables, None)
 
     def _chosen(
@@ -75,25 +75,24 @@ class LevelTable(MethodTable):
 
     @property
     def rules(self) -> tuple[MethodTable, ...]:
-        """The tables with rules of the user's own that hold in its level, or in that it enters."""
+        """The user's tables of rules, in force in its level or in the level that it enters."""
         key = self.level or self.enters
         return () if key is None else key[1]
 
     @property
     def tables_around(self) -> tuple[MethodTable, ...]:
-        """In a generated method of it: the tables that the call was resolved with."""
+        """The tables in force when one of its generated methods was selected."""
         return getattr(self._chosen_in, "tables", ())
 
 
 class Level:
-    """One derivative among those that it stands in.
+    """The nesting level of one derivative.
 
-    depth: how many stand around it. count: how many tangents each of its duals has.
-    rules: tables with rules of the user's own. number, array: its classes of duals.
-    ``pack(value, tangents)`` makes a dual of the class for the value; ``strip(x)`` takes the
-    value out of one, and leaves anything else as it is. running, begun: how many runs there are
-    in it now, and were; may_have_left: whether duals of later runs than those in ``left``
-    may still be held.
+    depth: the number of enclosing levels. count: the number of tangents of each of its duals.
+    rules: the user's tables of rules. number, array: its classes of duals. ``pack(value,
+    tangents)`` creates a dual of the class for the value; ``strip(x)`` returns the value of a dual,
+    and anything else unchanged. running, begun: the numbers of current and of all runs in it;
+    may_have_left: whether duals of later runs than those in ``left`` may still be referenced.
     """
 
     def __init__(self, depth: int, count: int, rules: tuple[MethodTable, ...]) -> None:
@@ -107,18 +106,19 @@ class Level:
         self.number.context = self.array.context = self.context
         self.pack = written("def method(value, tangents): return number(value, tangents)", self)
         self.strip = written("def method(x): return x", self)
-        self.seeded: Callable[..., Any] = self.pack  # of autodiff, made with the table
+        self.seeded: Callable[..., Any] = self.pack  # for autodiff; replaced when the table is made
         self._declare_own()
 
     def later(self, target: Any, declares: Callable[..., None], *args: Any) -> None:
-        """Have ``declares(level, *args)`` add methods of a target when that is first called."""
+        """Call ``declares(level, *args)``, which adds methods of a target, when the target is first
+        called."""
         self.table.add_later(target, functools.partial(declares, self, *args))
 
     def _declare_own(self) -> None:
         for kind in (np.ndarray, ActiveArray):
             made = written("def method(value, tangents): return array(value, tangents)", self)
             declare(self.table, self.pack, made, (kind, Any))
-        # code of a library, given plain numbers, may have made it of arrays that may become active
+        # library code may have computed the value from arrays that may become active
         source = "def method(value, tangents): return pack(value.value, <<strip(tangents[#])>>)"
         for kind in (self.number, self.array):
             bare = written(source, self, pack=self.pack, strip=self.strip)
@@ -136,7 +136,7 @@ def declare(
     *,
     constant: bool = False,
 ) -> None:
-    """Add a method for arguments of these types. constant: what it gives has no derivative."""
+    """Add a method for arguments of these types. constant: whether its result has no derivative."""
     _annotate(method, types)
     table.overlay(target)(method)
     if constant:
@@ -144,8 +144,8 @@ def declare(
 
 
 def refuse(table: MethodTable, target: Any, why: Callable[[], Any], types: Sequence[Any]) -> None:
-    """Have calls with arguments of these types raise what ``why`` raises: when they are made, or
-    where code is compiled then."""
+    """Add a method that calls ``why``, which raises, for arguments of these types: when it is
+    called, or, in compiled code, when it is compiled."""
     names = ", ".join(f"a{i}" for i in range(len(types)))
     method = written(f"def method({names}): why()", None, why=why)
     generate(table, target, method, types)
@@ -171,12 +171,12 @@ def _compiled(source: str) -> Any:
 
 
 def written(source: str, level: Level | None, **names: Any) -> Callable[..., Any]:
-    """The function ``method`` that some lines of Python define.
+    """The function ``method`` defined by Python source.
 
-    ``<<expression of #>>`` in them stands for the tuple of what the expression gives with the
-    number of each tangent for ``#``: compiled code has no other way to go through a tuple of
-    tangents. names: what the lines refer to; ``number`` and ``array`` are the level's classes.
-    level: None for lines that need none.
+    ``<<expression of #>>`` in it is expanded to the tuple of the expression for each tangent, whose
+    index replaces ``#``: compiled code cannot iterate over a tuple of tangents otherwise. names:
+    the namespace of the source; ``number`` and ``array`` are the level's classes. level: None if
+    the source needs none.
     """
     parts, count = source.split("<<"), 0 if level is None else level.count
     for i, part in enumerate(parts[1:], 1):

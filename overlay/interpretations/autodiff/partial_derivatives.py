@@ -1,4 +1,8 @@
-"""Partial derivatives as methods: the target ``partials_of(f)``, and the table of the rules.
+"""Partial derivatives as methods of the target ``partials_of(f)``, and adjoints of
+``adjoint_of(f)``.
+
+The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial derivatives
+there. A user's table defines them for the user's functions:
 
 The methods of ``partials_of(f)`` take f's arguments and return the tuple of its partial
 derivatives there. A table of one's own has them for one's own functions:
@@ -28,7 +32,7 @@ __all__ = ["AdjointOf", "PartialsOf", "adjoint_of", "partials_of"]
 
 
 class _RuleOf:
-    """A target that stands for a rule of a function."""
+    """A target that represents a rule of a function."""
 
     kind = ""
 
@@ -51,24 +55,36 @@ class _RuleOf:
 
 
 class PartialsOf(_RuleOf):
-    """The target that stands for a function's partial derivatives; made by ``partials_of``."""
+    """The target that represents a function's partial derivatives; made by ``partials_of``."""
 
     kind = "partials"
 
 
 class AdjointOf(_RuleOf):
-    """The target that stands for a function's adjoint; made by ``adjoint_of``."""
+    """The target that represents a function's adjoint; made by ``adjoint_of``."""
 
     kind = "adjoint"
 
 
 def partials_of(function: Callable[..., Any]) -> PartialsOf:
-    """The target whose methods take ``function``'s arguments and return its partial derivatives
-    there, one for each argument."""
+    """The target whose methods take ``function``'s arguments and return the tuple of its partial
+    derivatives there, one for each argument."""
     return PartialsOf(canonical(function))
 
 
 def adjoint_of(function: Callable[..., Any]) -> AdjointOf:
-    """The target whose methods take the adjoint of what ``function`` gives, a number, and then
-    its arguments; they return the adjoint of each argument."""
+    """The target whose methods take the adjoint of ``function``'s result, a number, and then its
+    arguments, and return the tuple of the adjoints of its arguments.
+
+    >>> from overlay import MethodTable
+    >>> from overlay.interpretations.autodiff import adjoint_of, gradient
+    >>> def scale(x: float, by: float) -> float:
+    ...     return x * by
+    >>> table = MethodTable("rules")
+    >>> @table.overlay(adjoint_of(scale))
+    ... def adjoint(d: float, x: float, by: float):
+    ...     return d * by, d * x
+    >>> gradient(scale, rules=table, mode="reverse")(2.0, 3.0)
+    (3.0, 2.0)
+    """
     return AdjointOf(canonical(function))

@@ -1,4 +1,4 @@
-"""What a level does with functions of the numbers in lists, tuples and arrays."""
+"""Methods of a level for functions of the numbers in lists, tuples and arrays."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _sum_of_products(a: Any, b: Any) -> Any:
     return sum([p * q for p, q in zip(a, b, strict=True)])
 
 
-# With functions that have the same derivatives, and are written in Python.
+# With the number of arguments, and equivalent Python functions that have the same derivatives.
 OF_SAMPLES: tuple[tuple[Any, int, Any], ...] = (
     (math.fsum, 1, sum),
     (statistics.mean, 1, _mean),
@@ -62,14 +62,14 @@ OF_SAMPLES: tuple[tuple[Any, int, Any], ...] = (
 
 
 def declare_samples(level: Level) -> None:
-    """The methods for functions of several numbers at once."""
+    """Declare the methods for functions of several numbers at once."""
     for function, count, by in OF_SAMPLES:
         level.later(function, _declare_sample, function, count, by)
 
 
 def _declare_sample(level: Level, function: Any, count: int, by: Any) -> None:
-    """The value is the function's, which may add up without rounding; the tangents are those of
-    the other."""
+    """Declare a method whose value is the function's, which may sum without rounding, and whose
+    tangents are those of the equivalent function."""
     names = [f"x{i}" for i in range(count)]
     given = ", ".join(names)
     lines = [

@@ -1,4 +1,5 @@
-"""The checker of rules: partial derivatives against differences, public for rules of one's own."""
+"""A tester of rules, which compares partial derivatives with finite differences; public, for the
+user's rules."""
 
 from __future__ import annotations
 
@@ -19,22 +20,23 @@ from overlay.interpretations.autodiff.rules.rule import Interval, rule
 __all__ = ["WrongRule", "check_rule", "check_rules"]
 
 COMPLEX_STEP = 1e-30
-"""Analytic functions lose no digits by so small a step."""
+"""A step so small that analytic functions lose no digits."""
 
 
 class WrongRule(OverlayError, AssertionError):
-    """A rule gives something else than the derivative of its function."""
+    """A rule differs from the derivative of its function."""
 
 
 def check_rule(
     checked: Rule, *, samples: int = 50, seed: int = 0, rtol: float = 1e-5
 ) -> tuple[int, int]:
-    """Compare the partial derivatives of a function with differences, at random arguments in its
-    domain: with central ones, within ``rtol``, and where the function is an analytic one of
-    complex numbers with complex steps, within 1e-10.
+    """Compare the partial derivatives of a function with finite differences, at random arguments in
+    its domain: with central differences, within ``rtol``, and, if the function is an analytic one
+    of complex numbers, with complex steps, within 1e-10.
 
-    Returns how many partial derivatives were compared with either. Raises WrongRule where one is
-    wrong, or where none was compared.
+    samples: the number of argument tuples. Returns the numbers of partial derivatives compared with
+    central differences and with complex steps. Raises WrongRule if one is wrong, or none was
+    compared.
 
     >>> from overlay.interpretations.autodiff import rule
     >>> from overlay.interpretations.autodiff.testing import check_rule
@@ -67,8 +69,8 @@ def check_rule(
 
 
 def check_rules(table: MethodTable, *domain: Interval, samples: int = 50, seed: int = 0) -> int:
-    """Check every method of ``partials_of(f)`` in a table, with arguments between these bounds
-    (left out: between 0.2 and 0.9). Returns how many partial derivatives were compared."""
+    """Check every method of ``partials_of(f)`` in a table, with arguments between these bounds, by
+    default between 0.2 and 0.9. Returns the number of partial derivatives compared."""
     compared = 0
     for target in table.targets():
         if isinstance(target, PartialsOf):
@@ -96,7 +98,7 @@ def _moved(values: Sequence[float], place: int, step: Any) -> list[Any]:
 
 
 def _central(checked: Rule, values: Sequence[float], place: int) -> float:
-    """Richardson's combination of two central differences."""
+    """The Richardson extrapolation of two central differences."""
     step = 1e-3 * max(1.0, abs(values[place])) * 0.1
     f: Callable[..., Any] = checked.function
 
@@ -107,7 +109,8 @@ def _central(checked: Rule, values: Sequence[float], place: int) -> float:
 
 
 def _complex(checked: Rule, values: Sequence[float], place: int) -> float | None:
-    """The difference by a step along the imaginary axis; None where the function has none."""
+    """The derivative by a step along the imaginary axis; None if the function does not take complex
+    numbers."""
     try:
         with warnings.catch_warnings(action="error"):
             moved = checked.function(*_moved(values, place, COMPLEX_STEP * 1j))

@@ -1,4 +1,4 @@
-"""Derivatives of functions: of numbers and arrays, in any number."""
+"""Derivatives of functions of any number of numbers and arrays."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ __all__ = ["adjoint", "derivative", "gradient", "hessian", "jacobian", "jvp", "v
 Names = Sequence[str] | None
 Rules = MethodTable | Sequence[MethodTable]
 TOGETHER = 8
-"""In how many directions derivatives are computed in one run."""
+"""The number of directions in which derivatives are computed in one run."""
 
 
 def derivative(f: Callable[..., Any], *, order: int = 1, rules: Rules = ()) -> Callable[..., Any]:
-    """The derivative of a function of one number, or a higher one.
+    """The derivative of a function of one number, of any order.
 
-    rules: tables with methods of ``partials_of(g)`` for functions that f calls.
+    order: 0 for f itself, 1 for the first derivative. rules: tables with methods of
+    ``partials_of(g)`` for functions g that f calls. Raises NotDifferentiable.
 
     >>> from overlay.interpretations.autodiff import derivative
     >>> derivative(lambda x: x**4, order=2)(3.0)
@@ -66,8 +67,8 @@ def _once(f: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
 def jvp(
     f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, rules: Rules = ()
 ) -> tuple[Any, Any]:
-    """What f gives, and how that changes where the arguments change by ``tangents``: the product
-    of the Jacobian with them. A tangent of None holds its argument constant.
+    """The result of f and its directional derivative: the Jacobian times ``tangents``, one for each
+    argument and of its shape. A tangent of None holds its argument constant.
 
     >>> from overlay.interpretations.autodiff import jvp
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
@@ -82,9 +83,9 @@ def jvp(
 def vjp(
     f: Callable[..., Any], *primals: Any, rules: Rules = (), mode: Mode = "auto"
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """What f gives, and the function that takes a change of the result back to the arguments:
-    the product with the Jacobian from the left. The result is one number or array. mode: see
-    ``gradient``.
+    """The result of f, one number or array, and its pullback: the function from a cotangent, of the
+    shape of the result, to the tuple of its products with the Jacobian, one for each argument.
+    mode: see ``gradient``.
 
     >>> from overlay.interpretations.autodiff import vjp
     >>> value, back = vjp(lambda x, y: x * y, 2.0, 3.0)
@@ -113,15 +114,15 @@ def gradient(
     rules: Rules = (),
     mode: Mode = "auto",
 ) -> Callable[..., Any]:
-    """The gradient of a function that gives a number, by its arguments.
+    """The gradient, as a function, of a function that returns a number.
 
-    active, constant: the names of the parameters by which to differentiate, or of the others;
-    left out, it is by all. By one it gives a number or array in the form of that argument, by
-    several a tuple. Arguments that are passed by name are constant, unless active names them.
-
-    mode: ``"forward"`` runs f with duals, once for each eight numbers; ``"reverse"`` runs f's
-    adjoint once, however many numbers there are, and refuses f where none is made;
-    ``"auto"`` is reverse by more than eight numbers, where an adjoint is made.
+    active, constant: the names of the parameters by which to differentiate, or of the others; by
+    default all positional arguments are active, and keyword arguments are constant unless
+    ``active`` names them. By one argument the gradient is a number or array of its shape, by
+    several a tuple. mode: ``"forward"`` runs f with duals, once for each eight numbers;
+    ``"reverse"`` runs f's adjoint once, for any number of numbers, and raises NotDifferentiable if
+    there is no adjoint; ``"auto"`` is reverse for more than eight numbers, if there is an adjoint.
+    Raises NotDifferentiable if f returns an array.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import gradient
@@ -170,11 +171,12 @@ def jacobian(
     rules: Rules = (),
     mode: Mode = "auto",
 ) -> Callable[..., Any]:
-    """The derivatives of what a function gives, by its arguments.
+    """The Jacobian, as a function, of a function.
 
-    For a result and an argument of some shapes an array of both shapes, that of the result
-    first; for a result that is a tuple, a tuple. active, constant, mode: see ``gradient``; it is
-    reverse by itself where there are eight arguments for each number that f gives.
+    For a result and an argument it is an array whose shape is that of the result followed by that
+    of the argument; for a result that is a tuple, a tuple. active, constant, mode: see
+    ``gradient``; ``"auto"`` is reverse if there are at least eight numbers in the arguments for
+    each number in the result.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import jacobian
@@ -203,8 +205,8 @@ def hessian(
     rules: Rules = (),
     mode: Mode = "auto",
 ) -> Callable[..., Any]:
-    """The second derivatives of a function that gives a number: the Jacobian of its gradient,
-    taken forwards. mode: of the gradient.
+    """The second derivatives, as a function, of a function that returns a number: the Jacobian of
+    its gradient, by forward mode. active, constant: see ``gradient``. mode: of the gradient.
 
     >>> import numpy as np
     >>> from overlay.interpretations.autodiff import hessian
@@ -226,10 +228,9 @@ def hessian(
 
 
 def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
-    """The adjoint of f for arguments of the kinds of these, to look at: ``.source`` has its lines,
-    ``.function`` takes the arguments and the adjoint of each number or array that f gives.
-
-    Raises NotDifferentiable where none can be made.
+    """The adjoint of f for arguments of these kinds, for inspection: ``.source`` is its source, and
+    ``.function`` takes the arguments and the adjoint of each number or array in the result. Raises
+    NotDifferentiable if there is none.
 
     >>> from overlay.interpretations.autodiff import adjoint
     >>> made = adjoint(lambda x, y: x * y, 2.0, 3.0)
@@ -244,11 +245,11 @@ def adjoint(f: Callable[..., Any], *args: Any, rules: Rules = ()) -> Adjoint:
 
 
 def _active(x: Any) -> Any:
-    """An argument as numbers that can change."""
+    """An argument converted to floats or an array of floats."""
     if isinstance(x, Active):
         return x
     if isinstance(x, tuple) and isinstance(x, numbers.Number):
-        return x  # a number of another interpretation
+        return x  # a number of another interpretation, such as an interval
     if isinstance(x, (list, tuple, np.ndarray)):
         return np.array(x, dtype=np.float64)
     return float(x)
@@ -261,8 +262,8 @@ def _given(
     active: Names,
     constant: Names,
 ) -> tuple[Callable[..., Any], list[Any], list[int]]:
-    """The function of the arguments by place alone, these, and the places of those by which to
-    differentiate. An argument that is given by name is constant, unless ``active`` names it."""
+    """The function of positional arguments alone, these arguments, and the positions of the active
+    ones. Keyword arguments are constant, unless ``active`` names them."""
     g, given = _by_place(f, args, kwargs) if kwargs else (f, list(args))
     places = _places(f, len(args), len(given), active, constant)
     if not places:
@@ -278,7 +279,7 @@ def _given(
 def _by_place(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], list[Any]]:
-    """A call with arguments that are given by name, as one with arguments by place."""
+    """A call with keyword arguments, as one with positional arguments."""
     bound = inspect.signature(f).bind(*args, **kwargs)
     bound.apply_defaults()
     g = functools.partial(f, **bound.kwargs) if bound.kwargs else f
@@ -311,7 +312,7 @@ def _places(
 def _run(
     f: Callable[..., Any], args: Sequence[Any], seeds: Sequence[Any], count: int, rules: Rules
 ) -> tuple[Any, list[Any]]:
-    """What f gives, and the tangents of that in each direction."""
+    """The result of f, and its tangent in each direction."""
     tables = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
     found, level, watch = linearised(f, args, seeds, tables)
     value, tangents = _value(found, level), [_tangent(found, level, k) for k in range(count)]
@@ -328,14 +329,14 @@ def _adjoint(
     tables: Sequence[MethodTable],
     mode: str,
 ) -> Any:
-    """The adjoint of f where the derivative is to be taken in reverse; else None."""
+    """The adjoint of f if reverse mode is selected; else None."""
     own = (rules,) if isinstance(rules, MethodTable) else tuple(rules)
     edited = editing()
     if edited is not None:
         if mode == "reverse":
             refuse_reverse(name_of(f), edited, None)
         return None
-    # the code that makes an adjoint is no part of the program
+    # code that generates an adjoint is no part of the program
     return nonoverlay(reverse_of)(f, args, places, own, tables, mode)
 
 
@@ -345,7 +346,7 @@ def _is_number(result: Any) -> bool:
 
 
 def _is_small(adjoint: Any, args: Sequence[Any], places: Sequence[int]) -> bool:
-    """Whether there are many arguments for each number of a result."""
+    """Whether there are many numbers in the arguments for each number in the result."""
     results = list(leaves(adjoint.result))
     if any(value.kind.ndim for value in results):
         return False
@@ -363,7 +364,7 @@ def _rows(
     places: Sequence[int],
     tables: Sequence[MethodTable],
 ) -> list[Any]:
-    """The Jacobian by each argument, a row for each number that f gives."""
+    """The Jacobian by each argument, computed row by row of the result."""
     results = list(leaves(adjoint.result))
     shapes: list[Any] = [() for _ in results]
     if any(value.kind.ndim for value in results):
@@ -374,7 +375,7 @@ def _rows(
 
 
 def _floats_in(found: Any, result: Any) -> Iterator[Any]:
-    """What f has given, in the order of the variables of its program."""
+    """The results of f, in the order of the variables of its program."""
     if isinstance(result, tuple):
         for part, each in zip(found, result, strict=True):
             yield from _floats_in(part, each)
@@ -383,7 +384,7 @@ def _floats_in(found: Any, result: Any) -> Iterator[Any]:
 
 
 def _by_argument(result: Any, rows: list[list[Any]], shapes: list[Any], k: int, x: Any) -> Any:
-    """The part of a Jacobian for one argument, in the form of the result."""
+    """The part of a Jacobian for one argument, with the structure of the result."""
     at_row, at_shape = iter(rows), iter(shapes)
 
     def part(each: Any) -> Any:
@@ -403,7 +404,7 @@ def _by_argument(result: Any, rows: list[list[Any]], shapes: list[Any], k: int, 
 def _by_each(
     f: Callable[..., Any], args: Sequence[Any], places: Sequence[int], rules: Rules
 ) -> tuple[Any, list[list[Any]]]:
-    """What f gives, and for each of some arguments the tangents by each of its numbers."""
+    """The result of f, and for each of some arguments the tangents by each of its numbers."""
     directions = [(i, k) for i in places for k in range(np.size(args[i]))]
     slopes: dict[int, list[Any]] = {i: [] for i in places}
     value: Any = None
@@ -413,7 +414,7 @@ def _by_each(
             tuple(_unit(args[i], k if i == j else None) for j, k in chosen) if i in slopes else None
             for i in range(len(args))
         ]
-        # f may write to an array that it is given
+        # f may write to its arguments
         given = [+x if i in slopes and np.ndim(x) else x for i, x in enumerate(args)]
         value, tangents = _run(f, given, seeds, len(chosen), rules)
         for (i, _), tangent in zip(chosen, tangents, strict=True):
@@ -422,7 +423,7 @@ def _by_each(
 
 
 def _unit(x: Any, place: int | None) -> Any:
-    """A tangent in the form of an argument: 1 in one place, 0 elsewhere."""
+    """A tangent with the shape of an argument: 1 in one place, 0 elsewhere."""
     if not isinstance(x, (np.ndarray, ActiveArray)):
         return 0.0 if place is None else 1.0
     flat = [0.0] * x.size
@@ -471,14 +472,14 @@ def _one_or_all(found: list[Any]) -> Any:
 
 
 def _shaped(slopes: list[Any], x: Any) -> Any:
-    """Numbers, one for each number of an argument, in its form."""
+    """Numbers, one for each number of an argument, in its shape."""
     if not isinstance(x, (np.ndarray, ActiveArray)):
         return slopes[0]
     return np.reshape(np.array(slopes), x.shape)
 
 
 def _both_shapes(slopes: list[Any], x: Any) -> Any:
-    """What a result changes by for each number of an argument, as one array."""
+    """The tangents of a result by each number of an argument, as one array."""
     first = slopes[0]
     if isinstance(first, (tuple, list)) and not isinstance(first, Active):
         return tuple(_both_shapes([slope[i] for slope in slopes], x) for i in range(len(first)))

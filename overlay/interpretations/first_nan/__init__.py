@@ -1,4 +1,4 @@
-"""Finds the place where a program makes its first NaN or infinity, interpreted and compiled.
+"""Locates the first NaN or infinity that a program produces, interpreted or compiled.
 
 >>> import colorsys
 >>> from overlay.interpretations.first_nan import FirstNaN, first_nan

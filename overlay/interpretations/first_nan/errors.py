@@ -1,4 +1,4 @@
-"""What is raised where a program makes a NaN."""
+"""Errors for operations that produce a NaN."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["FirstNaN", "MadeNaN"]
 
 
 class FirstNaN(OverlayError):
-    """A program made a NaN or an infinity of numbers that were none.
+    """An operation produced a NaN or an infinity that its arguments did not have.
 
-    operation: the name of what made it. arguments: what it was given, or None in compiled code.
-    result: what it gave. where: ``file:line``.
+    operation: its name. arguments: its arguments, or None in compiled code. result: its result.
+    where: ``file:line``.
     """
 
     def __init__(
@@ -33,4 +33,4 @@ class FirstNaN(OverlayError):
 
 
 class MadeNaN(ArithmeticError):
-    """The same in compiled code: the operation, its place, and what it gave."""
+    """An operation in compiled code produced a NaN: its name, its place, and the result."""

@@ -1,4 +1,4 @@
-"""Runs programs until they make a NaN."""
+"""Runs programs until an operation produces a NaN."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from overlay.interpretations.first_nan.nan_values import flags_of, is_made
 
 __all__ = ["NaNFinder", "first_nan"]
 
-# Their C functions are asked for what they give; what makes arrays of anything is not.
+# The results of their C functions are checked, except of those that create arrays.
 _PACKAGES = ("math", "cmath", "numpy", "scipy")
 _BUILTINS = (sum, pow, divmod)
-# what takes numbers one by one, from iterators too
+# functions that take numbers one by one, also from iterators
 _OF_ITEMS = (sum, math.fsum, math.prod, math.dist, getattr(math, "sumprod", sum))
 _MAKERS = (np.empty, np.empty_like, np.ndarray, float, complex)
 _NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
@@ -30,12 +30,12 @@ _OPERATORS = [getattr(operator, f"{i}{name}") for name in _NAMES for i in ("", "
 
 
 class NaNFinder:
-    """Finds where programs make their first NaN or infinity.
+    """Finds the operation that produces the first NaN or infinity of a run.
 
-    infinities: whether those count too.
+    infinities: whether infinities count, too.
 
-    ``finder(f, ...)`` runs f: it gives what f gives, or raises FirstNaN, whose traceback ends at
-    the line. ``finder.jit(f)`` is f compiled so. ``context``: of interpreted runs.
+    ``finder(f, ...)`` runs f and returns its result, or raises FirstNaN, whose traceback ends at
+    the line. ``finder.jit(f)`` is f compiled with these checks. ``context``: of interpreted runs.
     """
 
     def __init__(self, *, infinities: bool = True) -> None:
@@ -44,7 +44,7 @@ class NaNFinder:
         self.context = Context(_watched_operators(self), plugins=(_Watches(self),))
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f in the context. Where f catches the error and goes on, it is raised at the end."""
+        """Run f in the context. If f catches the error and continues, it is raised at the end."""
         self.found = None
         try:
             with np.errstate(all="ignore"):
@@ -56,7 +56,7 @@ class NaNFinder:
         return result
 
     def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
-        """f compiled, raising FirstNaN where it makes one. options: as for ``ctx.jit``."""
+        """Compile f with checks that raise FirstNaN. options: as for ``ctx.jit``."""
         hot = Context(plugins=(ChecksFloats(self.infinities),)).jit(f, **options)
 
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -69,8 +69,8 @@ class NaNFinder:
         return run
 
     def check(self, operation: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """Raise FirstNaN where the operation made a result that is not finite, of arguments as
-        they were before it."""
+        """Raise FirstNaN if the operation produced a result that is not finite. arguments: their
+        values before the operation."""
         made = flags_of((result,))
         if made and is_made(made, flags_of(arguments), self.infinities):
             error = FirstNaN(describe(operation), arguments, result, caller())
@@ -79,13 +79,13 @@ class NaNFinder:
 
 
 def first_nan(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run ``f(*args, **kwargs)`` and give what it gives, or raise FirstNaN at the line where it
-    makes a NaN or an infinity, with the values that it made it of."""
+    """Run ``f(*args, **kwargs)`` and return its result, or raise FirstNaN at the line that produces
+    a NaN or an infinity, with the operands."""
     return NaNFinder()(f, *args, **kwargs)
 
 
 class _Watches(Plugin):
-    """Asks functions in C for what they give."""
+    """Checks the results of C functions."""
 
     shares_native_cache = True
 
@@ -109,7 +109,7 @@ class _Watches(Plugin):
 
 
 def _is_numeric(callee: Any) -> bool:
-    """Whether it is a C function or method of numbers and arrays."""
+    """Whether a callee is a C function or method of numbers and arrays."""
     if hasattr(callee, "__code__") or any(callee is maker for maker in _MAKERS):
         return False
     if any(callee is function for function in _BUILTINS):
@@ -120,12 +120,12 @@ def _is_numeric(callee: Any) -> bool:
 
 
 def _items(argument: Any) -> Any:
-    """What an iterator gives, to be looked at and handed on."""
+    """The items of an iterator as a list, so that they can be checked and passed on."""
     return list(argument) if isinstance(argument, Iterator) else argument
 
 
 def _before(callee: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The arguments, those to be written to as they are before the call."""
+    """The arguments as they are before the call; arrays that it writes to are copied."""
     written = (*args[getattr(callee, "nin", len(args)) :], kwargs.get("out"))
     if all(out is None for out in written):
         return (*args, *kwargs.values())
@@ -166,7 +166,7 @@ def _operation(finder: NaNFinder, target: Any, in_place: bool) -> Callable[..., 
 
 
 def _shortened(error: FirstNaN) -> FirstNaN:
-    """The error with a traceback that ends at the program's line."""
+    """The error with its traceback cut off at the program's line."""
     last: TracebackType | None = None
     step = error.__traceback__
     while step is not None:

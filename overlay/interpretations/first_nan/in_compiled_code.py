@@ -1,4 +1,4 @@
-"""The same in compiled code: a check behind each operation whose result is a float."""
+"""NaN checks in compiled code, after each operation whose result is a float."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MAKERS = (np.empty, np.empty_like, float)
 
 
 class ChecksFloats(Plugin):
-    """Puts a check behind each call and operator that gives a float or an array of floats."""
+    """Inserts a check after each call and operator that returns a float or an array of floats."""
 
     preserves = frozenset({"values", "types", "calls"})
 
@@ -73,7 +73,8 @@ class ChecksFloats(Plugin):
 
 
 def _flags(kind: Any) -> Any | None:
-    """What tells of values of a type whether they are finite; None for no floats."""
+    """The function that computes ``flags_of`` for values of a type; None for types without
+    floats."""
     if kind in (float, np.float32, np.float64):
         return flags_of_number
     dtype = getattr(kind, "dtype", None)

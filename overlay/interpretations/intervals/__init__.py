@@ -1,4 +1,4 @@
-"""Interval arithmetic: programs run on intervals, which hold every result that numbers lead to."""
+"""Interval arithmetic: programs run on intervals, with results that enclose all real results."""
 
 from overlay.interpretations.intervals.enclosing import enclose, intervals
 from overlay.interpretations.intervals.errors import Undecided

@@ -1,4 +1,4 @@
-"""Programs on intervals."""
+"""Runs programs on intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_PIECES = 100_000
 
 
 class _Table(MethodTable):
-    """A table of rules, which are computed with functions as they are."""
+    """A table of rules, which are computed without dispatch."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, interprets=True)
@@ -73,16 +73,18 @@ def enclose(
     pieces: int = 1,
     most_ways: int = 1000,
 ) -> Any:
-    """An interval that holds what f gives, in exact real arithmetic, for all numbers in these.
+    """An interval that contains the results of f, in exact real arithmetic, for all numbers in the
+    argument intervals.
 
-    args: intervals, or anything else that f takes; lists and arrays may hold intervals. The
-    result is of the form that f gives, with intervals for numbers.
-    undecided: what becomes of a branch that is taken for some numbers and not for others, and
-    of calls that raise an error for some: Undecided is raised, or both ways are followed, and
-    the interval holds the results of all. f is then run again and again, and must not depend on
-    what an earlier run has left behind. most_ways: how many ways there may be.
-    pieces: into how many each interval among the arguments is cut up, for a narrower result;
-    those in lists and arrays are not.
+    args: intervals, or any other arguments of f; lists and arrays may contain intervals. The result
+    has the structure of f's result, with intervals for numbers.
+
+    undecided: treatment of a branch that is taken for some numbers only, and of calls that raise an
+    error for some: ``"refuse"`` raises Undecided; ``"follow"`` runs f once for each execution path
+    and returns the hull of the results. f must then not depend on side effects of earlier runs.
+    most_ways: the maximal number of paths. pieces: the number of parts into which each interval
+    among the arguments is split, for a tighter result; those in lists and arrays are not split.
+    Raises NotAnInterval for other values of ``undecided`` and for too many pieces.
 
     >>> from overlay.interpretations.intervals import Interval, enclose
     >>> enclose(lambda x: x * (1 - x), Interval(0, 1))
@@ -105,7 +107,7 @@ def enclose(
 
 
 def _pieces(args: Sequence[Any], pieces: int) -> Any:
-    """The arguments, with each interval cut up."""
+    """The arguments with each interval split: one tuple of arguments per combination."""
     count = pieces ** sum(isinstance(arg, Interval) for arg in args)
     if pieces < 1 or count > MOST_PIECES:
         raise NotAnInterval(
@@ -120,13 +122,13 @@ def _pieces(args: Sequence[Any], pieces: int) -> Any:
 
 
 def _numbers(found: Any) -> Any:
-    # in a derivative, which has an active number be of the class of its value
+    # inside a derivative, type() of an active number returns the class of its value
     kind = nonoverlay(type)(found)
     return Interval(found) if kind in (float, np.float64) else found
 
 
 def _joined(found: Sequence[Any], name: str) -> Any:
-    """One result that holds all of these."""
+    """One result that contains all of these."""
     first = found[0]
     if len(found) == 1:
         return first
@@ -147,7 +149,7 @@ def _joined(found: Sequence[Any], name: str) -> Any:
 
 
 def _joined_parts(found: Sequence[Any], name: str) -> Any:
-    """Containers of one form, part by part; None for others."""
+    """The join of containers of the same structure, part by part; None for others."""
     first = found[0]
     if isinstance(first, (list, tuple)) and all(len(one) == len(first) for one in found):
         parts = [_joined(each, name) for each in zip(*found, strict=True)]

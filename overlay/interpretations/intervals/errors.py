@@ -1,4 +1,4 @@
-"""What interval arithmetic refuses."""
+"""Errors of interval arithmetic."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _HELP = (
 
 
 class Undecided(OverlayError):
-    """A question to which different numbers of an interval give different answers: a branch, a
-    conversion to one number, or whether a function raises an error."""
+    """The numbers of an interval give different answers to a branch, a conversion to one number, or
+    the question whether a function raises an error."""
 
     def __init__(
         self,
@@ -39,7 +39,8 @@ _refusals: ContextVar[list[Undecided] | None] = ContextVar("refusals", default=N
 
 
 def watched(run: Callable[[], Any]) -> Any:
-    """What a program gives, unless something in it was refused: it may have caught the error."""
+    """Run a program and return its result, but raise the first Undecided even if the program caught
+    it."""
     refusals: list[Undecided] = []
     token = _refusals.set(refusals)
     try:

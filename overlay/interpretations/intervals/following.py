@@ -1,4 +1,4 @@
-"""Questions that intervals do not decide: refused with the line, or answered both ways in turn."""
+"""Undecided branches: refused with an error, or explored on all execution paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from overlay.sets import Bounds
 __all__ = ["both_ways", "fill_following", "fill_leaving", "fill_refusing"]
 
 LONGEST = 500
-"""How many questions a run may meet."""
+"""The maximal number of undecided questions in one run."""
 
 
 def _not_decided(question: str, x: Bounds, y: Bounds) -> Undecided:
@@ -33,7 +33,7 @@ def _has_no_value(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bound
 
 
 def fill_refusing(table: MethodTable) -> None:
-    """Have questions refused, with what was asked."""
+    """Declare methods that raise Undecided with the question."""
 
     @table.overlay(choose)
     def refuse(question: str, x: Any, y: Any) -> bool:
@@ -45,18 +45,18 @@ def fill_refusing(table: MethodTable) -> None:
 
 
 def fill_leaving(table: MethodTable) -> None:
-    """Have numbers left out for which a function has no value."""
+    """Declare the method that leaves out numbers for which a function is undefined."""
 
     @table.overlay(outside)
     def leave_out(nowhere: bool, function: str, raises: Any, x: Any, y: Any) -> bool:
         return True
 
 
-# ---- both ways ----------------------------------------------------------------------------
+# ---- execution paths ----------------------------------------------------------------------
 
 
 class _Way:
-    """One run of a program: the answers that it is given, and those that it chose itself."""
+    """One execution path: the prescribed answers, and those chosen by this run."""
 
     def __init__(self, answers: list[bool]) -> None:
         self.answers = answers
@@ -72,7 +72,7 @@ class _Way:
         return self.answers[self.met - 1]
 
     def others(self) -> Iterator[list[bool]]:
-        """The ways that part from this one."""
+        """The answers of the paths that branch off from this one."""
         for place in range(self.given, len(self.answers)):
             yield [*self.answers[:place], False]
 
@@ -98,7 +98,7 @@ def _one_of(a: Bounds) -> int:
 
 
 def fill_following(table: MethodTable) -> None:
-    """Have questions answered as the way says that is gone."""
+    """Declare methods that answer questions as the current path prescribes."""
 
     @table.overlay(choose)
     def answer(question: str, x: Any, y: Any) -> bool:
@@ -118,8 +118,8 @@ def fill_following(table: MethodTable) -> None:
 
 
 def both_ways(run: Callable[[], Any], most: int) -> list[Any]:
-    """What a program gives on each of its ways; those that end in a ValueError or an
-    ArithmeticError give nothing."""
+    """The results of a program on all execution paths; those that raise ValueError or
+    ArithmeticError have none."""
     found: list[Any] = []
     left: list[list[bool]] = [[]]
     gone = 0

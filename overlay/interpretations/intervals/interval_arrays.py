@@ -1,4 +1,4 @@
-"""Arrays of intervals, which are arrays of objects."""
+"""Arrays of intervals, which are object arrays."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["fill_arrays"]
 
 
 def holds_intervals(array: Any) -> bool:
-    """Whether an array is of objects, some of which are intervals."""
+    """Whether an array is an object array that contains intervals."""
     return array.dtype == object and any(isinstance(item, Interval) for item in array.flat)
 
 
 def _aligned(x: Any, y: Any) -> Any:
-    """Two arrays of objects of one shape; None where both are of numbers."""
+    """Two object arrays broadcast to one shape; None where both are arrays of numbers."""
     if object not in (getattr(x, "dtype", None), getattr(y, "dtype", None)):
         return None
     return np.broadcast_arrays(_objects(x), _objects(y))
@@ -33,7 +33,7 @@ def _objects(x: Any) -> Any:
 
 
 def _collected(items: list[Any], shape: tuple[int, ...]) -> Any:
-    """An array of these items; of truth values where they are all."""
+    """An object array of these items, or a boolean array if all of them are."""
     found = np.empty(shape, dtype=object)
     for place, item in zip(np.ndindex(shape), items, strict=True):
         found[place] = item
@@ -43,7 +43,7 @@ def _collected(items: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def _elementwise(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """A function item by item, each of which has its own method."""
+    """A function applied to each item, with dispatch."""
     aligned, collected = nonoverlay(_aligned), nonoverlay(_collected)
 
     def one(x: Any) -> Any:
@@ -69,7 +69,7 @@ def _rounded(x: Any, digits: int) -> Any:
 
 
 def _made_for_intervals(*args: Any, **named: Any) -> Any:
-    """Arrays of floats that the program makes may be written to: as objects they hold intervals."""
+    """A new array of floats as an object array, so that the program can store intervals in it."""
     found = call_next(*args, **named)
     return found.astype(object) if found.dtype == np.float64 else found
 
@@ -84,8 +84,8 @@ def _largest_item(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _fill_variances(table: MethodTable) -> None:
-    """Of all items. Those of ``numpy`` square by multiplication, which loses that squares are
-    not negative."""
+    """Declare variance and standard deviation over all items. Those of ``numpy`` square by
+    multiplication, whose enclosure may be negative."""
 
     @table.overlay(np.var)
     def variance(
@@ -119,7 +119,7 @@ MAKERS = (np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.
 
 
 def fill_arrays(table: MethodTable) -> None:
-    """Declare what becomes of arrays with intervals."""
+    """Declare the methods for arrays of intervals."""
     for target, whole in ((min, np.min), (max, np.max)):
         declare(table, whole, _largest_item(target), (np.ndarray,))
     arities = {f: rule.arity for rule in RULES for f in rule.spellings}

@@ -1,4 +1,4 @@
-"""Intervals as numbers that programs compute with."""
+"""Intervals as numbers in programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["EMPTY", "ENTIRE", "Interval", "bounds_of", "shown"]
 _NUMBERS = (int, float, np.integer, np.floating)
 
 
-# C code asks intervals for arrays while they are targets
+# C code calls __array__ while these functions are targets
 _array: Any = nonoverlay(np.array)
 _empty: Any = nonoverlay(np.empty)
 
@@ -29,10 +29,10 @@ _empty: Any = nonoverlay(np.empty)
 class Interval(sets.Interval):
     """An interval as a number that programs compute with.
 
-    Operators and ``math``'s functions, in a program that ``enclose`` runs or outside of one, give
-    intervals that hold every result; outside of a program what has no value is left out, as 1 / 0
-    is. ``==``, ``<`` and their like compare numbers: they raise
-    Undecided unless the answer is the same for all; ``x.equals(y)`` compares intervals.
+    Operators and functions of ``math`` return intervals that contain every result, in a program
+    that ``enclose`` runs and elsewhere; elsewhere, points at which they are undefined, as in 1 / 0,
+    are left out. ``==``, ``<`` and the like compare numbers: they raise Undecided unless the answer
+    is the same for all; ``x.equals(y)`` compares intervals.
 
     >>> from overlay.interpretations.intervals import Interval
     >>> Interval(1, 2) * Interval(-3, 4)
@@ -44,26 +44,26 @@ class Interval(sets.Interval):
     __slots__ = ()
     __overlay_underlying__ = "low"
 
-    # ---- as a number that programs use ----
+    # ---- number protocol ----
 
     @property
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """In a program float: ``isinstance``, patterns and ``singledispatch`` ask for it, in C
-        code too. ``type(x)`` and ``hasattr`` have methods of their own there."""
+        """float in a program, as ``isinstance``, patterns and ``singledispatch`` read it, in C code
+        too. ``type(x)`` and ``hasattr`` have methods there."""
         return float if _in_program() else type(self)
 
     @property
     def real(self) -> Interval:
-        """Itself."""
+        """The interval itself."""
         return self
 
     @property
     def imag(self) -> float:
-        """0.0, as of any real number."""
+        """0.0, as for any real number."""
         return 0.0
 
     def conjugate(self) -> Interval:
-        """Itself."""
+        """The interval itself."""
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -120,7 +120,7 @@ class Interval(sets.Interval):
         return self.__format__("")
 
     def __format__(self, form: str) -> str:
-        """In a program the text of the number, where it is one for all."""
+        """Format the bounds; in a program the number, if its text is the same for all numbers."""
         if not _in_program():
             return shown(self, form)
         low, high = (format(bound, form) for bound in self.bounds)
@@ -131,7 +131,7 @@ class Interval(sets.Interval):
     def _repr_latex_(self) -> str:
         return f"$[{self.low!r}, {self.high!r}]$"
 
-    # ---- in arrays, which hold intervals as objects ----
+    # ---- items of object arrays ----
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         if dtype is not None and np.dtype(dtype) != np.dtype(object):
@@ -149,7 +149,7 @@ numbers.Number.register(Interval)
 
 
 def shown(x: Interval, form: str = "") -> str:
-    """The text of an interval: of its bounds."""
+    """The text of an interval: its bounds."""
     return "empty" if x.is_empty else f"[{format(x.low, form)}, {format(x.high, form)}]"
 
 
@@ -163,17 +163,17 @@ _outside: list[Context] = []
 
 
 def set_outside(context: Context) -> None:
-    """The context in which operators run where no program does."""
+    """Set the context in which operators run outside of programs."""
     _outside[:] = [context]
 
 
 def _in_program() -> bool:
-    """Whether a program runs on intervals, in whatever contexts inside."""
+    """Whether a program runs on intervals, in any nesting of contexts."""
     return _outside[0].tables[0] in tables_in_force()
 
 
 def _run(function: Callable[..., Any], *args: Any) -> Any:
-    """A function of intervals that code in C calls, with the rules that hold for the program."""
+    """Call a function of intervals from C code, with the rules of the running program."""
     if _in_program():
         run: Any = nonoverlay(rules_alone())
         return run(function, *args)
@@ -198,7 +198,7 @@ for _name in BINARY:
     setattr(Interval, f"__r{_name}__", _method(getattr(operator, _name), swapped=True))
 for _name in ("floor", "ceil", "trunc"):
     setattr(Interval, f"__{_name}__", _method(getattr(math, _name)))
-# what numpy calls on the items of arrays of objects
+# methods that numpy calls on the items of object arrays
 ITEMS = {
     **{name: getattr(math, name) for name in ("fabs", "floor", "ceil", "trunc")},
     **{spelling.__name__: f.function for f in FUNCTIONS for spelling in f.numpy},

@@ -1,4 +1,4 @@
-"""What interpreted programs need beside the rules: plain numbers, containers, classes."""
+"""Methods that interpreted programs need besides the rules: plain numbers, containers, classes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _OF_INTEGERS = (operator.add, operator.sub, operator.mul, operator.floordiv, ope
 
 
 def fill_plain(table: MethodTable) -> None:
-    """Declare methods for plain numbers, of which the program rounds results: they give
-    intervals where the real result is no float."""
+    """Declare methods for plain numbers that return an interval where the program would round the
+    result."""
     for rule in RULES:
         if rule.function in _EXACT:
             continue
@@ -53,8 +53,8 @@ def _plain(rule: IntervalRule) -> Callable[..., Any]:
 
 
 def _enclosed(rule: IntervalRule, *args: Any) -> Any:
-    """What a function gives of plain numbers: an interval where that is no float; None where
-    the program's own result, or error, is what counts."""
+    """The enclosure of a function of plain numbers: a number if it is exact, else an interval; None
+    where the program's own result, or error, is used."""
     if not all(map(math.isfinite, args)):
         return None
     if rule.function is operator.pow and all(isinstance(x, int) for x in args) and args[1] >= 0:
@@ -86,7 +86,7 @@ def _distance(p: Any, q: Any) -> Any:
 
 
 def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The smallest or largest item, pair by pair: intervals have no order."""
+    """The smallest or largest item, by pairwise comparison: intervals are not ordered."""
 
     def of_items(items: Any) -> Any:
         given = list(items)
@@ -108,18 +108,18 @@ def _of_several(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_class(x: Any, classes: Any) -> bool:
-    """An interval is asked for as the float that it stands for."""
+    """``isinstance`` of an interval, which counts as a float."""
     wanted = classes if nonoverlay(isinstance)(classes, tuple) else (classes,)
     return Interval in wanted or nonoverlay(isinstance)(0.0, wanted)
 
 
 def _class_of(x: Any) -> type:
-    """An interval is of the class of the float that it stands for."""
+    """``type`` of an interval, which counts as a float."""
     return float
 
 
 def _has(x: Any, name: str) -> bool:
-    """Whether the float that it stands for has an attribute."""
+    """``hasattr`` of an interval, which counts as a float."""
     return nonoverlay(hasattr)(0.0, name)
 
 
@@ -175,7 +175,7 @@ def _text(form: str, x: Any) -> str:
 
 
 def _text_of(form: str, x: Interval) -> str:
-    """The text that all numbers in an interval have."""
+    """The common text of all numbers in an interval. Raises Undecided if there is none."""
     low, high = form % (x.low,), form % (x.high,)
     if low == high:
         return low
@@ -183,7 +183,7 @@ def _text_of(form: str, x: Interval) -> str:
 
 
 def _print(*things: Any, **named: Any) -> None:
-    """Shows intervals as they are, for the reader."""
+    """Print intervals by their bounds."""
     call_next(*(shown(x) if isinstance(x, Interval) else x for x in things), **named)
 
 
@@ -200,12 +200,12 @@ def _fill_functions(table: MethodTable) -> None:
     declare(table, math.ldexp, _scaled, (Interval, int))
     declare(table, operator.mod, _text, (str, Interval))
     for name, method in (("sumprod", _sum_of_products), ("fma", _product_and_sum)):
-        if hasattr(math, name):  # since Python 3.12 and 3.13
+        if hasattr(math, name):  # new in Python 3.12 and 3.13
             table.overlay(getattr(math, name))(method)
 
 
 def fill_containers(table: MethodTable) -> None:
-    """Declare what becomes of sequences with intervals, and of functions of several numbers."""
+    """Declare the methods for sequences with intervals, and for functions of several numbers."""
     for target in (sum, math.fsum):
         table.overlay(target)(_sum)
     table.overlay(math.prod)(_product)

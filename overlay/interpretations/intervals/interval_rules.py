@@ -1,5 +1,5 @@
-"""Which enclosure each function has: of the operators and what rounds one line for each; of
-others what the catalogue of functions says."""
+"""The enclosure of each function: one line for each operator and rounding function; those of other
+functions are in the catalogue."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["RULES", "IntervalRule", "rule"]
 
 
 class IntervalRule(NamedTuple):
-    """What a function gives on intervals.
+    """The behaviour of a function on intervals.
 
-    enclosure: from the bounds of each argument to those of the result. defined: from the bounds
-    of each argument to 1 where the function has a value everywhere, -1 where it has none, and 0
-    otherwise; raises: the error that it raises where it has none. also: other spellings.
+    enclosure: maps the bounds of each argument to those of the result. defined: maps the bounds of
+    each argument to 1 where the function is defined everywhere, -1 where it is nowhere, and 0
+    otherwise. raises: the error that it raises where it is undefined. also: other spellings.
     """
 
     function: Callable[..., Any]
@@ -35,7 +35,7 @@ class IntervalRule(NamedTuple):
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:
-        """The function under all its names."""
+        """The function and its other spellings."""
         return (self.function, *self.also)
 
 
@@ -47,11 +47,11 @@ def rule(
     raises: type[Exception] = ValueError,
     also: Sequence[Callable[..., Any]] = (),
 ) -> IntervalRule:
-    """One line of a table."""
+    """Make a rule; by default the function is defined everywhere."""
     return IntervalRule(function, enclosure, arity, defined or everywhere, raises, tuple(also))
 
 
-# ---- where functions have values ----------------------------------------------------------
+# ---- domains ------------------------------------------------------------------------------
 
 
 def _not_zero(a: Bounds) -> int:
@@ -63,7 +63,8 @@ def _by_nonzero(a: Bounds, b: Bounds) -> int:
 
 
 def _powers(a: Bounds, b: Bounds) -> int:
-    """For sizes, and for negative numbers to one integer; 0 has no negative power."""
+    """``defined`` of powers: bases >= 0, and negative ones to one integer; 0 has no negative
+    power."""
     whole = b[0] == b[1] and b[0] == math.floor(b[0])
     if a[0] > 0 or (whole and b[0] >= 0) or (a[0] == 0 and b[0] >= 0):
         return 1
@@ -90,7 +91,7 @@ ARITHMETIC = (
     rule(operator.floordiv, sets.floor_divide, 2, _by_nonzero, ZERO, (np.floor_divide,)),
     rule(operator.mod,      sets.remainder, 2, _by_nonzero, ZERO, (np.remainder,)),
     rule(math.pow,          sets.power, 2, _powers, also=(np.power,)),
-    rule(operator.pow,      sets.power, 2, _powers, Undecided, (pow,)),  # complex, it may be
+    rule(operator.pow,      sets.power, 2, _powers, Undecided, (pow,)),  # may be complex
     rule(operator.neg,      sets.negative, also=(np.negative,)),
     rule(operator.pos,      _itself, also=(np.positive, float, np.float64)),
     rule(abs,               sets.magnitude,
@@ -101,7 +102,7 @@ ARITHMETIC = (
 )  # fmt: skip
 
 
-# ---- the smaller, the larger, rounding ----------------------------------------------------
+# ---- extremes and rounding ----------------------------------------------------------------
 
 ORDER = (
     rule(min,               sets.minimum, 2, also=(np.minimum, np.fmin)),

@@ -1,4 +1,5 @@
-"""The methods of intervals: one for each rule and each kind of argument, and for comparisons."""
+"""The methods for intervals: one for each rule and combination of argument types, and
+comparisons."""
 
 from __future__ import annotations
 
@@ -21,22 +22,22 @@ from overlay.sets import Bounds, of_integer
 __all__ = ["choose", "declare", "fill", "outside", "some_integer"]
 
 
-# ---- what intervals do not decide ---------------------------------------------------------
+# ---- undecided questions ------------------------------------------------------------------
 
 
 def choose(question: str, x: Bounds, y: Bounds) -> bool:
-    """Whether a comparison holds that holds for some numbers of these, and not for others.
+    """Decide a comparison that holds for some of these numbers only.
 
-    A target: interpretations that go on say which way.
+    A target: interpretations that explore paths return the answer of the current one.
     """
     raise Undecided("a comparison holds for some numbers of an interval, and not for others")
 
 
 def outside(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bounds) -> bool:
-    """A function is called with intervals for some numbers of which, or all, it has no value.
-    y: of the second argument, or x again.
+    """Handle a call with intervals on which a function is undefined, for some numbers or
+    ``nowhere`` defined. y: the bounds of the second argument, or x again.
 
-    A target: interpretations that go on return, and what has no value is left out.
+    A target: interpretations that return from it leave out the numbers for which it is undefined.
     """
     if nowhere:
         raise ValueError("math domain error")
@@ -44,9 +45,10 @@ def outside(nowhere: bool, function: str, raises: Any, x: Bounds, y: Bounds) -> 
 
 
 def some_integer(a: Bounds) -> int:
-    """Numbers are cut off to different integers, from the first of these bounds to the last.
+    """Choose one of the integers between these bounds, to which the numbers of an interval are
+    truncated.
 
-    A target: interpretations that go on say which.
+    A target: interpretations that explore paths return that of the current one.
     """
     raise Undecided("int() gives different integers for the numbers of an interval")
 
@@ -63,7 +65,7 @@ def _of_float(x: float) -> Bounds:
 
 
 KINDS = ((Interval, _own), (float, _of_float), (int, of_integer))
-"""What stands for an argument, and how its bounds are read."""
+"""The types of arguments, each with the function that reads its bounds."""
 
 
 def declare(
@@ -81,7 +83,7 @@ def declare(
 
 
 def _signatures(arity: int) -> Iterator[tuple[Any, ...]]:
-    """Kinds of arguments of which one is an interval."""
+    """The combinations of argument types with at least one interval."""
     for kinds in itertools.product(KINDS, repeat=arity):
         if any(kind is Interval for kind, _ in kinds):
             yield kinds
@@ -91,7 +93,7 @@ def _signatures(arity: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _declare_rule(table: MethodTable, rule: IntervalRule, function: Callable[..., Any]) -> None:
-    """The methods of a function that has a rule."""
+    """Declare the methods of a function that has a rule."""
     for kinds in _signatures(rule.arity):
         make = _unary if rule.arity == 1 else _binary
         method = make(rule, function, *(read for _, read in kinds))
@@ -146,7 +148,7 @@ def _integer_power(x: Any, n: int) -> Any:
 
 
 def _logarithm(read: Any, read_other: Any) -> Callable[..., Any]:
-    """To a base."""
+    """The logarithm to a base."""
 
     def method(x: Any, base: Any) -> Any:
         a, b = nonoverlay(read)(x), nonoverlay(read_other)(base)
@@ -159,7 +161,7 @@ def _logarithm(read: Any, read_other: Any) -> Callable[..., Any]:
 
 
 def _less(a: Bounds, b: Bounds) -> int:
-    """1 where all of a is below all of b, -1 where none is."""
+    """1 if all of a is below all of b, -1 if no number of a is below one of b, else 0."""
     return 1 if a[1] < b[0] else -1 if a[0] >= b[1] else 0
 
 
@@ -169,7 +171,7 @@ def _equal(a: Bounds, b: Bounds) -> int:
     return -1 if a[1] < b[0] or b[1] < a[0] else 0
 
 
-# the question, whether the operands are swapped, and whether the answer is
+# the operator's text, its decision, whether the operands are swapped, whether the answer is negated
 COMPARISONS = (
     (operator.lt, "<", _less, False, False),
     (operator.gt, ">", _less, True, False),
@@ -210,7 +212,7 @@ def _falsehood(x: Any) -> bool:
 
 
 def _whole(x: Any) -> int:
-    """The integer that all numbers of an interval are cut off to."""
+    """The integer to which all numbers of an interval are truncated."""
     cut = nonoverlay(sets.truncate)((x.low, x.high))
     if cut[0] == cut[1]:
         return int(cut[0])

@@ -1,4 +1,4 @@
-"""Parallelism: independent calls of unmodified code, made at the same time."""
+"""Automatic parallelism: independent calls of unmodified code run concurrently."""
 
 from overlay.interpretations.parallel.loop_candidates import LoopReport
 from overlay.interpretations.parallel.parallel_loops import Parallel, parallel

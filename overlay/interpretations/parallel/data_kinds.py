@@ -1,4 +1,4 @@
-"""The abstract values of the proofs of purity: kinds of plain data, and what is no data."""
+"""Abstract values of purity proofs: kinds of plain data, and values that are no data."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ __all__ = [
 
 
 class DataKind(IntEnum):
-    """What is known of plain data: it cannot change; it was made in the call, and so was all that
-    is in it; it may be somebody's array, if it is not new; or it may be anybody's."""
+    """Abstract kind of plain data: immutable; newly created in the call, with all it contains; new
+    or possibly an array of others; or possibly shared."""
 
     IMMUTABLE = 0
     NEW = 1
@@ -36,8 +36,8 @@ class DataKind(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class FromOutside:
-    """An object that a name from outside holds, or an attribute of a module. what: these, in
-    words. is_alone: whether it is this object for certain."""
+    """An object bound to an outer name, or an attribute of a module. what: its description.
+    is_alone: whether it is certainly this object."""
 
     value: Any
     what: str
@@ -47,7 +47,7 @@ class FromOutside:
 
 @dataclass(frozen=True)
 class DataMethod:
-    """A method of data of some kind. cls: the class that it is read from, if it is not bound."""
+    """A method of data of some kind. cls: whether it is unbound, read from the class."""
 
     owner: DataKind
     name: str
@@ -56,27 +56,27 @@ class DataMethod:
 
 @dataclass(frozen=True)
 class KeysView:
-    """The keys or items of a dict, of some kind, which can be joined to sets."""
+    """The keys or items of a dict of some kind, which support set operations."""
 
     kind: DataKind
 
 
 @dataclass(frozen=True)
 class Produced:
-    """A generator of a generator expression: what it gives is of some kind."""
+    """A generator expression's generator, whose items are of some kind."""
 
     kind: DataKind
 
 
 @dataclass(frozen=True)
 class DefinedHere:
-    """A function that the code at hand defines."""
+    """A function defined in the code at hand."""
 
     code: CodeType
 
 
 UNREAD = object()
-"""A value of which nothing is known."""
+"""The abstract value about which nothing is known."""
 
 
 def is_class_of_data(value: Any) -> bool:
@@ -85,7 +85,8 @@ def is_class_of_data(value: Any) -> bool:
 
 
 class KindLattice(Domain):
-    """The order of these values: kinds in their order, and what is no data below nothing else."""
+    """The lattice of these values: kinds in their order; values that are no data are
+    incomparable."""
 
     top = UNREAD
     bottom = DataKind.IMMUTABLE
@@ -95,7 +96,8 @@ class KindLattice(Domain):
         return DataKind.IMMUTABLE if is_immutable(value) else FromOutside(value, "a constant", "")
 
     def join(self, one: Any, other: Any) -> Any:
-        """A value that stands for both; of two objects from outside, the first, not alone."""
+        """An upper bound of both; for two different objects from outside the first, with
+        ``is_alone`` false."""
         if _same(one, other):
             return one
         plain = _plain(one), _plain(other)
@@ -108,7 +110,7 @@ class KindLattice(Domain):
         return UNREAD
 
     def is_below(self, one: Any, other: Any) -> bool:
-        """Whether the other stands for all that one stands for."""
+        """Whether ``one`` is below ``other``."""
         if _same(one, other):
             return True
         if isinstance(other, FromOutside) and not other.is_alone:
@@ -124,7 +126,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """The kind of what can be used as data; None for what cannot."""
+    """The kind of a value that can be used as data; None for others."""
     if isinstance(value, DataKind):
         return value
     if isinstance(value, KeysView):

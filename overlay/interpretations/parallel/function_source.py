@@ -1,4 +1,4 @@
-"""The source of a function, as a tree: for loops that are rewritten."""
+"""The AST of a function, for loops that are rewritten."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["tree_of"]
 
 
 def tree_of(function: FunctionType) -> ast.FunctionDef:
-    """The source of a function. Raises NotProved where there is none, or it is not what runs."""
+    """The AST of a function. Raises NotProved if it has no source, or the source is not the code
+    that runs."""
     try:
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))
@@ -31,32 +32,32 @@ def tree_of(function: FunctionType) -> ast.FunctionDef:
 
 
 def _is_code_of(tree: ast.FunctionDef, function: FunctionType) -> bool:
-    """Whether source compiles to a function's code, but for where it stands."""
+    """Whether a definition compiles to a function's code, apart from positions."""
     code = function.__code__
     bare = copy.copy(tree)
     bare.decorator_list = []
     body: list[ast.stmt] = [bare]
-    if code.co_freevars:  # they are variables of a function around
+    if code.co_freevars:  # variables of an enclosing function
         around = ast.parse("def around():\n pass").body[0]
         assert isinstance(around, ast.FunctionDef)
         held = [ast.parse(f"{name} = 0").body[0] for name in code.co_freevars]
         around.body = [*held, bare]
         body = [around]
-    # attributes of what is imported in the same text are compiled in another way
+    # attributes of modules imported in the same source compile to other instructions
     names = [n for n in _names(code) if isinstance(function.__globals__.get(n), ModuleType)]
     imports = [ast.parse(f"import {name}").body[0] for name in names]
     return any(_compiles_to(code, [*before, *body]) for before in ([], imports))
 
 
 def _names(code: CodeType) -> list[str]:
-    """The names that code reads, and that of functions in it."""
+    """The names that code, and code of functions in it, reads."""
     nested = [name for each in code.co_consts if type(each) is CodeType for name in _names(each)]
     return list(dict.fromkeys((*code.co_names, *nested)))
 
 
 def _compiles_to(code: CodeType, body: list[ast.stmt]) -> bool:
     module = ast.fix_missing_locations(ast.Module(body, []))
-    flags = code.co_flags & 0x1FF0000  # those of from __future__
+    flags = code.co_flags & 0x1FF0000  # the flags of __future__ imports
     made: Any = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     for _ in range(2 if code.co_freevars else 1):
         made = next((each for each in made.co_consts if type(each) is CodeType), None)

@@ -1,5 +1,5 @@
-"""What is known of builtins, ``math``, numpy and the methods of plain data: which of them compute
-from their arguments and do nothing else."""
+"""Effects of builtins, ``math``, numpy and the methods of plain data: those that compute from their
+arguments and do nothing else."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ _ALL: Final = {
     )
 }
 FRESH: Final = frozenset(id(f) for f in (*_NEW, *_TYPES))
-"""The identities of functions whose results share nothing with their arguments."""
+"""The ids of functions whose results share nothing with their arguments."""
 IMMUTABLE_RESULT: Final = frozenset(id(f) for f in (*_MATHS, *_of(builtins, _NUMBERS), *_TYPES))
-"""Those whose results cannot be changed, where the arguments cannot."""
+"""The ids of functions whose results are immutable if the arguments are."""
 
 _MUTATORS = """
 add append clear difference_update discard extend fill insert intersection_update itemset partition
@@ -83,7 +83,7 @@ pop popitem put remove resize reverse setdefault setfield setflags sort symmetri
 update
 """
 MUTATORS: Final = frozenset(_MUTATORS.split())
-"""The methods of plain data that change it."""
+"""The methods of plain data that mutate it."""
 _READERS = """
 all any argmax argmin argsort as_integer_ratio astype bit_count bit_length capitalize casefold
 center clip conjugate copy count cumprod cumsum decode diagonal difference dot encode endswith
@@ -101,7 +101,7 @@ READERS: Final = frozenset(_READERS.split()) - MUTATORS
 
 _SETS = (set, frozenset)
 SETS: Final = frozenset(map(id, _SETS))
-"""What makes sets, whose order is another in another process."""
+"""The ids of set types, whose iteration order differs between processes."""
 
 
 NO_EFFECT: Final = {
@@ -115,7 +115,7 @@ NO_EFFECT: Final = {
 
 
 def place_of_out(function: Any) -> int | None:
-    """The place of the argument that takes the result, where there is one."""
+    """The position of the argument that receives the result, or None."""
     if isinstance(function, np.ufunc):
         return function.nin
     if function in (np.dot, np.concatenate):
@@ -128,7 +128,7 @@ def place_of_out(function: Any) -> int | None:
 
 
 def computes(function: Any) -> bool:
-    """Whether it computes from plain data and does nothing else."""
-    if isinstance(function, np.ufunc):  # others may call Python code
+    """Whether a function computes from plain data and does nothing else."""
+    if isinstance(function, np.ufunc):  # ufuncs from elsewhere may call Python code
         return getattr(np, function.__name__, None) is function
     return _ALL.get(id(function)) is function

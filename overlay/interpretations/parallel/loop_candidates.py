@@ -1,7 +1,7 @@
-"""Loops that run while the calls that they are going to make are made beside them.
+"""Loops that run while workers make their future calls speculatively.
 
-A call ahead is a guess. It counts only where the program comes to make just that call: the same
-function, equal arguments, and all that the function reads as it was when the call was made ahead.
+The result of a speculative call is used only if the program then makes the same call: the same
+function, equal arguments, and everything that the function reads unchanged.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ __all__ = ["Helper", "LoopReport", "Options"]
 
 _numbers = itertools.count()
 _SHORTEST = 20e-6
-"""The seconds that a call takes at least that is made ahead, which costs nearly as much."""
+"""The minimal duration, in seconds, of a call worth making ahead, which itself costs nearly as
+much."""
 _TIMED = 2
-"""How many calls are made here, to see how long they take: the first one may be a cold one."""
+"""The number of calls that are made here and timed; the first one may be slow."""
 
 
 class Options(NamedTuple):
-    """How calls are made ahead. workers: how many at once. least: seconds that the calls of a
-    loop take, below which they are not."""
+    """Options of speculative calls. workers: the number of concurrent calls. least: the minimal
+    duration of all calls of a loop, in seconds, below which none are made ahead."""
 
     workers: int
     least: float
@@ -54,11 +55,11 @@ class Options(NamedTuple):
 
 @dataclass
 class LoopReport:
-    """What became of the calls of a loop.
+    """Statistics on the calls of a loop.
 
-    where: ``file:line``. calls: the functions that it calls. reason: why calls were made one
-    after another, where they were. ahead, one_by_one: how many were made each way. workers: the
-    threads or processes that made calls.
+    where: ``file:line``. calls: the functions that it calls. reason: the reason why calls were made
+    sequentially, or None. ahead, one_by_one: the numbers of calls made ahead and sequentially.
+    workers: the threads or processes that made calls.
     """
 
     where: str
@@ -81,7 +82,8 @@ class LoopReport:
 
 
 class Helper:
-    """What the loops of a function reach. It also has the builtins that are called ahead."""
+    """The run-time support of a function's rewritten loops. It also has the builtins that are
+    called ahead."""
 
     def __init__(self, sites: list[LoopSite], options: Options) -> None:
         self.sites = sites
@@ -105,7 +107,7 @@ class Helper:
         items: Callable[[], Iterable[Any]],
         calls: Callable[[Any], list[Any]],
     ) -> Iterator[tuple[Any, Any]]:
-        """The items of a loop, each with what is asked for its calls."""
+        """The items of a loop, each with the list of wrappers for its calls."""
         report = self.report(number)
         loop = _Loop(len(report.calls), items, calls, report, self.options)
         try:
@@ -117,13 +119,13 @@ class Helper:
 
 
 def _plain(value: Any) -> Any:
-    """A value, if it is plain data."""
+    """A value, after a check that it is plain data."""
     check(value)
     return value
 
 
 class _Entry(NamedTuple):
-    """A call that is made ahead: of what, with what, and where its result will be."""
+    """A speculative call: its callee and arguments, and the place of its result."""
 
     callee: Any
     args: tuple[Any, ...]
@@ -133,9 +135,8 @@ class _Entry(NamedTuple):
 
 
 class _Loop:
-    """One run of a loop. place: the turn that it is in. asked: what its calls are asked of, each
-    as ``asked[0](callee)(*args)``: None, once no more calls are made ahead.
-    """
+    """One run of a loop. place: the index of the iteration. asked: for each call of the loop a
+    wrapper, used as ``asked[0](callee)(*args)``, or None once no more calls are made ahead."""
 
     def __init__(
         self,
@@ -150,14 +151,14 @@ class _Loop:
         self.asked: list[Any] = [nonoverlay(each.of) for each in self.calls]
 
     def end(self) -> None:
-        """The loop is left: what was not begun is not made."""
+        """Cancel the calls that have not begun, when the loop is left."""
         for each in self.calls:
             each.end()
 
 
 class _MadeAhead:
-    """The calls of one place in a loop, made ahead. proof: that it may be; None where it is not
-    known yet, or no calls are made ahead any more."""
+    """The speculative calls of one call site in a loop. proof: the proof that they are valid; None
+    if there is none yet, or no more calls are made ahead."""
 
     def __init__(
         self,
@@ -187,12 +188,12 @@ class _MadeAhead:
         self.submit: Callable[[list[Any]], Future[Results]] | None = None
 
     def of(self, callee: Any) -> Any:
-        """What gives what a call of this gives."""
+        """Return the function that gives the result of a call of this callee."""
         self.asked_for = callee
         return self.reached
 
     def made(self, /, *args: Any, **kwargs: Any) -> Any:
-        """What a call gives that the program makes now."""
+        """The result of the call that the program makes now."""
         place, callee = self.loop.place, self.asked_for
         if self.proof is None:
             return self._timed(place, callee, args, kwargs)
@@ -209,9 +210,8 @@ class _MadeAhead:
     def _result(
         self, entry: _Entry, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any] | None:
-        """What the call that was made ahead gave; None where it is not the one that is asked
-        for."""
-        if self.proof is None:  # that was given up just now
+        """The result of the speculative call; None if it is not the call made now."""
+        if self.proof is None:  # stopped in the meantime
             return None
         if entry.callee is not callee or not self.proof.holds():
             self.stop(f"{self.report.calls[self.number]} or what it reads was bound anew")
@@ -228,7 +228,7 @@ class _MadeAhead:
         return results[entry.place]
 
     def stop(self, reason: str) -> None:
-        """Make no more calls ahead."""
+        """Make no more calls ahead, and report the reason."""
         self.report.reason = reason
         self.proof = None
         self.loop.asked[self.number] = None
@@ -242,7 +242,7 @@ class _MadeAhead:
     # ---- the first calls ----
 
     def _timed(self, place: int, callee: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make one of the first calls here, and see what the others will take."""
+        """Make one of the first calls here, to estimate the duration of the others."""
         self.report.one_by_one += 1
         start = time.perf_counter()
         found = callee(*args, **kwargs)
@@ -295,8 +295,8 @@ class _MadeAhead:
     def _submitter(
         self, callee: Any, proof: Proof, given: tuple[Any, ...]
     ) -> Callable[[list[Any]], Future[Results]]:
-        """What makes calls: threads for code that numba compiled without the GIL, else
-        processes."""
+        """The function that submits calls: to threads if numba compiled the callee without the GIL,
+        else to processes."""
         workers = self.options.workers
         function = plain_function(callee)
         assert function is not None
@@ -312,33 +312,34 @@ class _MadeAhead:
         number, data = next(_numbers), pickle.dumps(packed(function, proof))
         return lambda calls: in_processes(workers, number, data, calls)
 
-    # ---- calls ahead ----
+    # ---- speculative calls ----
 
     def _told(self, place: int) -> Iterator[tuple[int, Any]]:
-        """The calls after a turn, as far as they can be told, each with its turn."""
+        """The calls of later iterations, as far as they can be predicted, each with its iteration's
+        index."""
         try:
             for turn, item in enumerate(self.items()):
                 for calls in self.calls(item):
                     if turn > place:
                         yield turn, calls[self.number]
-        except Exception as error:  # the program raises it itself, when it comes there
+        except Exception as error:  # the program raises it itself when it gets there
             self.untold = error
 
     def _fill(self) -> None:
-        """Hand out calls, so that all workers have some."""
+        """Submit calls until all workers have some."""
         self.chunks = [chunk for chunk in self.chunks if not chunk.done()]
         if self.uses_processes and not begin(self.options.workers):
-            return  # they are coming: calls are made here until then
+            return  # the processes are starting; until then calls are made here
         while len(self.chunks) <= 2 * self.options.workers:
             if not self._hand_out(list(itertools.islice(self.coming, self.size))):
                 return
 
     def _hand_out(self, told: list[tuple[int, Any]]) -> bool:
-        """Whether calls were handed out: those of which all is as it was proved for."""
+        """Submit the calls that match the proof, and return whether none of them was rejected."""
         calls: list[tuple[int, Any]] = []
         for turn, (callee, args, kwargs) in told:
             if turn <= self.loop.place:
-                continue  # it was made here
+                continue  # the call was already made here
             try:
                 given = snapshot(args), snapshot(kwargs)
             except NotPlain:
@@ -378,6 +379,6 @@ def _has_sets(value: Any) -> bool:
 
 
 def default_workers() -> int:
-    """As many as there are processors for this process."""
+    """The number of processors available to this process, at least 2."""
     known = getattr(os, "sched_getaffinity", None)
     return max(2, len(known(0)) if known else os.cpu_count() or 2)

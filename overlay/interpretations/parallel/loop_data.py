@@ -1,6 +1,6 @@
 """Plain data: numbers, text, and containers and arrays of these.
 
-No code of a program runs where plain data is computed with, copied or compared.
+Computing with plain data, copying and comparing it runs no code of the program.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class NotPlain(Exception):
 
 
 def is_immutable(value: Any) -> bool:
-    """Whether it is plain data that cannot change."""
+    """Whether a value is immutable plain data."""
     kind: Any = type(value)
     if kind in _SCALARS or isinstance(value, np.number | np.bool_):
         return True
@@ -31,7 +31,7 @@ def is_immutable(value: Any) -> bool:
 
 
 def check(value: Any, depth: int = 0) -> None:
-    """Raise NotPlain where a value is not plain data."""
+    """Raise NotPlain if a value is not plain data."""
     kind: Any = type(value)
     if kind in _SCALARS or isinstance(value, np.number | np.bool_):
         return
@@ -47,7 +47,8 @@ def check(value: Any, depth: int = 0) -> None:
 
 
 def is_sent_as_it_is(value: Any) -> bool:
-    """Whether another process has just this if it is sent: plain data, with arrays in one piece."""
+    """Whether another process receives an identical value: plain data with contiguous, writable
+    arrays."""
     try:
         check(value)
     except NotPlain:
@@ -64,7 +65,8 @@ def _in_one_piece(value: Any) -> bool:
 
 
 def snapshot(value: Any) -> Any:
-    """A copy of plain data that shares nothing with it that can change. Raises NotPlain."""
+    """A copy of plain data that shares nothing mutable with it. Raises NotPlain for other
+    values."""
     check(value)
     return _copy(value)
 
@@ -79,7 +81,7 @@ def _copy(value: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are plain data that no program can tell apart but by identity."""
+    """Whether two values are plain data that differ at most in identity."""
     kind: Any = type(one)
     if kind is not type(other):
         return False

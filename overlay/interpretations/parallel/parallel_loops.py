@@ -1,4 +1,4 @@
-"""Functions whose loops make their calls at the same time."""
+"""Functions whose loops make their calls concurrently."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ R = TypeVar("R")
 def parallel[**P, R](
     f: Callable[P, R], *, workers: int | None = None, least: float = 0.02
 ) -> Parallel[P, R]:
-    """The same function, whose loops and those of the functions that it calls make independent
-    calls at the same time.
+    """Parallelise a function: independent calls in its loops, and in those of functions it calls,
+    run concurrently.
 
-    workers: how many at once, by default as many as there are processors. least: the seconds
-    that the calls of a loop have to take together. Raises OverlayError for what is no Python
-    function.
+    workers: the maximal number of concurrent calls, by default the number of processors. least: the
+    minimal total duration of the calls of a loop, in seconds, to parallelise it. Raises
+    OverlayError if f is not a Python function, or for less than one worker.
 
     >>> from overlay.interpretations.parallel import parallel
     >>> def square(x):
@@ -69,7 +69,7 @@ class Parallel[**P, R]:
         self._context = Context(self._table)
 
     def _rewrite(self) -> None:
-        """Give each function below that has loops a method, which has them rewritten."""
+        """Add a method with rewritten loops for each reachable function that has loops."""
         loop = nonoverlay(self._helper.loop)
         todo, seen = [self.function], set[int]()
         helper = _Reached(self._helper, loop)
@@ -88,18 +88,18 @@ class Parallel[**P, R]:
             todo += callees_in(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if current_context() is not None:  # what calls mean there is not known here
+        if current_context() is not None:  # its methods may change the meaning of calls
             return self.function(*args, **kwargs)
         return self._context(self.function, *args, **kwargs)
 
     def prepare(self) -> Parallel[P, R]:
-        """Wait until there are processes to make calls. They are begun when they are needed first;
-        calls are made one by one until they are there."""
+        """Start the worker processes and wait for them. By default they start when first needed,
+        and calls are made sequentially until they are ready."""
         begin(self._helper.options.workers, wait=True)
         return self
 
     def report(self) -> list[LoopReport]:
-        """What became of each loop, in all calls so far."""
+        """The statistics of each loop, over all calls so far."""
         return [self._helper.report(number) for number in range(len(self._helper.sites))]
 
     def __repr__(self) -> str:
@@ -110,7 +110,7 @@ class Parallel[**P, R]:
 
 
 class _Reached:
-    """What rewritten code reaches under one name: the loop, when it is called."""
+    """The object that rewritten code reaches under one name; calling it runs a loop."""
 
     def __init__(self, helper: Helper, loop: Any) -> None:
         self._loop = loop

@@ -1,9 +1,8 @@
-"""Proofs that a function does nothing but compute from its arguments.
+"""Purity proofs: a function only computes from its arguments.
 
-The instructions of the function are read, and those of what it calls, as blocks of statements.
-Each variable holds plain data of some kind: what cannot change, what was made in the call, or what
-may be somebody else's. Only what was made in the call may be changed. Anything that is not known is
-refused.
+The instructions of the function, and of the functions it calls, are read as blocks of statements.
+Each variable holds plain data of some kind: immutable, newly created in the call, or possibly
+shared. Only data created in the call may be mutated. Anything unknown is refused.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def prove(callee: Any, kinds: tuple[DataKind, ...], named: dict[str, DataKind]) 
 
 
 class Prover:
-    """Proves one function with all that it calls."""
+    """Proves one function, with all functions that it calls."""
 
     def __init__(self) -> None:
         self.proof = Proof()
@@ -71,10 +70,10 @@ class Prover:
     def call(
         self, function: FunctionType, kinds: list[DataKind], named: dict[str, DataKind]
     ) -> DataKind:
-        """The kind of what a function gives for arguments of these kinds."""
+        """The kind of a function's result for arguments of these kinds."""
         key = function, tuple(kinds), tuple(named.items())
         if key in self._open:
-            return self._known[key]  # recursion: what is known so far
+            return self._known[key]  # recursion: the result so far
         if key in self._known:
             return self._known[key]
         self._known[key] = DataKind.IMMUTABLE
@@ -85,7 +84,7 @@ class Prover:
             self._open.discard(key)
             if found <= self._known[key]:
                 return self._known[key]
-            for other in self._known.keys() - before:  # they may rest on what was known of this
+            for other in self._known.keys() - before:  # they may depend on the old result
                 del self._known[other]
             self._known[key] = found
 
@@ -102,7 +101,7 @@ class Prover:
         return found
 
     def _note(self, function: FunctionType, reads: dict[str, Read]) -> None:
-        """A function runs, which reads these names."""
+        """Add a function that runs, and the names that it reads, to the proof."""
         known = self.proof.functions.get(id(function))
         before = {} if known is None else {read.name: read for read in known[3]}
         self.proof.functions[id(function)] = (
@@ -116,7 +115,7 @@ class Prover:
 def _parameters(
     code: PureCode, kinds: list[DataKind], named: dict[str, DataKind]
 ) -> dict[str, Any]:
-    """The variables that a call begins with."""
+    """The initial variables of a call."""
     signature = code.body.signature
     assert signature is not None
     parameters = signature.parameters.values()
@@ -137,8 +136,9 @@ def _parameters(
 class PureCode:
     """One function's code, for arguments of given kinds.
 
-    reads: the names that it reads from outside. given: the kind of what it yields. definitions: by
-    step of an expression, the statement that makes it. where: the place that is executed.
+    reads: the outer names that it reads. given: the kind of the values that it yields. definitions:
+    for each intermediate value of an expression, the statement that defines it. where: the source
+    position of the statement at hand.
     """
 
     def __init__(self, prover: Prover, function: FunctionType, body: Body) -> None:
@@ -158,12 +158,13 @@ class PureCode:
         self._cells: dict[str, Any] = {}
 
     def statements(self) -> Iterator[Statement]:
-        """All statements, in their order."""
+        """All statements, in order."""
         for label in self.body.order:
             yield from self.body.blocks[label].statements
 
     def _handled(self) -> Iterator[str]:
-        """The steps that hold tuples of the classes that are handled. No call may give one."""
+        """The intermediate values that are tuples of exception classes in handlers. No call may
+        return one."""
         for statement in self.statements():
             if isinstance(statement, Apply) and statement.function is marks.caught:
                 for name in self.classes(statement.args[0]):
@@ -174,7 +175,7 @@ class PureCode:
                 yield statement.args[0]
 
     def classes(self, name: str) -> tuple[str, ...]:
-        """The variables with the classes that a handler names."""
+        """The variables that hold the classes a handler names."""
         made = self.definitions.get(name)
         is_tuple = isinstance(made, Apply) and made.function is marks.pack
         return made.args if is_tuple and isinstance(made, Apply) else (name,)
@@ -182,10 +183,10 @@ class PureCode:
     # ---- the analysis ----
 
     def find(self, entry: dict[str, Any]) -> DataKind:
-        """The kind of what it gives where variables begin with these values."""
+        """The kind of the result, for these initial variables."""
         own = set(self.body.function.__code__.co_cellvars)
         self._cells = {name: value for name, value in entry.items() if name in own}
-        while True:  # what is known of variables that functions share only grows
+        while True:  # terminates: the values of shared variables only grow
             before = dict(self._cells)
             found = self._once(AbstractState(dict(entry)))
             if before == self._cells:
@@ -210,7 +211,7 @@ class PureCode:
         return found
 
     def execute(self, statement: Statement, state: AbstractState) -> None:
-        """Change a state as a statement does. Raises NotProved."""
+        """Apply a statement to an abstract state. Raises NotProved."""
         self._state = state
         if isinstance(statement, ConstantValue):
             state.set(statement.target, self._constant(statement))
@@ -239,14 +240,14 @@ class PureCode:
         return DataKind.IMMUTABLE
 
     def outer(self, name: str, value: Any, where: str) -> Any:
-        """The value of a name from outside, which is noted."""
+        """The value of an outer name, which is recorded as read."""
         if value is MISSING:
             self.refuse(f"reads {name}, which is not there")
         self.reads[name] = Read(name, value)
         return DataKind.IMMUTABLE if is_immutable(value) else FromOutside(value, name, where)
 
     def from_outside(self, name: str) -> Any:
-        """What a name from outside holds now."""
+        """The current value of an outer name."""
         return value_of(self.function, name)
 
     def _copy(self, statement: Copy) -> None:
@@ -272,7 +273,8 @@ class PureCode:
             self.refuse("raises an error in a way that is not followed")
 
     def nested(self, code: CodeType, argument: Any) -> Any:
-        """What a comprehension gives that is a function: its iterator, or what it returns."""
+        """The result of a comprehension that is compiled as a function: its return value, or an
+        iterator."""
         cells = [CellType(Captured(self._shared(name))) for name in code.co_freevars]
         made = FunctionType(code, self.function.__globals__, None, None, tuple(cells))
         inner = PureCode(self.prover, self.function, body_of(made))
@@ -283,30 +285,30 @@ class PureCode:
         return found if inner.body.kind == "function" else Produced(holding([inner.given]))
 
     def _shared(self, name: str) -> Any:
-        """What a variable may hold whenever a function that is defined here reads it."""
+        """The value of a variable at any time that a nested function reads it."""
         return self._cells[name] if name in self._cells else self.value(name)
 
     # ---- values ----
 
     def value(self, name: str) -> Any:
-        """What a variable holds."""
+        """The abstract value of a variable."""
         found = self._state.values.get(name)
         if found is None and not is_step(name):
             if name in self.body.function.__code__.co_freevars:
                 self.refuse(f"reads {name}, which is not there")
-            return DataKind.IMMUTABLE  # it is not set yet
+            return DataKind.IMMUTABLE  # not set yet
         return UNREAD if found is None else found
 
     def grow(self, name: str, kind: DataKind) -> None:
-        """A variable's container gets something of a kind."""
+        """Add an item of a kind to a variable's container."""
         self._state.set(name, max(kind, self.kind(name)))
 
     def kind(self, name: str) -> DataKind:
-        """The kind of the data that a variable holds."""
+        """The kind of a variable's data."""
         return self.data(self.value(name))
 
     def data(self, value: Any) -> DataKind:
-        """The kind of a value that is used as data. Raises NotProved for what is none."""
+        """The kind of a value that is used as data. Raises NotProved for other values."""
         if isinstance(value, DataKind):
             return value
         if isinstance(value, KeysView):
@@ -324,7 +326,7 @@ class PureCode:
         return self.refuse("uses what is not known")
 
     def changed(self, owner: DataKind, kind: DataKind) -> None:
-        """Something is stored in what may be a container."""
+        """Check that an item may be stored in a possible container. Raises NotProved."""
         if owner > DataKind.NEW:
             self.refuse("changes what it may not have made")
         if owner is DataKind.NEW and kind > DataKind.NEW:
@@ -335,5 +337,5 @@ class PureCode:
         raise NotProved(f"{name_of(self.function)} {what}   [{self.where}]")
 
     def refuse_unknown(self, does: str, what: Any) -> Any:
-        """Raise NotProved for a function or class that is on no list."""
+        """Raise NotProved for a function or class whose effects are unknown."""
         return self.refuse(f"{does} {name_of(what)}, of which nothing is known")

@@ -1,4 +1,4 @@
-"""What a proof of purity says, and how it is told later that it no longer holds."""
+"""Proofs of purity, and the check whether one still holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["MISSING", "NotProved", "Proof", "Read", "plain_function", "value_of"
 
 
 class NotProved(Exception):
-    """A function may do more than compute. reason: what, and where."""
+    """A function may do more than compute. reason: the operation and its place."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -22,7 +22,7 @@ class NotProved(Exception):
 
 @dataclass(frozen=True)
 class Read:
-    """A name that a function reads from outside, and what it held."""
+    """An outer name that a function reads, and its value."""
 
     name: str
     value: Any
@@ -30,10 +30,10 @@ class Read:
 
 @dataclass
 class Proof:
-    """That a function computes from arguments of these kinds and does nothing else.
+    """A proof that a function only computes from arguments of these kinds.
 
-    kind: of the result. sets: whether sets may be made. functions: all that run, with the names
-    that they read. attributes: those of modules that they read.
+    kind: of the result. sets: whether sets may be created. functions: all functions that run, with
+    the names that they read. attributes: the attributes of modules that they read.
     """
 
     kind: DataKind = DataKind.IMMUTABLE
@@ -46,7 +46,7 @@ class Proof:
     )
 
     def holds(self) -> bool:
-        """Whether all that the functions read is still what it was."""
+        """Whether everything the functions read is unchanged."""
         for function, code, defaults, reads in self.functions.values():
             if function.__code__ is not code or function.__defaults__ is not defaults:
                 return False
@@ -57,11 +57,11 @@ class Proof:
 
 
 MISSING = object()
-"""What a name holds that is not there."""
+"""The value of a name that does not exist."""
 
 
 def value_of(function: FunctionType, name: str) -> Any:
-    """What a function finds under a name from outside."""
+    """The value of an outer name of a function."""
     if name in function.__code__.co_freevars:
         cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
         try:
@@ -73,7 +73,7 @@ def value_of(function: FunctionType, name: str) -> Any:
 
 
 def plain_function(callee: Any) -> FunctionType | None:
-    """The Python function that a callable runs: itself, or that of a numba dispatcher."""
+    """The Python function of a callable: itself, or that of a numba dispatcher; None for others."""
     plain = callee
     if type(callee).__module__.startswith("numba."):
         plain = getattr(callee, "py_func", None)

@@ -1,4 +1,4 @@
-"""The table of what operators and calls do with kinds of data, and give."""
+"""Transfer functions: the effects and results of operators and calls on kinds of data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _TO_TUPLE = "INTRINSIC_LIST_TO_TUPLE"
 
 
 def applied(code: PureCode, step: Apply) -> Any:
-    """What a call, an operator or another step gives. Raises NotProved."""
+    """The abstract result of a call, an operator or another step. Raises NotProved."""
     if step.function is None or isinstance(step.function, str):
         return _call(code, step)
     raw = _STEPS.get(step.function)
@@ -54,7 +54,7 @@ def applied(code: PureCode, step: Apply) -> Any:
 
 
 def holding(kinds: Sequence[DataKind]) -> DataKind:
-    """The kind of a container of these that is made in the call."""
+    """The kind of a container of these kinds that is created in the call."""
     return max(DataKind.NEW, _inside(kinds))
 
 
@@ -63,7 +63,7 @@ def _inside(kinds: Sequence[DataKind]) -> DataKind:
     return DataKind.SHARED if kind is DataKind.ARRAY else kind
 
 
-# ---- operators, by the kinds of what they are given ---------------------------------------------
+# ---- operators, by the kinds of their operands --------------------------------------------------
 
 
 def _computed(code: PureCode, kinds: list[DataKind]) -> DataKind:
@@ -71,7 +71,7 @@ def _computed(code: PureCode, kinds: list[DataKind]) -> DataKind:
 
 
 def _repeated(code: PureCode, kinds: list[DataKind]) -> DataKind:
-    """Of ``+`` and ``*``: lists that hold the same."""
+    """The result of ``+`` and ``*``: lists share items with the operands."""
     kind = max(kinds)
     return kind if kind is DataKind.SHARED else min(kind, DataKind.NEW)
 
@@ -143,7 +143,7 @@ _RULES: dict[Any, Callable[[PureCode, list[DataKind]], DataKind]] = {
 }
 
 
-# ---- steps that are given what is no data -------------------------------------------------------
+# ---- steps on values that are no data -----------------------------------------------------------
 
 
 def _attribute(code: PureCode, step: Apply) -> Any:
@@ -277,8 +277,8 @@ def _argument(code: PureCode, name: str) -> DataKind:
 
 
 def _spread(code: PureCode, name: str) -> list[DataKind]:
-    """The kinds of arguments that are spread: of the items, where they are written out, or of
-    what holds them."""
+    """The kinds of unpacked arguments: of the items, if the container is built in the code, else of
+    the container."""
     made = code.definitions.get(name)
     if isinstance(made, Apply) and made.native == _TO_TUPLE:
         made = code.definitions.get(made.args[0])
@@ -292,7 +292,7 @@ def _spread(code: PureCode, name: str) -> list[DataKind]:
 def _known(
     code: PureCode, callee: Any, args: list[DataKind], kind: DataKind, spreads: bool
 ) -> DataKind:
-    """The kind of what a function gives that only computes."""
+    """The kind of the result of a function that only computes."""
     if id(callee) in IMMUTABLE_RESULT and kind is DataKind.IMMUTABLE:
         return DataKind.IMMUTABLE
     out = None if isinstance(callee, type) else place_of_out(callee)
@@ -305,12 +305,12 @@ def _known(
     if kind is DataKind.ARRAY and callee is sum:
         return DataKind.NEW
     if kind is DataKind.ARRAY and isinstance(callee, type):
-        return DataKind.SHARED  # a container of its rows
+        return DataKind.SHARED  # a container of the array's rows
     return max(kind, DataKind.NEW)
 
 
 def _method(code: PureCode, method: DataMethod, args: list[DataKind], named: list[DataKind]) -> Any:
-    """A method of plain data."""
+    """The result of a method of plain data."""
     owner, name = method.owner, method.name
     if method.cls and args:
         owner, *args = args

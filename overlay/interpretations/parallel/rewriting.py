@@ -1,9 +1,10 @@
-"""Functions whose loops ask for calls ahead.
+"""Functions rewritten so that their loops use speculative calls.
 
-``for x in xs: ... g(x) ...`` becomes ``for x, ask in parallel(xs, ...): ... ask[0](g)(x) ...``, and
-``g(x)`` again where ``ask[0]`` is None.
-Beside the loop stands what the calls will be, as far as that can be told by computing with plain
-data: expressions that are evaluated ahead, and do nothing else.
+``for x in xs: ... g(x) ...`` becomes ``for x, ask in parallel(xs, ...): ... ask[0](g)(x) ...``,
+which runs ``g(x)`` itself where ``ask[0]`` is None.
+
+The loop is also given functions that predict its future calls: expressions that compute with plain
+data only and have no other effect.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ ASK: Final = "ask__"
 AHEAD: Final = frozenset(
     {"range", "zip", "enumerate", "reversed", "len", "abs", "min", "max", "int"}
 )
-"""The builtins that may be called ahead."""
+"""The builtins that may be called in predictions."""
 
 
 @dataclass
 class LoopSite:
-    """A loop. calls: what it calls that may be called ahead. reason: why none is, or None."""
+    """A loop. calls: the functions whose calls may be made ahead. reason: the reason why there are
+    none, or None."""
 
     where: str
     calls: tuple[str, ...] = ()
@@ -43,8 +45,8 @@ class NotAhead(Exception):
 
 
 def rewritten(function: FunctionType, helper: Any, sites: list[LoopSite]) -> FunctionType | None:
-    """The function whose loops ask for calls ahead; None where it has none. sites: takes all of
-    its loops. Raises NotProved where there is no source."""
+    """The function with loops that use speculative calls; None if it has no such loops. sites: the
+    list to which all its loops are added. Raises NotProved if there is no source."""
     tree = copy.deepcopy(tree_of(function))
     first = len(sites)
     _Loops(function, sites).visit(tree)
@@ -79,7 +81,7 @@ def _made(tree: ast.FunctionDef, function: FunctionType, helper: Any) -> Functio
 
 
 def callees_in(function: FunctionType) -> list[FunctionType]:
-    """The Python functions that a function is seen to call by name."""
+    """The Python functions that a function visibly calls by name."""
     found: list[FunctionType] = []
     try:
         tree = tree_of(function)
@@ -94,8 +96,7 @@ def callees_in(function: FunctionType) -> list[FunctionType]:
 
 
 def _callee(function: FunctionType, node: ast.expr) -> Any:
-    """What a name from outside, or an attribute of a module, stands for; None where that is not
-    known."""
+    """The value of an outer name or of an attribute of a module; None if it is unknown."""
     if isinstance(node, ast.Name):
         local = node.id in function.__code__.co_varnames + function.__code__.co_cellvars
         return None if local else value_of(function, node.id)
@@ -118,7 +119,7 @@ class _Loops(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         if self.depth:
-            return node  # a function that is defined here
+            return node  # a nested function
         self.depth += 1
         return self.generic_visit(node)
 
@@ -126,7 +127,7 @@ class _Loops(ast.NodeTransformer):
         return node if isinstance(node, _OTHERS) else super().visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        """``list(map(g, xs))`` is ``[g(x) for x in xs]``."""
+        """Treat ``list(map(g, xs))`` as ``[g(x) for x in xs]``."""
         mapped = self._mapped(node)
         if mapped is not None:
             node.args[0] = self.visit(mapped)
@@ -164,7 +165,7 @@ class _Loops(ast.NodeTransformer):
         return self._comprehension(node, "key", "value")
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp, *fields: str) -> Any:
-        """fields: those of what is made in each turn."""
+        """fields: the names of the fields evaluated in each iteration."""
         self.generic_visit(node)
         if len(node.generators) != 1 or node.generators[0].is_async:
             return self._left(node, "it has several loops in one")
@@ -190,7 +191,7 @@ class _Loops(ast.NodeTransformer):
         parts: list[ast.expr] = []
         for each in node.body:
             if not isinstance(each, simple):
-                break  # what follows may depend on it
+                break  # later statements may depend on it
             if each.value is not None:
                 parts.append(each.value)
         calls = self._calls(parts)
@@ -214,7 +215,7 @@ class _Loops(ast.NodeTransformer):
     # ---- calls ----
 
     def _calls(self, nodes: list[ast.expr]) -> list[ast.Call]:
-        """The outermost calls of functions of the program, where they are always made."""
+        """The outermost unconditional calls of functions of the program."""
         found: list[ast.Call] = []
         todo: list[ast.AST] = list(nodes)
         while todo:
@@ -241,8 +242,8 @@ class _Loops(ast.NodeTransformer):
         calls: list[ast.Call],
         changing: set[str],
     ) -> tuple[ast.expr, ast.expr] | None:
-        """What gives the items ahead, and the calls of one item; None where that is not to be
-        told, which is noted."""
+        """The expressions for the predicted items, and for the calls of one item; None, with the
+        reason recorded, if they cannot be predicted."""
         if not calls:
             self._left(node, "it calls no function of the program by name in each turn")
             return None
@@ -270,19 +271,19 @@ class _Loops(ast.NodeTransformer):
 
 
 _OTHERS = (ast.Lambda, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp, ast.AsyncFor)
-"""Code that runs later, or in a way of its own."""
+"""Code that runs later, or asynchronously."""
 _TARGETS = (ast.Name, ast.Tuple, ast.List, ast.Store, ast.Load)
 
 
 def _set_in(statements: list[ast.stmt]) -> set[str]:
-    """The names that statements set."""
+    """The names that statements bind."""
     nodes = [node for each in statements for node in ast.walk(each)]
     named = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     return named - {ASK}
 
 
 def _asking(node: ast.expr, calls: list[ast.Call]) -> ast.expr:
-    """An expression in which these calls are asked for."""
+    """An expression with these calls replaced by calls through ``ask``."""
 
     class Asking(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> Any:
@@ -303,7 +304,7 @@ def _with_ask(target: ast.expr) -> ast.expr:
 
 
 def _entry(ahead: _Ahead, call: ast.Call) -> ast.expr:
-    """What is called, with what, as far as it can be told."""
+    """The predicted callee and arguments of a call."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(
         each.arg is None for each in call.keywords
     ):
@@ -316,7 +317,7 @@ def _entry(ahead: _Ahead, call: ast.Call) -> ast.expr:
 
 
 def _by_item(target: ast.expr, entry: ast.expr, conditions: list[ast.expr]) -> ast.expr:
-    """A function of an item: a list with the entry, empty where a condition is false."""
+    """A function of an item that returns a list with the entry, empty if a condition is false."""
     item = ast.Tuple([ast.Name("item__", ast.Load())], ast.Load())
     taken = ast.comprehension(copy.deepcopy(target), item, conditions, 0)
     return _at(_lambda(["item__"], ast.ListComp(entry, [taken])), target)
@@ -330,7 +331,7 @@ def _lambda(names: list[str], body: ast.expr) -> ast.expr:
 
 
 def _at(node: ast.expr, other: ast.AST) -> Any:
-    """A new expression, at the place of another."""
+    """A new expression with the source position of another."""
     for part in ast.walk(node):
         if "lineno" in part._attributes and not hasattr(part, "lineno"):
             ast.copy_location(part, other)
@@ -338,7 +339,7 @@ def _at(node: ast.expr, other: ast.AST) -> Any:
 
 
 class _Ahead(ast.NodeTransformer):
-    """Rewrites an expression so that it computes with plain data alone."""
+    """Rewrites an expression so that it computes with plain data only."""
 
     def __init__(self, function: FunctionType, changing: set[str]) -> None:
         self.function = function

@@ -1,4 +1,5 @@
-"""Functions sent to another process by value: their code, and all that the proof says they read."""
+"""Functions sent to another process by value: their code, and everything the proof says they
+read."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ __all__ = ["CannotShip", "packed", "unpacked"]
 
 
 class CannotShip(Exception):
-    """A function reads what another process cannot have."""
+    """A function reads an object that cannot be sent to another process."""
 
 
 def packed(function: FunctionType, proof: Proof) -> Any:
-    """A function as plain data, with all that run in it."""
+    """A function as plain data, with all functions that run in it."""
     functions: list[Any] = []
     numbers = {key: place for place, key in enumerate(proof.functions)}
     for each, code, _, reads in proof.functions.values():
@@ -53,7 +54,7 @@ def _value(value: Any, numbers: dict[int, int], proof: Proof) -> tuple[str, Any]
 
 
 def _is_library(value: Any) -> bool:
-    """Whether it belongs to Python or numpy, which are the same in the other process."""
+    """Whether a value belongs to Python or numpy, which are identical in the other process."""
     if isinstance(value, ModuleType):
         return value.__name__.partition(".")[0] in ("math", "cmath", "numpy")
     return isinstance(value, float | int)
@@ -67,7 +68,7 @@ def _name_of(value: Any) -> tuple[str, str]:
 
 
 def unpacked(data: Any) -> FunctionType:
-    """The function, in the process that it was sent to."""
+    """The function, in the process that received it."""
     rows, number = data
     made: list[FunctionType] = []
     for text, name, module, (defaults, named), _ in rows:
@@ -105,8 +106,8 @@ def _found(value: tuple[str, Any], made: list[FunctionType]) -> Any:
 
 
 def call_all(function: FunctionType, calls: list[Any], errors: dict[str, Any]) -> list[Any]:
-    """What calls give, each alone in a tuple; None for one that raised or warned, or that gave
-    what would come as something else."""
+    """The results of calls, each in a tuple of one; None for a call that raised or warned, or whose
+    result would not arrive identical."""
     found: list[Any] = []
     with warnings.catch_warnings(), np.errstate(**errors):
         warnings.simplefilter("error")
@@ -114,6 +115,6 @@ def call_all(function: FunctionType, calls: list[Any], errors: dict[str, Any]) -
             try:
                 result = function(*args, **kwargs)
                 found.append((result,) if is_sent_as_it_is(result) else None)
-            except Exception:  # the program makes the call again, and raises it itself
+            except Exception:  # the program repeats the call, and raises the error itself
                 found.append(None)
     return found

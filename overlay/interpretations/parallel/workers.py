@@ -1,4 +1,4 @@
-"""Who makes calls beside the program: threads, and processes that are kept."""
+"""Workers that make calls concurrently with the program: threads, and persistent processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from overlay.interpretations.parallel.shipping import call_all, unpacked
 __all__ = ["Results", "begin", "in_processes", "in_threads", "serve"]
 
 Results = tuple[int, list[Any]]
-"""Who made some calls, and what each gave, alone in a tuple; None for one that raised."""
+"""The id of a worker, and the results of its calls, each in a tuple of one; None for a call that
+raised."""
 
 _BEGIN = "from overlay.interpretations.parallel.workers import serve; serve()"
 _lock = threading.Lock()
@@ -41,14 +42,14 @@ def _pool(kind: str, count: int) -> ThreadPoolExecutor:
 
 
 def in_threads(count: int, function: Callable[..., Any], calls: list[Any]) -> Future[Results]:
-    """Calls of a function, in a thread."""
+    """Make calls of a function in a thread."""
 
     def run() -> Results:
         found: list[Any] = []
         for args, kwargs in calls:
             try:
                 found.append((function(*args, **kwargs),))
-            except Exception:  # the program makes the call again, and raises it itself
+            except Exception:  # the program repeats the call, and raises the error itself
                 found.append(None)
         return threading.get_ident(), found
 
@@ -59,7 +60,7 @@ def in_threads(count: int, function: Callable[..., Any], calls: list[Any]) -> Fu
 
 
 class _Process:
-    """A process that makes calls, one message at a time."""
+    """A worker process, which handles one message at a time."""
 
     def __init__(self) -> None:
         path = os.pathsep.join(each or os.getcwd() for each in sys.path)
@@ -74,7 +75,7 @@ class _Process:
         threading.Thread(target=self._wait, daemon=True).start()
 
     def _wait(self) -> None:
-        """Wait until it can be asked, which takes as long as to import numpy."""
+        """Wait until the process is ready, which takes as long as importing numpy."""
         assert self.process.stdout is not None
         with contextlib.suppress(EOFError, OSError, ValueError):
             _received(self.process.stdout)
@@ -84,8 +85,8 @@ class _Process:
     def ask(
         self, number: int, function: bytes, calls: list[Any], errors: dict[str, str]
     ) -> Results:
-        """What calls of a function give, which is sent once. number: what it is known by.
-        errors: what numpy does about events in floating-point arithmetic."""
+        """The results of calls of a function, which is sent once. number: its id. errors: numpy's
+        handling of floating-point errors."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         sent = None if number in self.known else function
@@ -108,7 +109,7 @@ _processes: list[_Process] = []
 
 
 def begin(count: int, *, wait: bool = False) -> bool:
-    """Begin processes, if there are not as many; whether one can be asked."""
+    """Start worker processes up to ``count``, and return whether one is ready."""
     with _lock:
         _processes[:] = [each for each in _processes if each.process.poll() is None]
         while len(_processes) < count:
@@ -121,22 +122,22 @@ def begin(count: int, *, wait: bool = False) -> bool:
 
 
 def in_processes(count: int, number: int, function: bytes, calls: list[Any]) -> Future[Results]:
-    """Calls of a function that was packed, in a process: those that ``begin`` began."""
+    """Make calls of a packed function in one of the processes started by ``begin``."""
     errors = {k: "ignore" if v == "ignore" else "raise" for k, v in np.geterr().items()}
 
     def run() -> Results:
         process = _idle.get(timeout=60)
         found = process.ask(number, function, calls, errors)
-        _idle.put(process)  # not where it has ended
+        _idle.put(process)  # skipped if the process has ended: ask raises
         return found
 
     return _pool("processes", count).submit(run)
 
 
 def serve() -> None:
-    """Make calls that come on the standard input, until it ends."""
+    """Make calls received on standard input, until end of file."""
     come, go = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a call prints does not come between
+    os.dup2(2, 1)  # output of calls goes to stderr, not between messages
     functions: dict[int, Any] = {}
     _send(go, None)
     while True:
@@ -165,7 +166,7 @@ def _received(stream: Any) -> Any:
 
 @atexit.register
 def end() -> None:
-    """End what was begun: the next call begins anew."""
+    """Shut down all workers; the next call starts new ones."""
     with _lock:
         for pool in _pools.values():
             pool.shutdown(wait=False, cancel_futures=True)

@@ -1,5 +1,5 @@
-"""How precise a program is: double-precision code run in single precision, and with random
-rounding, which estimates how many digits of a result are significant.
+"""Precision analysis: double-precision code run in single precision, and with random rounding,
+which estimates the significant digits of a result.
 
 >>> from overlay.interpretations.precision import significance, single_precision
 >>> def cancels(x):

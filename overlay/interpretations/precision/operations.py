@@ -23,7 +23,7 @@ ARRAY_BINARY: Final[tuple[Callable[..., Any], ...]] = (
     *(np.add, np.subtract, np.multiply, np.divide, np.power),
     *(spelling for f in _OF_TWO for spelling in f.numpy),
 )
-"""Of two numbers or arrays, with broadcasting."""
+"""Binary operations on numbers and arrays, with broadcasting."""
 BINARY: Final[tuple[Callable[..., Any], ...]] = (
     *ARRAY_BINARY,
     *(operator.floordiv, operator.mod),
@@ -38,4 +38,4 @@ UNARY: Final[tuple[Callable[..., Any], ...]] = (
     *(f.function for f in _OF_ONE),
 )
 REDUCTIONS: Final[tuple[Callable[..., Any], ...]] = (np.sum, np.prod, np.mean, np.cumsum)
-"""Of one array, as a whole."""
+"""Operations on a whole array."""

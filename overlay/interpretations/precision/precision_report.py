@@ -1,4 +1,4 @@
-"""What a program loses in single precision, and what it has in double."""
+"""Comparison of a program's precision in single and double precision."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ __all__ = ["PrecisionReport", "precision_report"]
 
 @dataclass(frozen=True, eq=False)
 class PrecisionReport:
-    """How precise a result is.
+    """The precision of a result.
 
-    value: in double precision. double: what random rounding says of it. single: in single
-    precision. by_function: the result with each of some functions alone in single precision.
+    value: the result in double precision. double: the estimate of random rounding. single: the
+    result in single precision. by_function: the result with each of some functions alone in single
+    precision.
     """
 
     value: Any
@@ -30,7 +31,7 @@ class PrecisionReport:
     by_function: dict[str, Any]
 
     def digits_of(self, other: Any) -> float:
-        """How many decimal digits of another result, at least, are those of ``value``."""
+        """The smallest number of decimal digits in which another result agrees with ``value``."""
         value, other = (np.asarray(each, dtype=np.float64) for each in (self.value, other))
         with np.errstate(all="ignore"):
             errors = np.abs(value - other) / np.abs(value)
@@ -60,7 +61,7 @@ def precision_report(
     **kwargs: Any,
 ) -> PrecisionReport:
     """Run ``f(*args, **kwargs)`` in double precision, with random rounding, in single precision,
-    and with each of some functions alone in single precision."""
+    and with each of ``functions`` alone in single precision. samples: see ``significance``."""
     value = nonoverlay(f)(*args, **kwargs)
     return PrecisionReport(
         value,

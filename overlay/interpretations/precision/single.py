@@ -1,4 +1,4 @@
-"""Double-precision code in single precision."""
+"""Emulation of single precision in double-precision code."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _PRODUCTS: tuple[Callable[..., Any], ...] = (operator.matmul, np.dot)
 
 
 def rounded(x: float) -> float:
-    """The number of single precision next to x: a double, for numba's ``float`` leaves what is
-    single as it is, and the methods are for doubles."""
+    """A number rounded to single precision, as a double: numba's ``float`` leaves single-precision
+    numbers as they are, and the methods are for doubles."""
     return float(np.float64(np.float32(x)))
 
 
 def narrowed(x: Any) -> Any:
-    """An array in single precision."""
+    """An array converted to single precision."""
     return x.astype(np.float32)
 
 
 def widened(x: Any) -> Any:
-    """A number or array in double precision."""
+    """A number or array converted to double precision."""
     return np.multiply(x, _ONE)
 
 
@@ -57,7 +57,7 @@ def _add_numbers(table: MethodTable, target: Any) -> None:
 
 
 def _add_ratio(table: MethodTable) -> None:
-    """Of integers, whose ratio is a float."""
+    """Division of integers, whose result is a float."""
 
     @table.overlay(operator.truediv)
     def ratio(a: int, b: int) -> Any:
@@ -126,13 +126,19 @@ def _made() -> MethodTable:
 
 
 single_precision = Context(_made())
-"""The context in which operations on floats, and arrays of them, are those of single precision:
-the operands are rounded to it, and the result. The values stay Python floats and float64 arrays."""
+"""The context in which operations on floats and arrays of floats round their operands and results
+to single precision. The values stay Python floats and float64 arrays."""
 
 
 def lowered(*functions: Callable[..., Any]) -> Context:
-    """The context in which some functions, with all that they call, run in single precision, and
-    the rest of the program as it is."""
+    """A context in which some functions, with all that they call, run in single precision.
+
+    >>> from overlay.interpretations.precision import lowered
+    >>> def third(x):
+    ...     return x / 3.0
+    >>> lowered(third)(lambda: third(1.0) == 1.0 / 3.0)
+    False
+    """
     table = MethodTable("lowered")
     for function in functions:
         table.overlay(function)(_in_single_precision(function))

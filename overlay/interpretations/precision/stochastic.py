@@ -1,4 +1,4 @@
-"""Random rounding: how many digits of a result rounding errors leave."""
+"""Random rounding: estimates of the digits of a result that are free of rounding errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Significance", "significance", "stochastic"]
 context: Any = current_context
 Array = NDArray[np.float64]
 MOST_DIGITS = 53 * math.log10(2)
-"""As many decimal digits as a float has."""
+"""The number of decimal digits of a float."""
 _CONFIDENCE = 0.95
 _SPLIT = 2.0**27 + 1
 
@@ -34,18 +34,18 @@ _SPLIT = 2.0**27 + 1
 
 
 def error_of_sum(a: float, b: float, total: float) -> float:
-    """What was rounded away in a sum."""
+    """The rounding error of a sum."""
     part = total - a
     return (a - (total - part)) + (b - part)
 
 
 def error_of_difference(a: float, b: float, difference: float) -> float:
-    """The same of a difference."""
+    """The rounding error of a difference."""
     return error_of_sum(a, -b, difference)
 
 
 def error_of_product(a: float, b: float, product: float) -> float:
-    """The same of a product; NaN where it is not known."""
+    """The rounding error of a product; NaN where it is unknown."""
     c, d = _SPLIT * a, _SPLIT * b
     high_a, high_b = c - (c - a), d - (d - b)
     low_a, low_b = a - high_a, b - high_b
@@ -53,15 +53,15 @@ def error_of_product(a: float, b: float, product: float) -> float:
 
 
 def error_of_quotient(a: float, b: float, quotient: float) -> float:
-    """A number with the sign of what was rounded away in a quotient; NaN where it is not known."""
+    """A number with the sign of the rounding error of a quotient; NaN where it is unknown."""
     product = quotient * b
     rest = (a - product) - error_of_product(quotient, b, product)
     return rest / b
 
 
 def randomly_rounded(x: float, error: float, chance: float) -> float:
-    """x, or the next float on the side of the error; with an error that is not known, on either
-    side. chance: from 0 to 1."""
+    """x, or the neighbouring float on the side of the error; on either side if the error is NaN,
+    which means unknown. chance: a random number from 0 to 1."""
     if error == 0.0 or x == 0.0 or not math.isfinite(x):
         return x
     if error != error:
@@ -74,12 +74,13 @@ def randomly_rounded(x: float, error: float, chance: float) -> float:
 
 
 def randomly_rounded_array(x: Any, chances: Any) -> Any:
-    """The same for an array or number, of which no error is known."""
+    """An array or number, each element randomly moved to a neighbouring float or left. chances: a
+    random number from 0 to 1 for each element."""
     return x + np.spacing(x) * np.rint(2.0 * chances - 1.0)
 
 
 class NoRandomNumbers(OverlayError):
-    """A context inside, which has no generator as its state, hides that of random rounding."""
+    """An inner context with another state hides the generator of random rounding."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -91,14 +92,14 @@ class NoRandomNumbers(OverlayError):
 
 
 def chance(state: Any) -> float:
-    """A random number from 0 to 1."""
+    """A random number from 0 to 1. Raises NoRandomNumbers if the state is None."""
     if state is None:
         raise NoRandomNumbers
     return state.random()
 
 
 def chances(state: Any, shape: Any) -> Any:
-    """The same for each element of an array."""
+    """An array of random numbers from 0 to 1. Raises NoRandomNumbers if the state is None."""
     if state is None:
         raise NoRandomNumbers
     return state.random(shape)
@@ -116,7 +117,7 @@ _EXACT: dict[Any, Callable[..., Any]] = {
 
 
 def error_not_known(a: float, b: float, result: float) -> float:
-    """Of a function whose rounding error is not computed."""
+    """The rounding error of a function for which it is not computed: NaN."""
     return UNKNOWN
 
 
@@ -169,7 +170,8 @@ def _add_array(table: MethodTable, target: Any) -> None:
 
 
 def _add_sums(table: MethodTable) -> None:
-    """One after the other: no digit is promised that another order might lose."""
+    """Sums and means, added sequentially, so that the estimate relies on no better order of
+    summation."""
 
     @table.overlay(np.sum)
     def summed(a: Array) -> Any:
@@ -201,8 +203,14 @@ _table = _made()
 
 
 def stochastic(seed: int = 0) -> Context:
-    """A context in which each operation on floats that is not exact is rounded up or down at
-    random. The context's state, a numpy generator, says how."""
+    """A context in which each inexact operation on floats is rounded up or down at random. The
+    random numbers come from the context's state, a numpy generator.
+
+    >>> from overlay.interpretations.precision import stochastic
+    >>> context = stochastic(seed=0)
+    >>> len({context(lambda x: x / 3.0, 1.0) for _ in range(50)}) > 1
+    True
+    """
     return Context(_table, state=np.random.default_rng(seed))
 
 
@@ -211,9 +219,9 @@ def stochastic(seed: int = 0) -> Context:
 
 @dataclass(frozen=True, eq=False)
 class Significance:
-    """What random rounding says of a result: a number, or an array for several.
+    """The estimate of random rounding for a result: a number, or an array for several.
 
-    value: the mean of the samples. digits: how many decimal digits of it rounding errors leave,
+    value: the mean of the samples. digits: the number of its decimal digits that are significant,
     with 95 % confidence. samples: each of the results.
     """
 
@@ -229,9 +237,9 @@ class Significance:
 def significance(
     f: Callable[..., Any], /, *args: Any, samples: int = 10, seed: int = 0, **kwargs: Any
 ) -> Significance:
-    """Run ``f(*args, **kwargs)`` several times with random rounding and estimate how many digits
-    of its result, numbers or arrays, are significant. samples: how often, at least twice. Raises
-    OverlayError for other results."""
+    """Estimate the number of significant digits of a result, numbers or arrays, by running
+    ``f(*args, **kwargs)`` with random rounding. samples: the number of runs, at least 2. Raises
+    OverlayError for other results, or fewer samples."""
     if samples < 2:
         raise OverlayError(
             f"the digits of {name_of(f)} cannot be estimated of {samples} samples",
@@ -248,7 +256,7 @@ def significance(
 
 
 def _digits(values: Any, mean: Any) -> Any:
-    """By the confidence interval of Student's distribution, as CESTAC does."""
+    """Significant digits, by the confidence interval of Student's distribution, as in CESTAC."""
     count = len(values)
     factor = special.stdtrit(count - 1, (1 + _CONFIDENCE) / 2) / math.sqrt(count)
     with np.errstate(all="ignore"):

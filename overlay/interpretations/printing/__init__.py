@@ -1,4 +1,4 @@
-"""What a program prints: collected, left out, or sliced out with all that only it needs.
+"""Output of a program: collected, suppressed, or sliced out with the computations only it needs.
 
 >>> from overlay.interpretations.printing import collect
 >>> def greet(name):

@@ -1,4 +1,4 @@
-"""Collecting what a program prints."""
+"""Collects the output of a program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Printed", "PrintedCall", "collect", "silenced"]
 
 @dataclass(frozen=True)
 class PrintedCall:
-    """One call of ``print``: what it wrote, and ``file:line``."""
+    """One call of ``print``: its text, and ``file:line``."""
 
     text: str
     where: str | None
@@ -24,26 +24,26 @@ class PrintedCall:
 
 @dataclass(eq=False)
 class Printed:
-    """What a program gave, and what it printed meanwhile."""
+    """The result of a program and its calls of ``print``."""
 
     result: Any = None
     calls: list[PrintedCall] = field(default_factory=list[PrintedCall])
 
     @property
     def text(self) -> str:
-        """All that was printed."""
+        """The whole output."""
         return "".join(call.text for call in self.calls)
 
     @property
     def lines(self) -> list[str]:
-        """The same as lines."""
+        """The output as lines."""
         return self.text.splitlines()
 
 
 def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
-    """Run ``f(*args, **kwargs)`` and give its result with what it printed, which is not shown.
+    """Run ``f(*args, **kwargs)`` and return its result with its output, which is not shown.
 
-    Prints to a file of their own go there. What other threads print is shown as ever.
+    Prints to a file other than ``sys.stdout`` go there. Output of other threads is shown.
     """
     printed = Printed()
     keep = nonoverlay(_keep)
@@ -58,7 +58,12 @@ def collect(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Printed:
 
 
 def silenced(f: Callable[..., Any], /) -> Callable[..., Any]:
-    """f, that prints nothing to the screen; what is printed is computed all the same."""
+    """f without output to the screen; the arguments of ``print`` are still computed.
+
+    >>> from overlay.interpretations.printing import silenced
+    >>> silenced(lambda: print("hello") or 5)()
+    5
+    """
 
     def dropped(*values: Any, **options: Any) -> Any:
         return call_next(*values, **options) if _is_elsewhere(options) else None

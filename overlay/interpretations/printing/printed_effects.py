@@ -1,7 +1,7 @@
-"""Which calls of a function have no effect, by the rules of ``Slicer``.
+"""Calls of a function that have no effect, by the rules of ``Slicer``.
 
-The instructions of the function are read, and those of the functions that it defines. A call in the
-source is found among them by where it ends, which no other call does.
+The instructions of the function, and of functions defined in it, are read. A call in the source is
+matched to an instruction by its end position, which is unique.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _NOT_KNOWN = object()
 
 
 class CallsInSource:
-    """The calls of a function, by their places in the source.
+    """The calls of a function, by their source positions.
 
-    pure: functions that have no effect, besides those that are known.
+    pure: functions without effects, besides those that are known.
     """
 
     def __init__(self, function: FunctionType, pure: Iterable[Any]) -> None:
@@ -41,7 +41,7 @@ class CallsInSource:
         self._read(code, namespace, {n: Known(v) for n, v in captured_by(function).items()})
 
     def _read(self, code: CodeType, namespace: dict[str, Any], cells: Mapping[str, Value]) -> None:
-        """Read code, and all that is defined in it. cells: what it finds around it."""
+        """Read code and all code defined in it. cells: the values of enclosing variables."""
         known = {name: cells[name] for name in code.co_freevars if name in cells}
         given = dict.fromkeys(code.co_varnames, UNKNOWN)
         for event in CodeReading(code, namespace, given, known, _result).events.values():
@@ -54,7 +54,7 @@ class CallsInSource:
                 self._read(constant, namespace, inner)
 
     def is_call_of(self, node: ast.expr, targets: Iterable[Any]) -> bool:
-        """Whether it is a call of one of these functions, which prints to no file of its own."""
+        """Whether a node calls one of these functions, and prints to no file of its own."""
         if not isinstance(node, ast.Call) or any(key.arg is None for key in node.keywords):
             return False
         found = self._at(node)
@@ -64,7 +64,7 @@ class CallsInSource:
         )
 
     def is_pure(self, node: ast.expr) -> bool:
-        """Whether it calls only functions that have no effect."""
+        """Whether a node calls only functions without effects."""
         return all(
             self._is_pure_call(part)
             if isinstance(part, ast.Call)
@@ -79,8 +79,8 @@ class CallsInSource:
         )
 
     def _at(self, node: ast.Call) -> list[CallEvent]:
-        """What is read of a call: none where the source is not what runs, or never runs; several
-        where it stands in a ``finally``."""
+        """The call events of a node: none where the source is not the code that runs, or is
+        unreachable; several in a ``finally``."""
         return self._calls.get((node.end_lineno, node.end_col_offset), [])
 
 
@@ -89,21 +89,21 @@ def _result(event: object) -> Value:
 
 
 def _is_implied(callee: Value) -> bool:
-    """Whether a comprehension or a class statement makes the call, which ends with it."""
+    """Whether a comprehension or a class statement makes the call, and thus ends where it ends."""
     if isinstance(callee, Known):
         return callee.object is builtins.__build_class__
     return isinstance(callee, Made) and callee.code.co_name in COMPREHENSIONS
 
 
 def _function(callee: Value) -> Any:
-    """The function that is called, without its receiver."""
+    """The called function, without its receiver."""
     found = callee.function if isinstance(callee, BoundFunction) else callee
     value = found.object if isinstance(found, Known) else _NOT_KNOWN
     return value.__func__ if isinstance(value, MethodType) else value
 
 
 def _is_of_text(callee: Value) -> bool:
-    """Whether it is a method of a text: ``"...".join``, ``"...".format``."""
+    """Whether a callee is a method of ``str``: ``"...".join``, ``"...".format``."""
     function = _function(callee)
     if not isinstance(callee, BoundFunction) or type(function) is not MethodDescriptorType:
         return False
@@ -111,7 +111,7 @@ def _is_of_text(callee: Value) -> bool:
 
 
 def _has_file(call: CallEvent) -> bool:
-    """Whether it says that something is printed to a file of its own."""
+    """Whether a call prints to a file of its own."""
     named = dict(call.spread)
     if call.args is not None and call.names:
         named |= zip(call.names, call.args[-len(call.names) :], strict=True)

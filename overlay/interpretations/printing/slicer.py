@@ -1,4 +1,4 @@
-"""Programs without their prints, and without what only these need."""
+"""Program slicing: programs without their prints, and without the computations only these need."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ __all__ = ["Slicer"]
 
 
 class Slicer:
-    """Runs programs without calls of some functions, whose results are not used, and without what
-    only these calls need.
+    """Runs programs without calls of some functions, whose results are unused, and without the
+    computations that only these calls need.
 
-    targets: the functions, ``print`` by default. pure: functions that have no effect, besides those
-    of ``math`` and builtins such as ``len``, ``str`` and ``sum``.
+    targets: the functions, ``print`` by default. pure: functions without effects, besides those of
+    ``math`` and builtins such as ``len``, ``str`` and ``sum``.
 
-    ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` is f compiled so, ``slicer.source(f)`` shows what
-    is left of f.
+    ``slicer(f, ...)`` runs f, ``slicer.jit(f)`` compiles f so, and ``slicer.source(f)`` shows the
+    rest of f.
+
+    >>> from overlay.interpretations.printing import Slicer
+    >>> Slicer()(lambda: print("hello") or 5)
+    5
     """
 
     def __init__(self, *targets: Any, pure: Iterable[Any] = ()) -> None:
@@ -44,15 +48,16 @@ class Slicer:
         self.context = Context(table, plugins=(_SlicesFunctions(self),))
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f, and all that it calls, without the calls."""
+        """Run f, and all code that it calls, without the calls."""
         return self.context(f, *args, **kwargs)
 
     def jit(self, f: Callable[..., Any], /, **options: Any) -> Callable[..., Any]:
-        """f compiled without the calls. options: as for ``ctx.jit``."""
+        """Compile f without the calls. options: as for ``ctx.jit``."""
         return Context(plugins=(_SlicesIR(self),)).jit(f, **options)
 
     def source(self, f: Callable[..., Any]) -> str:
-        """What is left of a function, without comments; empty where its source is not there."""
+        """The source of the slice of a function, without comments; empty without source. Raises
+        OverlayError if it is not a Python function."""
         found = getattr(f, "__func__", f)  # a bound method's function
         if type(found) is not FunctionType:
             raise OverlayError(
@@ -64,14 +69,14 @@ class Slicer:
 
 
 def _nothing(*args: Any, **kwargs: Any) -> Any:
-    """In place of a call that is part of an expression."""
+    """Replacement of a target called as part of an expression."""
     if kwargs.get("file") in (None, sys.stdout, sys.stderr):
         return None
     return call_next(*args, **kwargs)
 
 
 class _SlicesFunctions(Plugin):
-    """Runs what is left of each function in its place."""
+    """Runs the slice of each function in its place."""
 
     shares_native_cache = True
 
@@ -93,7 +98,7 @@ class _SlicesFunctions(Plugin):
 
 
 class _SlicesIR(Plugin):
-    """The same before a function is compiled."""
+    """Slices the IR of each function before it is compiled."""
 
     preserves = frozenset({"values", "types"})
 

@@ -1,4 +1,4 @@
-"""Functions without some of their calls, and without what only these need."""
+"""Slices of functions: without some calls, and without the statements only these need."""
 
 from __future__ import annotations
 import __future__
@@ -24,8 +24,8 @@ _LOOKING = ("locals", "vars", "eval", "exec", "dir")
 def sliced(
     function: FunctionType, targets: Sequence[Any], pure: Iterable[Any] = ()
 ) -> FunctionType | None:
-    """The function without statements that call one of the targets and what only these need; None
-    where there is nothing to leave out, or its source is not there."""
+    """The function without statements that call one of the targets, and without those only these
+    need; None if there are none, or without source."""
     node = _definition(function)
     if node is None or not _slice(node, CallsInSource(function, pure), targets):
         return None
@@ -33,7 +33,7 @@ def sliced(
 
 
 def sliced_source(function: FunctionType, targets: Sequence[Any], pure: Iterable[Any] = ()) -> str:
-    """The source of ``sliced``, without comments; empty where the source is not there."""
+    """The source of ``sliced``, without comments; empty without source."""
     node = _definition(function)
     if node is None:
         return ""
@@ -42,7 +42,7 @@ def sliced_source(function: FunctionType, targets: Sequence[Any], pure: Iterable
 
 
 def _definition(function: FunctionType) -> Definition | None:
-    """The statement that defines a function, with the lines that it has in its file."""
+    """The AST of the statement that defines a function, with the line numbers of its file."""
     try:
         source = inspect.getsource(function.__code__)
         tree = ast.parse("if 1:\n" + source if source[:1].isspace() else source)
@@ -52,7 +52,7 @@ def _definition(function: FunctionType) -> Definition | None:
     ast.increment_lineno(tree, shift)
     found = [n for n in ast.walk(tree) if isinstance(n, _DEFINITIONS)]
     if not found or found[0].name != function.__code__.co_name:
-        return None  # a lambda, or made elsewhere
+        return None  # a lambda, or code from elsewhere
     found[0].decorator_list = []
     return found[0]
 
@@ -61,7 +61,7 @@ def _definition(function: FunctionType) -> Definition | None:
 
 
 def _slice(node: Definition, calls: CallsInSource, targets: Sequence[Any]) -> bool:
-    """Leave out of a definition what is to be left out; whether there was anything."""
+    """Slice a definition in place, and return whether it has changed."""
 
     def rest_of(statement: ast.stmt) -> list[ast.stmt]:
         if not isinstance(statement, ast.Expr) or not calls.is_call_of(statement.value, targets):
@@ -91,7 +91,7 @@ def _leave_out_needless(node: Definition, calls: CallsInSource) -> bool:
 
 
 def _effects_of(call: Any, calls: CallsInSource) -> list[ast.stmt]:
-    """The arguments of a call that may have an effect, as statements."""
+    """The arguments of a call that may have effects, as statements."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     found: list[ast.stmt] = []
     for argument in given:
@@ -105,7 +105,7 @@ def _effects_of(call: Any, calls: CallsInSource) -> list[ast.stmt]:
 def _replaced(
     blocks: Iterable[list[ast.stmt]], rest_of: Callable[[ast.stmt], list[ast.stmt]]
 ) -> bool:
-    """Put what is left of each statement in its place; whether any has changed."""
+    """Replace each statement by its slice, and return whether any has changed."""
     changed = False
     for block in blocks:
         rest = [part for statement in block for part in rest_of(statement)]
@@ -115,8 +115,8 @@ def _replaced(
 
 
 def _blocks(node: ast.AST, *, classes: bool = True) -> list[list[ast.stmt]]:
-    """The lists of statements in a definition; no ``else`` is one that is empty. classes: those
-    of class bodies too, whose variables are attributes."""
+    """The statement lists in a definition, without empty ``else`` branches. classes: whether to
+    include class bodies, whose variables are attributes."""
     blocks: list[list[ast.stmt]] = []
     for inner in ast.walk(node):
         for name in _BLOCKS if classes or not isinstance(inner, ast.ClassDef) else ():
@@ -127,7 +127,8 @@ def _blocks(node: ast.AST, *, classes: bool = True) -> list[list[ast.stmt]]:
 
 
 def _names_needed(node: Definition, calls: CallsInSource, counters: set[str]) -> Counter[str]:
-    """How often each name is read, or declared as one of the outside; not by ``x += 1`` alone."""
+    """The number of uses of each name: reads other than ``x += 1``, and global or nonlocal
+    declarations."""
     needed: Counter[str] = Counter()
     for inner in ast.walk(node):
         if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
@@ -141,7 +142,8 @@ def _names_needed(node: Definition, calls: CallsInSource, counters: set[str]) ->
 
 
 def _counters(node: Definition) -> set[str]:
-    """Variables that begin as a number or text, so that ``x += 1`` changes nothing else."""
+    """Variables that are initialised with a number or text, so that ``x += 1`` has no other
+    effect."""
     found: set[str] = set()
     others = {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
     for inner in ast.walk(node):
@@ -153,7 +155,7 @@ def _counters(node: Definition) -> set[str]:
 
 
 def _bound_by(statement: ast.AST) -> set[str]:
-    """The names that a statement binds itself, not those in its body."""
+    """The names that a statement itself binds, without those bound in its body."""
     places = (getattr(statement, name, None) for name in ("target", "targets", "items"))
     found = [part for place in places for part in (place if isinstance(place, list) else [place])]
     parts = [n for part in found if isinstance(part, ast.AST) for n in ast.walk(part)]
@@ -188,7 +190,7 @@ def _name_of(node: ast.expr) -> str | None:
 
 
 def _compiled(function: FunctionType, node: Definition) -> FunctionType:
-    """The function with the code of a definition, its closure, defaults and names its own."""
+    """The function with the code of another definition, and its own closure, defaults and names."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     code = _code_of(function, node, tuple(cells))
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -201,8 +203,8 @@ def _compiled(function: FunctionType, node: Definition) -> FunctionType:
 
 
 def _code_of(function: FunctionType, node: Definition, free: tuple[str, ...]) -> CodeType:
-    """Compiled where its free variables are, and in a class of its class's name, which private
-    names are made of."""
+    """The code of a definition, compiled in the scope of its free variables, and in a class of its
+    class's name, for private name mangling."""
     path = function.__qualname__.split(".")
     inside: list[ast.stmt] = [node]
     if len(path) > 1 and path[-2].isidentifier():

@@ -1,4 +1,4 @@
-"""Probabilistic programs: choices and observations in plain Python, under interpretations that
+"""Probabilistic programs: choices and observations in plain Python, with interpretations that
 simulate, score, condition and infer."""
 
 from overlay.interpretations.probabilistic.distributions import (

@@ -1,7 +1,7 @@
-"""Log densities of the distributions: plain functions of numbers, which numba compiles as well.
+"""Log densities of the distributions: plain functions of numbers, which numba compiles, too.
 
-Each takes the value, then the parameters in the order of its class. It is -inf where the value
-is impossible, and nan where the parameters are not allowed.
+Each takes the value, then the parameters in the order of its class. It returns -inf for an
+impossible value, and nan for invalid parameters.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 _HALF_LOG_TAU = 0.9189385332046727  # log(2 pi) / 2
 _LOG_PI = 1.1447298858494002
-_TOLERANCE = 1e-9  # by which probabilities may miss 1 in sum
+_TOLERANCE = 1e-9  # of the sum of probabilities
 
 
 # ---- of real numbers ------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def beta(value: float, alpha: float, beta: float) -> float:
     return constant + _times_log(alpha - 1.0, value) + _times_log1m(beta - 1.0, value)
 
 
-# ---- of whole numbers -----------------------------------------------------------------------
+# ---- of integers ----------------------------------------------------------------------------
 
 
 def bernoulli(value: Any, p: float) -> float:
@@ -196,7 +196,7 @@ def categorical(value: int, probabilities: Any) -> float:
 
 
 def of_class(cls: type, density: Callable[..., float]) -> Callable[..., float]:
-    """The same as a method for the instances of a class, which are tuples of parameters."""
+    """The density as a method for instances of a class, which are tuples of parameters."""
 
     def method(distribution: Any, value: Any) -> float:
         return density(value, *distribution)
@@ -205,7 +205,7 @@ def of_class(cls: type, density: Callable[..., float]) -> Callable[..., float]:
     return method
 
 
-# ---- at the edges ---------------------------------------------------------------------------
+# ---- limits ---------------------------------------------------------------------------------
 
 
 def _log(x: float) -> float:
@@ -213,14 +213,14 @@ def _log(x: float) -> float:
 
 
 def _times_log(factor: float, x: float) -> float:
-    """``factor * log(x)``, 0 where the factor is."""
+    """``factor * log(x)``, or 0 if the factor is 0."""
     if factor == 0.0:
         return 0.0
     return factor * math.log(x) if x > 0.0 else -math.inf * factor
 
 
 def _times_log1m(factor: float, x: float) -> float:
-    """``factor * log(1 - x)``, 0 where the factor is."""
+    """``factor * log(1 - x)``, or 0 if the factor is 0."""
     if factor == 0.0:
         return 0.0
     return factor * math.log1p(-x) if x < 1.0 else -math.inf * factor

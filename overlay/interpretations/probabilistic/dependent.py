@@ -1,7 +1,8 @@
-"""Values that depend on choices, while a run is recorded.
+"""Values that depend on choices, in a run that is being recorded.
 
-What is computed from one is another, and a step of the tape. Where plain code needs the value
-itself (a condition, an index, a C function), the tape gets a guard: no dependence is lost.
+A value computed from one is another, and a step of the tape. Where plain code needs the value
+itself (a condition, an index, a C function), a guard is added to the tape, so no dependence is
+lost.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _METHODS = frozenset(_METHODS_TEXT.split())
 
 
 class Dependent:
-    """A value that depends on choices: where it stands on the tape, and what it is now."""
+    """A value that depends on choices: its tape, its slot on it, and its current value."""
 
     __slots__ = ("slot", "tape", "value")
 
@@ -48,11 +49,12 @@ class Dependent:
         self.value = value
 
     def fixed(self, what: str) -> Any:
-        """The value itself: the tape is right only as long as it stays the same."""
+        """The value itself, with a guard: the tape is valid only while the value stays the same.
+        what: the use that needs it."""
         self.tape.guard(self.slot, self.value, what)
         return self.value
 
-    # ---- where plain code needs the value ----
+    # ---- uses that need the value ----
 
     def __bool__(self) -> bool:
         truth = self if type(self.value) is bool else _applied(operator.truth, self)
@@ -120,7 +122,7 @@ class Dependent:
         if "out" in kwargs or method == "at":
             refuse_write()
         if getattr(np, ufunc.__name__, None) is not ufunc and not _is_of_scipy(ufunc):
-            return NotImplemented  # it may call Python code
+            return NotImplemented  # the ufunc may call Python code
         return _applied(ufunc if method == "__call__" else getattr(ufunc, method), *args, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -153,7 +155,7 @@ class _Bound(NamedTuple):
 
 
 def refuse_write() -> NoReturn:
-    """Refuse to change an array in place."""
+    """Raise NotTraceable for a write into an array."""
     raise NotTraceable(
         "the program writes into an array that depends on choices",
         where=place(),
@@ -165,10 +167,11 @@ def refuse_write() -> NoReturn:
 
 
 def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a function that computes from its arguments alone gives, as a step of the tape.
+    """The result of a function that computes from its arguments alone, recorded as a step of the
+    tape.
 
-    NotImplemented where the arguments are of classes that nothing is known of. What is no number
-    or array is given as it is, and guarded.
+    Returns NotImplemented for arguments of unknown classes. A result that is no number or array is
+    returned as it is, with guards on the arguments.
     """
     leaves: list[Any] = []
     shape = flattened((*args, *kwargs.values()), leaves)
@@ -189,7 +192,7 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return Dependent(tape, tape.step(function, slots, value, StepKind.VALUE), value)
 
 
-_applied = nonoverlay(apply)  # by what the interpreter calls in the run that is recorded
+_applied = nonoverlay(apply)  # for methods that the interpreter calls in the recorded run
 
 
 def _slot(tape: Tape, leaf: Any) -> int:
@@ -197,15 +200,15 @@ def _slot(tape: Tape, leaf: Any) -> int:
 
 
 def has_dependent(value: Any) -> bool:
-    """Whether a value, or a nest of tuples and lists, holds one that depends on choices."""
+    """Whether a value, or a nested tuple or list, contains one that depends on choices."""
     if isinstance(value, (tuple, list)):
         return any(map(has_dependent, value))
     return type(value) is Dependent
 
 
 def flattened(value: Any, leaves: list[Any]) -> Any:
-    """The shape of a nest of tuples and lists, what is in it added to ``leaves``; None where that
-    is nothing that can be kept. What can change is copied."""
+    """The structure of nested tuples and lists, whose leaves are added to ``leaves``; None if there
+    is a leaf of an unknown class. Mutable leaves are copied."""
     if isinstance(value, (tuple, list)) and has_dependent(value):
         parts = [flattened(part, leaves) for part in value]
         if None in parts:
@@ -219,7 +222,7 @@ def flattened(value: Any, leaves: list[Any]) -> Any:
 
 
 def _kept(value: Any) -> tuple[Any] | None:
-    """A value that stays as it is, alone in a tuple; None for objects of other classes."""
+    """A snapshot of a value, in a tuple of one; None for objects of other classes."""
     if type(value) is Dependent or type(value) in _PLAIN or isinstance(value, (np.generic, type)):
         return (value,)
     if type(value) is np.ndarray:
@@ -241,7 +244,7 @@ def _copied(value: Any) -> Any:
 
 
 def resolved(value: Any, slots: list[Any]) -> Any:
-    """A nest of tuples, lists and dicts with the values that these slots have."""
+    """Nested tuples, lists and dicts, with each dependent value replaced by that of its slot."""
     if type(value) is Dependent:
         return slots[value.slot]
     if isinstance(value, dict):

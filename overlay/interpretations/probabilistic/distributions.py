@@ -31,27 +31,28 @@ __all__ = [
 
 
 class Normal(NamedTuple):
-    """With mean ``loc`` and standard deviation ``scale``."""
+    """The normal distribution with mean ``loc`` and standard deviation ``scale`` > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class HalfNormal(NamedTuple):
-    """The absolute value of a normal number around 0."""
+    """The distribution of the absolute value of ``Normal(0, scale)``, scale > 0."""
 
     scale: float = 1.0
 
 
 class LogNormal(NamedTuple):
-    """Of which the logarithm is ``Normal(loc, scale)``."""
+    """The distribution of positive numbers whose logarithm is ``Normal(loc, scale)``, scale > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class StudentT(NamedTuple):
-    """Student's t with ``df`` degrees of freedom."""
+    """Student's t distribution with ``df`` > 0 degrees of freedom, shifted by ``loc`` and scaled by
+    ``scale`` > 0."""
 
     df: float
     loc: float = 0.0
@@ -59,96 +60,97 @@ class StudentT(NamedTuple):
 
 
 class Cauchy(NamedTuple):
-    """With median ``loc`` and half width ``scale``."""
+    """The Cauchy distribution with median ``loc`` and half width ``scale`` > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class Laplace(NamedTuple):
-    """Falling on both sides of ``loc``, with mean distance ``scale``."""
+    """The Laplace distribution around ``loc``, with mean absolute deviation ``scale`` > 0."""
 
     loc: float = 0.0
     scale: float = 1.0
 
 
 class Uniform(NamedTuple):
-    """Between ``low`` and ``high``."""
+    """The uniform distribution between ``low`` and ``high``, low < high."""
 
     low: float = 0.0
     high: float = 1.0
 
 
 class Exponential(NamedTuple):
-    """With mean ``1 / rate``."""
+    """The exponential distribution with mean ``1 / rate``, rate > 0."""
 
     rate: float = 1.0
 
 
 class Gamma(NamedTuple):
-    """With mean ``shape / rate``."""
+    """The gamma distribution with mean ``shape / rate``, both > 0."""
 
     shape: float
     rate: float = 1.0
 
 
 class InverseGamma(NamedTuple):
-    """Of which the reciprocal is ``Gamma(shape, rate=scale)``."""
+    """The distribution of positive numbers whose reciprocal is ``Gamma(shape, rate=scale)``."""
 
     shape: float
     scale: float = 1.0
 
 
 class Beta(NamedTuple):
-    """Between 0 and 1, with mean ``alpha / (alpha + beta)``."""
+    """The beta distribution between 0 and 1, with mean ``alpha / (alpha + beta)``, both > 0."""
 
     alpha: float
     beta: float
 
 
-# ---- of whole numbers -----------------------------------------------------------------------
+# ---- of integers ----------------------------------------------------------------------------
 
 
 class Bernoulli(NamedTuple):
-    """True with probability ``p``."""
+    """True with probability ``p`` from 0 to 1, else False."""
 
     p: float
 
 
 class Binomial(NamedTuple):
-    """How many of ``n`` trials succeed, each with probability ``p``."""
+    """The number of successes in ``n`` trials, each with probability ``p``."""
 
     n: int
     p: float
 
 
 class NegativeBinomial(NamedTuple):
-    """How many trials fail before the ``n``-th that succeeds, each with probability ``p``."""
+    """The number of failures before the ``n``-th success, in trials with probability ``p`` > 0; n >
+    0."""
 
     n: float
     p: float
 
 
 class Geometric(NamedTuple):
-    """The number of the first trial that succeeds, from 1."""
+    """The number of trials up to the first success, from 1, each with probability ``p`` > 0."""
 
     p: float
 
 
 class Poisson(NamedTuple):
-    """With mean ``rate``."""
+    """The Poisson distribution with mean ``rate`` >= 0."""
 
     rate: float
 
 
 class DiscreteUniform(NamedTuple):
-    """A whole number from ``low`` to ``high``, both included."""
+    """A uniform integer from ``low`` to ``high``, both included."""
 
     low: int
     high: int
 
 
 class Categorical(NamedTuple):
-    """A place in ``probabilities``, which sum to 1."""
+    """An index into ``probabilities``, which sum to 1."""
 
     probabilities: Sequence[float]

@@ -1,4 +1,4 @@
-"""What probabilistic programs are refused for."""
+"""Errors of probabilistic programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HOME = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class ProbabilisticError(OverlayError):
-    """A probabilistic program, or what is asked of one, that means nothing."""
+    """A probabilistic program, or a query about one, is invalid."""
 
 
 class DuplicateSite(ProbabilisticError):
@@ -39,15 +39,15 @@ class DuplicateSite(ProbabilisticError):
 
 
 class UnknownSite(ProbabilisticError):
-    """A site is named that the program does not have."""
+    """A name refers to no site of the program."""
 
 
 class ImpossibleObservation(ProbabilisticError):
-    """No run was found in which what is observed is possible."""
+    """No run was found in which the observations are possible."""
 
 
 class NotTraceable(ProbabilisticError):
-    """It cannot be found out which parts of a program depend on which choices."""
+    """The dependences of a program's values on its choices cannot be determined."""
 
 
 def place() -> str | None:
@@ -62,7 +62,7 @@ def place() -> str | None:
 
 
 def line_of_program(file: str, line: int) -> str | None:
-    """``file:line``; None where it is a file of this distribution."""
+    """``file:line``; None for a file of this distribution."""
     return None if is_ours(file) or file.startswith(_HOME) else shown(file, line)
 
 
@@ -73,7 +73,7 @@ def _nearest(name: str, known: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def refuse_duplicate(name: str) -> NoReturn:
-    """Refuse a second site of the same name."""
+    """Raise DuplicateSite for a second site of the same name."""
     raise DuplicateSite(
         f"the program has two sites of the name {name!r}",
         where=place(),
@@ -82,7 +82,7 @@ def refuse_duplicate(name: str) -> NoReturn:
 
 
 def refuse_unknown(name: str, known: Iterable[str], what: str) -> NoReturn:
-    """Refuse the name of a site that a run did not meet."""
+    """Raise UnknownSite for a site that a run did not reach."""
     raise UnknownSite(
         f"{what} names the site {name!r}, which the program did not reach",
         where=place(),
@@ -92,7 +92,7 @@ def refuse_unknown(name: str, known: Iterable[str], what: str) -> NoReturn:
 
 
 def refuse_missing(name: str, known: Iterable[str]) -> NoReturn:
-    """Refuse to score a run of which a choice is not given."""
+    """Raise UnknownSite for a choice without a value to score."""
     raise UnknownSite(
         f"no value is given for the choice {name!r}",
         where=place(),
@@ -102,7 +102,7 @@ def refuse_missing(name: str, known: Iterable[str]) -> NoReturn:
 
 
 def refuse_parameters(distribution: Any, error: Exception | None) -> NoReturn:
-    """Refuse parameters that a distribution does not have."""
+    """Raise ProbabilisticError for invalid parameters of a distribution."""
     raise ProbabilisticError(
         f"{distribution!r} has parameters that are not allowed"
         + ("" if error is None else f": {error}"),
@@ -113,7 +113,7 @@ def refuse_parameters(distribution: Any, error: Exception | None) -> NoReturn:
 
 
 def refuse_distribution(distribution: Any, function: str, known: Iterable[type]) -> NoReturn:
-    """Refuse what is no distribution."""
+    """Raise ProbabilisticError for an object that is no distribution."""
     name = type(distribution).__name__
     names = [cls.__name__ for cls in known]
     raise ProbabilisticError(

@@ -1,4 +1,4 @@
-"""The language: choices and observations, as generic functions."""
+"""The modelling language: choices and observations, as generic functions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["Site", "Trace", "observe", "sample"]
 
 @generic
 def sample(name: str, distribution: Any) -> Any:
-    """A choice: a value of a distribution, under a name that no other site of a run has.
+    """Make a choice: a value of a distribution, under a name that is unique in a run.
 
-    What it gives is said by the interpretation in force; without one it is drawn at random.
+    The interpretation in force determines the value; by default it is drawn at random.
 
     >>> from overlay.interpretations.probabilistic import Normal, sample, simulating
     >>> with simulating(0):
@@ -30,7 +30,7 @@ def sample(name: str, distribution: Any) -> Any:
 
 @generic
 def observe(name: str, distribution: Any, value: Any) -> Any:
-    """What was seen: a value of a distribution. Gives the value.
+    """Record an observed value of a distribution, and return the value.
 
     >>> from overlay.interpretations.probabilistic import Normal, observe
     >>> observe("y", Normal(0.0, 1.0), 0.5)
@@ -40,7 +40,7 @@ def observe(name: str, distribution: Any, value: Any) -> Any:
 
 
 class Site(NamedTuple):
-    """A choice or an observation as a run met it."""
+    """A choice or an observation of a run."""
 
     distribution: Any
     value: Any
@@ -49,9 +49,9 @@ class Site(NamedTuple):
 
 
 class Trace:
-    """What one run of a program did.
+    """A record of one run of a program.
 
-    sites: by name, in the order of the run. result: what the program gave.
+    sites: by name, in execution order. result: the result of the program.
     """
 
     def __init__(self) -> None:
@@ -82,14 +82,14 @@ class Trace:
         return f"<Trace of {len(self.sites)} sites, log joint {self.log_joint:.6g}>"
 
     def note(self, name: str, distribution: Any, value: Any, observed: bool) -> None:
-        """Add a site. Raises DuplicateSite, and ProbabilisticError for bad parameters."""
+        """Add a site. Raises DuplicateSite, and ProbabilisticError for invalid parameters."""
         if name in self.sites:
             refuse_duplicate(name)
         self.sites[name] = Site(distribution, value, scored(distribution, value), observed)
 
 
 def total(terms: list[float]) -> float:
-    """The sum, rounded once, also of infinite terms; nan where these are of both signs."""
+    """The sum, rounded once, also of infinite terms; nan for infinities of both signs."""
     try:
         return math.fsum(terms)
     except (OverflowError, ValueError):

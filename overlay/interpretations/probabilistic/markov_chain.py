@@ -1,4 +1,4 @@
-"""What a chain came to."""
+"""The states of a Markov chain."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ __all__ = ["Chain"]
 
 
 class Chain:
-    """The choices after each step of a chain: ``chain[name]`` is an array of the values of one,
-    where some runs have no such choice a masked one.
+    """The choices after each step of a chain: ``chain[name]`` is an array of the values of one
+    choice, masked where a run has no such choice. Raises UnknownSite if no run has it.
 
-    accepted: how many steps were accepted. reruns: for how many all of the program ran.
+    accepted: the number of accepted steps. reruns: the number of steps for which the whole program
+    ran.
     """
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -26,7 +27,8 @@ class Chain:
             self._changes[name] = [(0, value)]
 
     def note(self, change: dict[str, Any] | tuple[str, Any] | None) -> None:
-        """Add a step: the choice that changed and its value, all choices, or None for none."""
+        """Add a step: the changed choice with its value, all choices, or None if nothing
+        changed."""
         place = self.steps
         self.steps += 1
         if change is None:
@@ -46,7 +48,7 @@ class Chain:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the choices that any step has."""
+        """The names of the choices of any step."""
         return tuple(self._changes)
 
     def __len__(self) -> int:
@@ -71,7 +73,7 @@ class Chain:
 
 
 class _None:
-    """Its only instance stands for a choice that a run does not have."""
+    """The class of the marker for a choice that a run does not have."""
 
 
 _NONE = _None()

@@ -1,4 +1,5 @@
-"""Single-site Metropolis-Hastings: one choice is changed at a time, and what depends on it."""
+"""Single-site Metropolis-Hastings: each step changes one choice, and recomputes what depends on
+it."""
 
 from __future__ import annotations
 
@@ -36,12 +37,14 @@ def metropolis_hastings(
     initial: Mapping[str, Any] | None = None,
     incremental: bool = True,
 ) -> Chain:
-    """A Markov chain of runs of a program, which tends to its posterior: that of the choices,
-    given the observations.
+    """Run a Markov chain that converges to the posterior of a program's choices, given its
+    observations.
 
-    Each step changes one choice, drawn from all with equal probability; what it decides anew is
-    drawn. initial: values of choices to begin with. incremental: what does not depend on the
-    choice is not run again, which changes the chain in nothing but its cost.
+    Each step changes one choice, selected uniformly at random; choices that exist only after the
+    change are drawn. steps: the number of steps. rng: random numbers. proposals: see ``Proposals``.
+    initial: initial values of choices. incremental: whether a step recomputes only what depends on
+    the choice; this changes only the cost. Raises ProbabilisticError for a program without choices,
+    and ImpossibleObservation if no possible initial run is found.
 
     >>> from overlay.interpretations.probabilistic import (
     ...     Bernoulli, metropolis_hastings, observe, sample
@@ -60,10 +63,10 @@ def metropolis_hastings(
 
 
 class MetropolisHastings:
-    """A chain that is under way. ``step`` makes one step, ``run`` several.
+    """A running chain. ``step`` makes one step, ``run`` several.
 
-    steps, accepted: how many steps were made and accepted. reruns: how often all of the program
-    ran. See ``metropolis_hastings``.
+    steps, accepted: the numbers of steps made and accepted. reruns: the number of runs of the whole
+    program. See ``metropolis_hastings``.
     """
 
     def __init__(
@@ -94,11 +97,11 @@ class MetropolisHastings:
         if self.structures is not None:
             self._structure = self.structures.record(self._trace)
 
-    # ---- where it is --------------------------------------------------------------------------
+    # ---- state --------------------------------------------------------------------------------
 
     @property
     def trace(self) -> Trace:
-        """The run that the chain is at."""
+        """The current run of the chain."""
         if self._trace is None:
             assert self._structure is not None
             self._trace = self._structure.trace()
@@ -106,7 +109,7 @@ class MetropolisHastings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its choices, in their order."""
+        """The names of its choices, in execution order."""
         return self._names
 
     def __repr__(self) -> str:
@@ -115,7 +118,7 @@ class MetropolisHastings:
     # ---- steps --------------------------------------------------------------------------------
 
     def run(self, steps: int) -> Chain:
-        """Make some steps, and give what the choices were after each."""
+        """Make some steps, and return the choices after each."""
         if steps < 0:
             raise ProbabilisticError(
                 f"a chain has no {steps} steps", where=place(), help="pass steps=0 or more"
@@ -128,12 +131,12 @@ class MetropolisHastings:
         return chain
 
     def step(self) -> bool:
-        """Make one step; whether it was accepted."""
+        """Make one step, and return whether it was accepted."""
         return self._step() is not None
 
     def _step(self) -> dict[str, Any] | tuple[str, Any] | None:
-        """Make one step: the choice that it changed, with its value; all choices, where others
-        changed too; None where it was not accepted."""
+        """Make one step, and return the changed choice with its value; all choices, if others
+        changed, too; None if it was rejected."""
         self.steps += 1
         if self.structures is not None and self._structure is None:
             self._structure = self.structures.awaited(self.trace)
@@ -160,7 +163,7 @@ class MetropolisHastings:
         return site.distribution, site.value
 
     def _settled(self, name: str, new: Any, accepted: bool) -> tuple[str, Any] | None:
-        """Take the change that was proposed to the structure, or leave it."""
+        """Accept or reject the change that was proposed to the structure."""
         assert self._structure is not None
         if not accepted:
             return None
@@ -172,7 +175,7 @@ class MetropolisHastings:
     def _changed(
         self, name: str, new: Any, limit: float, from_prior: bool
     ) -> dict[str, Any] | None:
-        """A step for which all of the program runs."""
+        """Make a step by running the whole program."""
         old = self.trace
         trace = self._rerun(old, name, new)
         if trace is None or not limit < log_ratio(
@@ -186,7 +189,7 @@ class MetropolisHastings:
         return trace.values
 
     def _begun(self, initial: dict[str, Any]) -> Trace:
-        """A run in which what is observed is possible."""
+        """An initial run in which the observations are possible."""
         trace = Trace()
         for _ in range(_ATTEMPTS):
             trace = self._rerun.with_values(initial)
@@ -199,11 +202,11 @@ class MetropolisHastings:
 
 
 class _Impossible(BaseException):
-    """Ends a run of which it is known that it will not be accepted."""
+    """Ends a run that is known to be rejected."""
 
 
 class Rerun:
-    """Runs all of a program with given values of choices; others are drawn."""
+    """Runs the whole program with given values of choices; the others are drawn."""
 
     def __init__(self, sampler: MetropolisHastings) -> None:
         self.sampler = sampler
@@ -242,7 +245,7 @@ class Rerun:
         return seen
 
     def _go_on(self, name: str) -> None:
-        """End a changed run at a value that is impossible there, before the program uses it."""
+        """End a changed run at an impossible value, before the program uses it."""
         if self.changing and self.trace.sites[name].log_density == -math.inf:
             raise _Impossible
 
@@ -257,8 +260,8 @@ class Rerun:
             )
 
     def __call__(self, old: Trace, name: str, new: Any) -> Trace | None:
-        """The program where one choice is changed; None where that makes another one, or an
-        observation, impossible."""
+        """The run with one choice changed; None if that makes another choice, or an observation,
+        impossible."""
         self.sites = {each: site for each, site in old.sites.items() if not site.observed}
         self.changing = True
         try:
@@ -269,7 +272,7 @@ class Rerun:
             self.changing = False
 
     def with_values(self, values: dict[str, Any]) -> Trace:
-        """The program with these choices, and those of ``sites``."""
+        """The run with these choices, and those of ``sites``."""
         self.sampler.reruns += 1
         self.values = values
         self.trace = Trace()
@@ -278,7 +281,8 @@ class Rerun:
         return self.trace
 
     def refuse_impossible(self, trace: Trace) -> NoReturn:
-        """Run the program once more, and raise where its first impossible site is."""
+        """Run the program once more, and raise ImpossibleObservation at its first impossible
+        site."""
         self.sites = {each: site for each, site in trace.sites.items() if not site.observed}
         self.impossible = next(n for n, s in trace.sites.items() if s.log_density == -math.inf)
         self.with_values({})
@@ -289,11 +293,11 @@ class Rerun:
 
 
 def log_ratio(old: Mapping[str, Site], new: Mapping[str, Site], proposed: str | None) -> float:
-    """The log of the ratio in which a step from one run to another is accepted, without its
-    proposal.
+    """The log of the acceptance ratio of a step from one run to another, without the proposal's
+    correction.
 
-    proposed: the choice that was drawn from its distribution, as those are that are in one run
-    only: their densities cancel.
+    proposed: the choice that was drawn from its distribution. Its density cancels, like those of
+    choices that only one of the runs has.
     """
     terms: list[float] = []
     for name, site in new.items():
@@ -314,6 +318,6 @@ def log_ratio(old: Mapping[str, Site], new: Mapping[str, Site], proposed: str | 
 
 
 def _is_same(one: Site, other: Site) -> bool:
-    """Whether a choice keeps its value, or both are observations."""
+    """Whether both sites are observations, or choices of one class of distributions."""
     kept = type(one.distribution) is type(other.distribution)
     return one.observed == other.observed and (one.observed or kept)

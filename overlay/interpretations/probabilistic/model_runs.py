@@ -1,5 +1,5 @@
-"""Interpretations of programs: each is a context with a method table for ``sample`` and
-``observe``, and contexts nest and join like any others."""
+"""Interpretations of programs: each is a context with methods for ``sample`` and ``observe``, and
+contexts nest and combine like any others."""
 
 from __future__ import annotations
 
@@ -31,14 +31,20 @@ __all__ = [
 ]
 
 Random = np.random.Generator | int | None
-"""Random numbers: a generator, a seed for one, or None for other numbers each time."""
+"""Random numbers: a generator, a seed, or None for a seed from entropy."""
 
 
 # ---- contexts -------------------------------------------------------------------------------
 
 
 def simulating(rng: Random = None) -> Context:
-    """Choices are drawn at random, by these numbers."""
+    """A context in which choices are drawn at random. rng: random numbers.
+
+    >>> from overlay.interpretations.probabilistic import Bernoulli, sample, simulating
+    >>> with simulating(0):
+    ...     sample("x", Bernoulli(1.0))
+    True
+    """
     numbers = np.random.default_rng(rng)
     table = MethodTable("simulating")
 
@@ -50,8 +56,14 @@ def simulating(rng: Random = None) -> Context:
 
 
 def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> Context:
-    """The choices of these names are observations of these values. met: takes the names that a
-    run comes to."""
+    """A context in which the choices of these names are observations of these values. met: a set to
+    which the names that a run reaches are added.
+
+    >>> from overlay.interpretations.probabilistic import Normal, conditioning, sample
+    >>> with conditioning({"x": 2.0}):
+    ...     sample("x", Normal(0.0, 1.0))
+    2.0
+    """
     table = MethodTable("conditioning")
 
     @table.overlay(sample)
@@ -66,7 +78,13 @@ def conditioning(values: Mapping[str, Any], *, met: set[str] | None = None) -> C
 
 
 def replaying(values: Mapping[str, Any]) -> Context:
-    """The choices of these names have these values; others are as they would be without."""
+    """A context in which the choices of these names have these values; others are unaffected.
+
+    >>> from overlay.interpretations.probabilistic import Normal, replaying, sample
+    >>> with replaying({"x": 2.0}):
+    ...     sample("x", Normal(0.0, 1.0))
+    2.0
+    """
     table = MethodTable("replaying")
 
     @table.overlay(sample)
@@ -77,7 +95,16 @@ def replaying(values: Mapping[str, Any]) -> Context:
 
 
 def tracing(trace: Trace) -> Context:
-    """The sites of a run are noted in a trace."""
+    """A context that records the sites of a run in a trace.
+
+    >>> from overlay.interpretations.probabilistic import Normal, Trace, observe, tracing
+    >>> trace = Trace()
+    >>> with tracing(trace):
+    ...     observe("y", Normal(0.0, 1.0), 0.5)
+    0.5
+    >>> trace["y"], trace.sites["y"].observed
+    (0.5, True)
+    """
     table = MethodTable("tracing")
 
     @table.overlay(sample)
@@ -99,7 +126,17 @@ def tracing(trace: Trace) -> Context:
 
 
 def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
-    """All choices have these values, and the log density of each site is noted in ``terms``."""
+    """A context in which all choices have these values, and the log density of each site is stored
+    in ``terms``. Raises UnknownSite for a choice without a value.
+
+    >>> from overlay.interpretations.probabilistic import Uniform, sample, scoring
+    >>> terms = {}
+    >>> with scoring({"x": 0.5}, terms):
+    ...     sample("x", Uniform(0.0, 1.0))
+    0.5
+    >>> terms
+    {'x': -0.0}
+    """
     table = MethodTable("scoring")
 
     def note(name: str, distribution: Any, value: Any) -> Any:
@@ -125,7 +162,7 @@ def scoring(values: Mapping[str, Any], terms: dict[str, float]) -> Context:
 
 
 def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace:
-    """Run a program with choices drawn at random.
+    """Run a program with choices drawn at random, and return the trace. rng: random numbers.
 
     >>> from overlay.interpretations.probabilistic import Normal, sample, simulate
     >>> def model():
@@ -141,7 +178,13 @@ def simulate(model: Callable[..., Any], *args: Any, rng: Random = None) -> Trace
 def replay(
     values: Mapping[str, Any] | Trace, model: Callable[..., Any], *args: Any, rng: Random = None
 ) -> Trace:
-    """Run a program with the choices of these values, or of another run; others are drawn."""
+    """Run a program with choices of these values, or of another run, and return the trace; other
+    choices are drawn. Raises UnknownSite for a name of ``values`` that the program does not reach.
+
+    >>> from overlay.interpretations.probabilistic import Normal, replay, sample
+    >>> replay({"x": 2.0}, lambda: sample("x", Normal(0.0, 1.0))).result
+    2.0
+    """
     kept = values.values if isinstance(values, Trace) else values
     trace = Trace()
     with simulating(rng), replaying(kept), tracing(trace):
@@ -152,7 +195,8 @@ def replay(
 
 
 def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> float:
-    """The log joint density of a program's choices, all of these values, and its observations.
+    """The log joint density of a program's choices, all of which have these values, and its
+    observations. Raises UnknownSite for a choice without a value, or a value without a choice.
 
     >>> from overlay.interpretations.probabilistic import Uniform, sample, score
     >>> import math
@@ -167,9 +211,9 @@ def score(model: Callable[..., Any], values: Mapping[str, Any], *args: Any) -> f
 
 
 def condition(model: Callable[..., Any], values: Mapping[str, Any]) -> Callable[..., Any]:
-    """The same program, of which the choices of these names are observations of these values.
+    """Condition a program: the choices of these names become observations of these values.
 
-    A run of it raises UnknownSite where it does not come to all of them.
+    A run of the returned program raises UnknownSite if it does not reach all of them.
 
     >>> from overlay.interpretations.probabilistic import Normal, condition, sample, simulate
     >>> model = condition(lambda: sample("x", Normal(0.0, 1.0)), {"x": 2.0})

@@ -1,4 +1,4 @@
-"""Proposals: what a choice is changed to."""
+"""Proposal distributions for the values of choices."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ __all__ = ["Prior", "Proposal", "Proposals", "RandomWalk", "chooser"]
 
 @runtime_checkable
 class Proposal(Protocol):
-    """Proposes another value of a choice."""
+    """Proposes a new value of a choice."""
 
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
     ) -> tuple[Any, float | None]:
-        """A value, and the log density of proposing ``value`` from it, less that of proposing it
-        from ``value``; None where values are drawn from the distribution itself."""
+        """A proposed value, and the correction of the acceptance ratio: the log density of
+        proposing ``value`` from it, minus that of the reverse; None for values drawn from the
+        distribution itself."""
         ...
 
 
 class Prior(NamedTuple):
-    """Draws from the distribution of the choice, as the other choices are."""
+    """Proposes values drawn from the distribution of the choice."""
 
     def propose(
         self, distribution: Any, value: Any, rng: np.random.Generator
@@ -35,7 +36,8 @@ class Prior(NamedTuple):
 
 
 class RandomWalk(NamedTuple):
-    """Adds a normal number with standard deviation ``scale``, to a whole number a rounded one."""
+    """Adds a normal number with standard deviation ``scale``, rounded for integers; negates
+    booleans."""
 
     scale: float
 
@@ -49,12 +51,13 @@ class RandomWalk(NamedTuple):
 
 
 Proposals = Mapping[str, Proposal] | Callable[[str], Proposal] | Proposal | None
-"""A proposal for all choices, those for some (others are drawn from their distributions), or a
-function from the name of a choice."""
+"""A proposal for all choices, a mapping for some (others are drawn from their distributions), or a
+function from the name of a choice to its proposal."""
 
 
 def chooser(proposals: Proposals, names: Any) -> Callable[[str], Proposal]:
-    """The proposal for each name. Raises UnknownSite for one that is not among ``names``."""
+    """The function from names to proposals. Raises UnknownSite for a proposal of a name that is not
+    in ``names``, and ProbabilisticError for an object that is no proposal."""
     prior = Prior()
     if proposals is None:
         return lambda name: prior

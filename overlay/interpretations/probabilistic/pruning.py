@@ -1,8 +1,8 @@
-"""The program of a graph: what is run again where one choice changes.
+"""Programs generated from dependency graphs, which recompute a run after one choice changes.
 
-The graph is the metadata of a context, in which ``program_of_graph`` is a generated method: the
-program is generated for a graph once, and found again for every choice on which equal parts of
-the run depend.
+The graph is the metadata of a context, in which ``program_of_graph`` is a generated method. So the
+program is generated once for each graph, and reused for all choices whose dependent computations
+have an equal graph.
 """
 
 from __future__ import annotations
@@ -41,11 +41,10 @@ PRUNING: Final = Context(_table, metadata=())
 
 
 def program_of_graph() -> Program:
-    """The program of the graph that is the metadata of the context in force.
+    """The program of the graph that is the metadata of the current context.
 
-    It takes the slots, the new value of the choice, and the indices of a slice. It gives the sum
-    of the changes of log densities and the values of the slice's slots; None where a guard does
-    not hold.
+    It takes the slots, the new value of the choice, and the indices of a slice. It returns the sum
+    of the changes of log densities and the values of the slice's slots; None if a guard fails.
     """
     raise LookupError("no graph is in force")
 
@@ -67,7 +66,7 @@ def program_of(graph: Graph) -> Program:
 
 
 def source_of(graph: Graph) -> str:
-    """The program of a graph, as Python: to read."""
+    """The program of a graph as Python source, for reading."""
     return _Writer(graph).source
 
 
@@ -79,7 +78,7 @@ def _compiled(graph: Graph) -> Program:
 
 
 class _Writer:
-    """Writes the program of a graph. functions: the names that it reads."""
+    """Generates the source of the program of a graph. functions: the names that it reads."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -94,7 +93,7 @@ class _Writer:
 
     @property
     def source(self) -> str:
-        """The text of the program."""
+        """The source of the program."""
         names = "".join(f"i{k}, " for k in range(self._count))
         taken = [f"    {names}= indices"] if names else []
         terms, results = "".join(f"{t}, " for t in self.terms), ", ".join(self.results)
@@ -119,7 +118,7 @@ class _Writer:
                 self.terms += [name, f"-slots[{old}]"]
 
     def _value(self, group: Group) -> tuple[str, str]:
-        """The value of one step of a group, and the loop over all steps."""
+        """The expression of one step of a group, and the loop clause over all steps."""
         args: list[str] = []
         indices: list[str] = []
         for number, source in enumerate(group.sources):

@@ -1,4 +1,4 @@
-"""Values of distributions: drawn, and their log densities."""
+"""Random values of distributions, and log densities."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["density_of", "draw", "drawn", "log_density", "scored"]
 
 @generic
 def log_density(distribution: Any, value: Any) -> float:
-    """The log density of a distribution, or the log probability where its values are whole; -inf
-    for an impossible value, nan for parameters that are not allowed.
+    """The log density of a distribution, or the log probability if its values are integers; -inf
+    for an impossible value, nan for invalid parameters.
 
-    A distribution of one's own is a named tuple of its parameters, with a method of this and one
-    of ``draw``.
+    To define a distribution, write a named tuple of its parameters, and a method of this function
+    and of ``draw``. Raises ProbabilisticError for an object that is no distribution.
 
     >>> from overlay.interpretations.probabilistic import Uniform, log_density
     >>> log_density(Uniform(0.0, 1.0), 0.5), log_density(Uniform(0.0, 1.0), 2.0)
@@ -37,7 +37,8 @@ for _cls, _row in DISTRIBUTIONS.items():
 
 @generic
 def draw(distribution: Any, rng: Any) -> Any:
-    """A value of a distribution, by a numpy generator of random numbers.
+    """Draw a value of a distribution. rng: a numpy generator. Raises ProbabilisticError for an
+    object that is no distribution, and for invalid parameters.
 
     >>> import numpy as np
     >>> from overlay.interpretations.probabilistic import Bernoulli, draw
@@ -54,13 +55,13 @@ def draw(distribution: Any, rng: Any) -> Any:
 
 
 def drawn(distribution: Any, rng: np.random.Generator) -> tuple[Any, float]:
-    """A value, and its log density."""
+    """A random value, and its log density."""
     value = draw(distribution, rng)
     return value, scored(distribution, value)
 
 
 def scored(distribution: Any, value: Any) -> float:
-    """The log density of a value; raises where the parameters are not allowed."""
+    """The log density of a value. Raises ProbabilisticError for invalid parameters."""
     row = DISTRIBUTIONS.get(type(distribution))
     found = row.density(value, *distribution) if row else log_density(distribution, value)
     if math.isnan(found):
@@ -69,7 +70,7 @@ def scored(distribution: Any, value: Any) -> float:
 
 
 class _Density(NamedTuple):
-    """The log density of a class of distributions that is in no row, by its parameters."""
+    """The log density of a user's class of distributions, as a function of value and parameters."""
 
     cls: type
 
@@ -78,7 +79,7 @@ class _Density(NamedTuple):
 
 
 def density_of(cls: type) -> Callable[..., float]:
-    """The log density of a class of distributions, as a function of value and parameters: equal
-    for equal classes."""
+    """The log density of a class of distributions, as a function of value and parameters; equal for
+    equal classes."""
     row = DISTRIBUTIONS.get(cls)
     return _Density(cls) if row is None else row.density

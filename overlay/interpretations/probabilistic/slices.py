@@ -1,8 +1,8 @@
-"""What depends on one choice: a slice of a tape, as a graph that many choices share.
+"""Slices of a tape: all that depends on one choice, as a graph that many choices share.
 
-Steps of a slice that do the same with results of the same steps are one group, so the graph of a
-slice does not say how many there are of each, nor where their values stand: these are indices,
-which go with the slice.
+Steps of a slice that apply the same function to results of the same steps form one group. So the
+graph does not contain the number of steps in a group or the slots of their values: the slice stores
+these as indices.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ CHOICE = 0
 
 
 class Group(NamedTuple):
-    """Steps of a slice that do the same. sources: where each argument is from. many: whether
-    there are several."""
+    """Steps of a slice with the same function and sources. sources: the source of each argument.
+    many: whether there are several steps."""
 
     kind: StepKind
     function: Callable[..., Any] | None
@@ -37,11 +37,11 @@ Graph = tuple[Group, ...]
 
 
 class Slice(NamedTuple):
-    """A graph, and of one slice with that graph where its values stand.
+    """A graph, and the slots of one slice with that graph.
 
-    indices: for each group, for each argument that is no single value, its slots or its places
-    in a group; at last, for log densities, the slots of the old ones. outs: the slots that the
-    groups compute.
+    indices: for each group and each argument that is no single value, its slots, or its positions
+    in a group; then, for log densities, the slots of the old ones. outs: the slots that the groups
+    compute.
     """
 
     graph: Graph
@@ -50,7 +50,7 @@ class Slice(NamedTuple):
 
 
 class Slicing:
-    """The slices of one tape. result: the program's, which keeps what it is computed from."""
+    """The slices of one tape. result: the program's result; steps that it needs are included."""
 
     def __init__(self, tape: Tape, result: Any) -> None:
         self.tape = tape
@@ -72,7 +72,7 @@ class Slicing:
 
     @cached_property
     def _readers(self) -> dict[int, list[int]]:
-        """For each slot the live steps that read it."""
+        """For each slot, the live steps that read it."""
         found: dict[int, list[int]] = {}
         for place, step in enumerate(self.tape.steps):
             if self._live[place]:
@@ -81,8 +81,8 @@ class Slicing:
         return found
 
     def slice(self, slot: int, unscored: int = NO_SLOT) -> Slice:
-        """What depends on the choice in a slot. unscored: the slot of a log density that is to
-        be computed like other values."""
+        """The slice of the choice in a slot. unscored: the slot of a log density that is computed
+        as an ordinary value."""
         return _grouped(slot, self._dependents(slot), unscored)
 
     def _dependents(self, slot: int) -> list[TapeStep]:
@@ -114,7 +114,8 @@ def _slots_in(value: Any) -> Iterable[int]:
 
 
 class _Members:
-    """A group under way: its steps, of a level, which is how far they are from the choice."""
+    """The steps of a group under construction. All have the same level, the distance from the
+    choice."""
 
     def __init__(self, kind: StepKind, function: Any, sources: tuple[int, ...]) -> None:
         self.kind = kind
@@ -132,7 +133,7 @@ def _grouped(slot: int, steps: list[TapeStep], unscored: int) -> Slice:
         by_level.setdefault(level, []).append(step)
     levels.pop(NO_SLOT, None)
     groups: list[_Members] = []
-    places = {slot: (CHOICE, 0)}  # of a slot: its group, and where in that it stands
+    places = {slot: (CHOICE, 0)}  # slot -> its group, and its position in the group
     for level in sorted(by_level):
         _add_level(by_level[level], groups, places, unscored)
     return _made(groups, places)
@@ -144,7 +145,7 @@ def _add_level(
     places: dict[int, tuple[int, int]],
     unscored: int,
 ) -> None:
-    """Add the steps of one level, none of which needs another."""
+    """Add the steps of one level, which are independent of each other."""
     known: dict[Any, tuple[int, _Members]] = {}
     for step in steps:
         kind = StepKind.VALUE if step.out == unscored else step.kind
@@ -175,7 +176,7 @@ def _made(groups: list[_Members], places: dict[int, tuple[int, int]]) -> Slice:
             else:
                 continue
             indices.append(tuple(found) if many else found[0])
-        if many and len(indices) == before:  # all are the same
+        if many and len(indices) == before:  # all steps have the same arguments
             indices.append((0,) * len(group.steps))
         here = tuple(step.out for step in group.steps if step.out != NO_SLOT)
         if group.kind is StepKind.SCORE:

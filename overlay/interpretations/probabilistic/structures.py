@@ -1,4 +1,4 @@
-"""What runs of one structure have in common: a tape, and the slices of it that were needed."""
+"""Structures: the tape shared by runs with the same control flow, and its slices."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 __all__ = ["Structure", "Structures"]
 
 _KEPT = 64
-"""Structures that are found again."""
+"""The maximal number of cached structures."""
 _TRIED = 8
-"""Structures with the same sites of which it is tried whether they are that of a run."""
+"""The maximal number of cached structures with the same sites, each of which is tried for a run."""
 
 
 _PATIENCE, _LONGEST = 16, 4096
-"""For how many steps all of a program runs, at first and at most, before a run is recorded."""
+"""The initial and the maximal number of steps in which the whole program runs before a run is
+recorded."""
 
 
 class _Ready(NamedTuple):
-    """What runs again where a choice changes, and where its values are."""
+    """The program that recomputes a run after a choice changes, and the slots of its values."""
 
     program: Any
     indices: tuple[Any, ...]
@@ -37,7 +38,7 @@ class _Ready(NamedTuple):
 
 
 class Structure:
-    """A tape that is right as long as its guards hold, at the choices where a chain is."""
+    """A tape that is valid while its guards hold, at the current choices of a chain."""
 
     def __init__(self, structures: Structures, tape: Tape, result: Any) -> None:
         self.structures = structures
@@ -54,12 +55,12 @@ class Structure:
         return self.tape.distribution(site), self.tape.slots[site.value]
 
     def ratio(self, place: int, new: Any, from_prior: bool) -> float | None:
-        """The log of the ratio in which a change of one choice is accepted; None where the change
-        leads to another structure, or it is not known to stay in this one."""
+        """The log of the acceptance ratio of a change of one choice; None if the change leads, or
+        may lead, to another structure."""
         ready = self.ready.get((place, from_prior)) or self._made(place, from_prior)
         try:
             found = ready.program(self.tape.slots, new, ready.indices)
-        except Exception:  # all of the program shall raise it, at its own line
+        except Exception:  # a run of the whole program raises it at its own line
             return None
         if found is None or math.isnan(found[0]):
             return None
@@ -67,7 +68,7 @@ class Structure:
         return found[0]
 
     def accept(self) -> None:
-        """Take the change for which ``ratio`` was asked last."""
+        """Apply the change of the last call of ``ratio``."""
         slot, new, outs, values = self._proposed
         slots = self.tape.slots
         slots[slot] = new
@@ -82,17 +83,17 @@ class Structure:
         return made
 
     def trace(self) -> Trace:
-        """The run, as the choices are now."""
+        """The run with the current choices."""
         made = Trace()
         made.sites = {name: self.tape.site(name) for name in self.tape.sites}
         made.result = resolved(self.result, self.tape.slots)
         return made
 
     def moved_to(self, trace: Trace) -> bool:
-        """Go to the choices of a run, if that has this structure."""
+        """Move to the choices of a run, and return whether it has this structure."""
         try:
             slots = self.tape.recomputed(trace.values)
-        except Exception:  # what raises here does not run there
+        except Exception:  # a step that the run does not have
             return False
         if slots is None:
             return False
@@ -108,12 +109,11 @@ class Structure:
 
 
 class Structures:
-    """The structures that a chain came to, and the programs of all graphs in them.
+    """The structures that a chain has visited, and the programs of their graphs.
 
-    To record a run costs as much as some tens of runs. So a structure that is not known is recorded
-    when all of the program ran for some steps, and the next one later if that was left early.
-
-    recorded: how often a run was recorded.
+    Recording a run costs as much as some tens of runs. So an unknown structure is recorded only
+    after some steps of running the whole program, and the next one later if it was left early.
+    recorded: the number of recorded runs.
     """
 
     def __init__(self, sampler: MetropolisHastings) -> None:
@@ -125,17 +125,17 @@ class Structures:
         self._recorded_at = 0
 
     def program(self, graph: Graph) -> Any:
-        """The program of a graph, which is generated once."""
+        """The program of a graph, generated once."""
         found = self.programs.get(graph)
         if found is None:
             found = self.programs[graph] = program_of(graph)
         return found
 
     def found(self, trace: Trace) -> Structure | None:
-        """The structure of a run, if it is known."""
+        """The structure of a run, if it is cached; else None."""
         key = _key(trace)
         known = self._known.pop(key, [])
-        self._known[key] = known  # the one that was used last stands last
+        self._known[key] = known  # most recently used last
         for found in known:
             if found.moved_to(trace):
                 known.remove(found)
@@ -144,7 +144,7 @@ class Structures:
         return None
 
     def awaited(self, trace: Trace) -> Structure | None:
-        """The structure of a run that is not known, if it is time to record it."""
+        """The structure of an unknown run, recorded if it is time to; else None."""
         self._left -= 1
         if self._left > 0:
             return None
@@ -154,7 +154,7 @@ class Structures:
         return self.record(trace)
 
     def record(self, trace: Trace) -> Structure:
-        """The structure of a run, recorded now."""
+        """Record a run, and return its structure."""
         tape, result = recorded(trace, self.sampler.model, self.sampler.args)
         self.recorded += 1
         self._recorded_at = self.sampler.steps
@@ -167,12 +167,12 @@ class Structures:
 
     @property
     def fixed(self) -> list[Fixed]:
-        """Where a value that depends on choices decided how the program goes on: a change of that
-        value runs all of the program."""
+        """The places where a value that depends on choices determined the control flow: a change of
+        that value runs the whole program."""
         tapes = [each.tape for group in self._known.values() for each in group]
         return list(dict.fromkeys(fixed for tape in tapes for fixed in tape.fixed))
 
 
 def _key(trace: Trace) -> Any:
-    """Equal for runs that can have the same structure."""
+    """A key that is equal for runs that can have the same structure."""
     return tuple((n, type(s.distribution), s.observed) for n, s in trace.sites.items())

@@ -1,7 +1,7 @@
-"""The dependency graph of one run, as a tape of what was computed from choices.
+"""The dependency graph of one run: a tape of the computations that depend on choices.
 
-A tape has slots, which hold values, and steps, each of which computes one slot from others. A step
-that is a guard computes nothing: the tape is right for other choices as long as all guards hold.
+A tape has slots, which store values, and steps, each of which computes one slot from others. A
+guard is a step that computes nothing: the tape is valid for other choices while all guards hold.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ TAPE: ContextVar[Tape] = ContextVar("tape")
 
 
 class StepKind(enum.Enum):
-    """What a step is: a value, the log density of a site, or a guard: that a value is true, is
-    false, or is the same as another."""
+    """The kind of a step: a value, the log density of a site, or a guard that a value is true, is
+    false, or is identical to another."""
 
     VALUE = enum.auto()
     SCORE = enum.auto()
@@ -46,7 +46,7 @@ class StepKind(enum.Enum):
 
 
 class TapeStep(NamedTuple):
-    """``slots[out] = function(*slots[args])``; a guard has no slot, and a function only if
+    """The step ``slots[out] = function(*slots[args])``; a guard has no slot, and a function only if
     it compares."""
 
     kind: StepKind
@@ -56,8 +56,8 @@ class TapeStep(NamedTuple):
 
 
 class TapeSite(NamedTuple):
-    """A site: its class of distributions, how the parameters are made of slots, and the slots of
-    its value and its log density."""
+    """A site: its class of distributions, the structure of the parameters and their slots, and the
+    slots of its value and its log density."""
 
     cls: type
     shape: Any
@@ -68,7 +68,7 @@ class TapeSite(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """A place where a value that depends on choices decided how the program goes on."""
+    """A place where a value that depends on choices determined the control flow."""
 
     what: str
     where: str | None
@@ -79,7 +79,7 @@ NO_SLOT: Final = -1
 
 
 def rebuilt(shape: Any, leaves: Any) -> Any:
-    """A nest of tuples and lists, of its shape and an iterator of what is in it."""
+    """Nested tuples and lists, from their structure and an iterator of their leaves."""
     if shape == LEAF:
         return next(leaves)
     cls, parts = shape
@@ -91,7 +91,7 @@ def rebuilt(shape: Any, leaves: Any) -> Any:
 
 @dataclass(frozen=True)
 class Packed:
-    """A function of nests of tuples and lists, as a function of what is in them."""
+    """A function of nested tuples and lists, as a function of their leaves."""
 
     function: Callable[..., Any]
     shape: Any
@@ -104,11 +104,10 @@ class Packed:
 
 
 class Tape:
-    """What one run computed from its choices.
+    """The computations of one run that depend on its choices.
 
-    given: the values of the choices. slots: all values. steps: in the order of the run. sites:
-    by name. result: the program's result, with ``Dependent`` values in it. fixed: where values
-    decided about the structure.
+    given: the values of the choices. slots: all values. steps: in execution order. sites: by name.
+    fixed: the places where values determined the control flow.
     """
 
     def __init__(self, given: dict[str, Any]) -> None:
@@ -123,14 +122,14 @@ class Tape:
     # ---- recording ----
 
     def slot(self, value: Any) -> int:
-        """A new slot that holds a value."""
+        """Add a slot with a value, and return it."""
         self.slots.append(value)
         return len(self.slots) - 1
 
     def step(
         self, function: Callable[..., Any], args: tuple[int, ...], value: Any, kind: StepKind
     ) -> int:
-        """Note that a function gave a value; its slot."""
+        """Add a step whose function returned a value, and return its slot."""
         if not self.is_open:
             raise NotTraceable(
                 "the program keeps a value that depends on choices beyond the run",
@@ -142,7 +141,7 @@ class Tape:
         return out
 
     def guard(self, slot: int, value: Any, what: str) -> None:
-        """The tape is right as long as this slot has this value."""
+        """Add a guard that this slot has this value. what: the use that needs it."""
         kind = StepKind.SAME
         if type(value) is bool and type(self.slots[slot]) is bool:
             kind = StepKind.TRUE if value else StepKind.FALSE
@@ -159,20 +158,20 @@ class Tape:
             refuse_duplicate(name)
         self.sites[name] = site
 
-    # ---- looking ----
+    # ---- queries ----
 
     def distribution(self, site: TapeSite) -> Any:
-        """The distribution of a site, as the choices are now."""
+        """The distribution of a site for the current choices."""
         slots = self.slots
         return rebuilt(site.shape, iter([slots[k] for k in site.parameters]))
 
     def site(self, name: str) -> Site:
-        """A site as the choices are now."""
+        """A site for the current choices."""
         it, slots = self.sites[name], self.slots
         return Site(self.distribution(it), slots[it.value], slots[it.score], it.observed)
 
     def recomputed(self, values: dict[str, Any]) -> list[Any] | None:
-        """The slots for other values of the choices; None where a guard does not hold."""
+        """The slots for other values of the choices; None if a guard fails."""
         slots = list(self.slots)
         for name, site in self.sites.items():
             if not site.observed:
@@ -193,8 +192,8 @@ def holds(kind: StepKind, values: list[Any]) -> bool:
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Whether two values are of one class and the same to any program: ``1`` and ``1.0`` are not,
-    nor are ``0.0`` and ``-0.0``; nan is not the same as itself."""
+    """Whether two values have one class and no program can distinguish them: ``1`` and ``1.0`` are
+    not identical, nor ``0.0`` and ``-0.0``; nan is not identical to itself."""
     if type(one) is not type(other):
         return False
     if isinstance(one, (tuple, list)):

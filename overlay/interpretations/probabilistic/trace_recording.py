@@ -1,4 +1,4 @@
-"""Runs that are recorded: calls whose arguments depend on choices become steps of a tape."""
+"""Recording of runs: calls whose arguments depend on choices become steps of a tape."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ __all__ = ["recorded"]
 
 _table: Final = MethodTable("recording")
 RECORDING: Final = Context(_table)
-"""What a run is recorded in."""
+"""The context in which a run is recorded."""
 
 
 def recorded(trace: Trace, model: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Tape, Any]:
-    """The tape of a run that was made, and its result, in which values are ``Dependent``.
+    """The tape of a past run, and its result, in which values are ``Dependent``.
 
-    trace: the run. Raises NotTraceable where the program is another one for values that are
-    being recorded: the run is compared site by site.
+    trace: the run. Raises NotTraceable if the program behaves differently with recorded values: the
+    runs are compared site by site.
     """
     tape = Tape(trace.values)
     token = TAPE.set(tape)
@@ -77,7 +77,7 @@ def _line_of(error: BaseException) -> str | None:
 
 
 def _compare(tape: Tape, trace: Trace) -> None:
-    """Raise NotTraceable where the run on the tape is not the one that was made."""
+    """Raise NotTraceable if the run on the tape differs from the past run."""
     name = next((n for n, m in zip_longest(trace.sites, tape.sites) if n != m), None)
     if name is None and len(trace.sites) == len(tape.sites):
         name = next((n for n, site in trace.sites.items() if not _agrees(tape, n, site)), None)
@@ -148,7 +148,7 @@ def _note(tape: Tape, name: str, distribution: Any, slot: int, value: Any, obser
 
 
 def _parts(distribution: Any, leaves: list[Any]) -> tuple[Any, ...]:
-    """The shape of each parameter, and what is in them added to ``leaves``."""
+    """The structure of each parameter, whose leaves are added to ``leaves``."""
     parameters = distribution if isinstance(distribution, tuple) else (None,)
     parts = tuple(flattened(each, leaves) for each in parameters)
     if None in parts or not isinstance(distribution, tuple):
@@ -165,7 +165,8 @@ def _parts(distribution: Any, leaves: list[Any]) -> tuple[Any, ...]:
 
 
 def _computed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function gives that computes from its arguments and calls nothing of the program."""
+    """The result of a function that computes from its arguments and calls no code of the
+    program."""
     args = _given(args)
     if has_dependent(args) or has_dependent(list(kwargs.values())):
         found = apply(function, *args, **kwargs)
@@ -175,14 +176,14 @@ def _computed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
 
 
 def _given(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments, with what can be iterated over only once as a list."""
+    """The arguments, with iterators replaced by lists."""
     if len(args) == 1 and isinstance(args[0], Iterator):
         return (list(args[0]),)
     return args
 
 
 def _computes(function: Callable[..., Any]) -> None:
-    """Calls of such a function are steps."""
+    """Record calls of such a function as steps."""
 
     def method(*args: Any, **kwargs: Any) -> Any:
         return nonoverlay(_computed)(function, args, kwargs)
@@ -232,7 +233,7 @@ def class_of(x: Dependent) -> Any:
 
 
 def _find_class(x: Dependent) -> type:
-    """The class of a value, by which the program goes on."""
+    """The class of a value, with a guard on it."""
     cls = type(x.value)
     apply(_is_of, x, cls).fixed("its class")
     return cls

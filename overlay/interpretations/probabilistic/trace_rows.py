@@ -1,4 +1,4 @@
-"""The table of distributions: a line for each."""
+"""The table of distributions: a row for each."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ __all__ = ["DISTRIBUTIONS", "DistributionRow"]
 
 
 class DistributionRow(NamedTuple):
-    """What there is of a distribution.
+    """The functions of a distribution.
 
-    density: the log density, of the value and the parameters. draw: a value, of a numpy generator
-    and the parameters. kind: the class of its values.
+    density: the log density, from the value and the parameters. draw: a random value, from a numpy
+    generator and the parameters. kind: the class of its values.
     """
 
     density: Callable[..., float]

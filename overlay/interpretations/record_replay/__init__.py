@@ -1,4 +1,4 @@
-"""Runs are recorded, as what chosen calls gave, and replayed without making these calls.
+"""Records the results of chosen calls of a run, and replays the run without making these calls.
 
 >>> import os, random, tempfile
 >>> from overlay.interpretations.record_replay import record, replay

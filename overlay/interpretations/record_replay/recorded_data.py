@@ -1,4 +1,5 @@
-"""Values as JSON, exactly, without pickle: who reads a file of somebody else's runs no code."""
+"""Lossless JSON serialisation of values, without pickle: reading a file from others runs no
+code."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class NotRecordable(OverlayError):
 
 
 class RecordedType(NamedTuple):
-    """A type of values: its name in files, and both ways between its values and data."""
+    """A serialisable type: its name in files, and the conversions to and from data."""
 
     name: str
     type: type
@@ -124,8 +125,15 @@ _BY_NAME = {kind.name: kind for kind in _KINDS}
 
 
 def to_data(value: Any) -> Any:
-    """A value as JSON has it: numbers, text, bytes, dates, paths, numpy arrays and scalars, and
-    lists, tuples, sets and dicts of these. Raises NotRecordable for any other."""
+    """A value as JSON data: numbers, text, bytes, dates, paths, numpy arrays and scalars, and
+    lists, tuples, sets and dicts of these. Raises NotRecordable for any other.
+
+    >>> from overlay.interpretations.record_replay import from_data, to_data
+    >>> to_data((1, 2.5))
+    {'tuple': [1, 2.5]}
+    >>> from_data(to_data((1, 2.5)))
+    (1, 2.5)
+    """
     if type(value) in _PLAIN:
         return value
     if isinstance(value, np.generic):
@@ -137,7 +145,7 @@ def to_data(value: Any) -> Any:
 
 
 def from_data(data: Any) -> Any:
-    """The value that ``to_data`` was given."""
+    """The value that ``to_data`` converted to ``data``."""
     if not isinstance(data, dict):
         return data
     ((name, inner),) = data.items()

@@ -1,4 +1,4 @@
-"""Recording runs."""
+"""Records runs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["Adapter", "adapter_of", "described_arguments", "record"]
 
 Functions = Iterable[Any] | Mapping[Any, "Adapter | None"]
 
-# whether the call that is being made here is inside one that is recorded
+# whether this thread or task is inside a recorded call
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 class Adapter(NamedTuple):
-    """How the result of a function that is no data becomes data, and what a program gets for it,
-    when it is recorded and when it is replayed."""
+    """Conversions for results of a function that are not data: to data when recording, and from
+    data to the value that the program gets, when recording and replaying."""
 
     to_data: Callable[[Any], Any]
     from_data: Callable[[Any], Any]
@@ -46,7 +46,7 @@ def _file(contents: Any) -> Any:
 
 
 class _Answer(io.BytesIO):
-    """What ``urllib.request.urlopen`` gave: its body, ``status`` and ``url``."""
+    """A replayed response of ``urllib.request.urlopen``: its body, ``status`` and ``url``."""
 
     status: int
     url: str
@@ -77,11 +77,13 @@ def record(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """Run ``f(*args, **kwargs)`` and write what calls of some functions gave, or raised, to a
-    file: what f gives. The file is written if f raises, too.
+    """Run ``f(*args, **kwargs)``, write the results and exceptions of calls of some functions to a
+    file, and return the result of f. The file is written even if f raises.
 
     functions: targets, or names such as ``"random:random"``; a dict gives some an ``Adapter``.
-    Files that are read (``open``) and answers of ``urllib.request.urlopen`` have one.
+    Files that are read (``open``) and responses of ``urllib.request.urlopen`` have one. Raises
+    NotRecordable for a result that is not data, and OverlayError for a function that cannot be
+    found by name.
     """
     recorder = _Recorder(functions)
     try:
@@ -93,7 +95,7 @@ def record(
 
 
 class _Recorder:
-    """The table whose methods write down what calls gave."""
+    """A method table whose methods record the results of calls."""
 
     def __init__(self, functions: Functions) -> None:
         if callable(functions) or isinstance(functions, str):
@@ -158,13 +160,13 @@ class _Recorder:
 
 
 def _made_of(error: Exception) -> Sequence[Any]:
-    """The arguments that make the exception anew, a file's name among them."""
+    """The arguments that recreate the exception, a file's name among them."""
     made: Any = error.__reduce__()
     return made[1] if isinstance(made, tuple) and made[0] is type(error) else error.args
 
 
 def adapter_of(name: str) -> Adapter | None:
-    """The adapter of a function that needs one by itself."""
+    """The built-in adapter of a function, or None."""
     target = lookup(name)
     for known, adapter in _ADAPTERS.items():
         if name == known or (target is not None and lookup(known) is target):
@@ -173,7 +175,7 @@ def adapter_of(name: str) -> Adapter | None:
 
 
 def described_arguments(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-    """Arguments as data, to be compared; what is none, as its type."""
+    """Arguments as data, for comparison; those that are not data are represented by their type."""
     return [_described(value) for value in args] + [
         [name, _described(value)] for name, value in sorted(kwargs.items())
     ]
@@ -187,14 +189,14 @@ def _described(value: Any) -> Any:
 
 
 def _name_of(target: Any) -> str:
-    """The name that finds a target again."""
+    """The name by which a target can be looked up."""
     if isinstance(target, str):
         return target
     found = canonical(target)
     holder: Any = getattr(found, "__objclass__", found)
     name = f"{getattr(holder, '__module__', None)}:{getattr(found, '__qualname__', '')}"
     if isinstance(found, BuiltinMethodType) and name.startswith("None:"):
-        # of an object that a module keeps, as random.random
+        # a method of an object that its module stores, such as random.random
         name = f"{type(found.__self__).__module__}:{found.__name__}"
     if name.startswith("None:") or lookup(name) is not found:
         raise OverlayError(

@@ -1,4 +1,4 @@
-"""Replaying recorded runs."""
+"""Replays recorded runs."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def replay(
     adapters: Mapping[str, Adapter] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Run ``f(*args, **kwargs)`` with the results that ``record`` has written to a file: the
-    functions are not called. Raises ReplayMismatch where f calls them in another order, with
+    """Run ``f(*args, **kwargs)`` with the results that ``record`` has written to a file, without
+    calling the recorded functions. Raises ReplayMismatch if f calls them in another order, with
     other arguments, or more or less often.
 
-    adapters: by name, those that ``record`` was given.
+    adapters: by name, those that were given to ``record``.
     """
     recorded = _read(path)
     player = _Player(recorded, adapters or {})
@@ -53,7 +53,7 @@ def replay(
 
 
 def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """A recorded run."""
+    """Read a recorded run. Raises OverlayError if the file is none."""
     with open(path, encoding="utf-8") as file:
         try:
             found = json.load(file)
@@ -69,7 +69,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class _Player:
-    """The table whose methods give what was written down."""
+    """A method table whose methods return the recorded results."""
 
     def __init__(self, recorded: dict[str, Any], adapters: Mapping[str, Adapter]) -> None:
         self.calls: list[dict[str, Any]] = recorded["calls"]
@@ -118,12 +118,12 @@ class _Player:
         return error
 
     def check(self) -> None:
-        """Raise what the program has caught."""
+        """Raise the mismatch that the program has caught, if any."""
         if self.mismatch is not None:
             raise self.mismatch
 
     def check_end(self) -> None:
-        """Raise ReplayMismatch where calls were recorded that the program has not made."""
+        """Raise ReplayMismatch if recorded calls are left."""
         if self.next < len(self.calls):
             call = self.calls[self.next]
             raise ReplayMismatch(

@@ -1,4 +1,4 @@
-"""Value tagging: values carry metadata through a program that knows nothing of it."""
+"""Value tagging: values carry metadata through a program that is unaware of it."""
 
 from overlay.interpretations.tagging.errors import NotTaggable
 from overlay.interpretations.tagging.provenance import Condition, Origin, Provenance, provenance

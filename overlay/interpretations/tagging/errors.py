@@ -1,4 +1,4 @@
-"""What tagging refuses."""
+"""Errors of tagging."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ __all__ = ["NotTaggable"]
 
 
 class NotTaggable(OverlayError, TypeError):
-    """A value that cannot carry metadata, as there is one of it for all who use it."""
+    """A value that cannot carry metadata, because all its users share one object."""

@@ -1,4 +1,4 @@
-"""Where the result of a program comes from: which inputs, which lines, which operations."""
+"""Provenance: the inputs, lines and operations that a result comes from."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Condition", "Origin", "Provenance", "provenance"]
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """An input, or an operation with what it was made of.
+    """An input, or an operation with the origins of its arguments.
 
-    name: of the input, or of the function. where: ``file:line`` of the operation; None of an
-    input. parts: where its arguments come from. number: in the order of execution.
+    name: of the input, or of the function. where: ``file:line`` of the operation; None for an
+    input. parts: the origins of its arguments. number: in the order of execution.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Origin:
 
     @property
     def is_input(self) -> bool:
-        """Whether it is an input."""
+        """Whether this is an input."""
         return self.where is None
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Condition:
 
 
 class _ProvenanceRecorder(Tagging):
-    """Metadata are the origins of values."""
+    """Tags values with their origins."""
 
     def __init__(self) -> None:
         super().__init__(self._record)
@@ -67,7 +67,7 @@ class _ProvenanceRecorder(Tagging):
         self.conditions[Condition(_name(operation), where, parts, bool(result))] = None
 
     def input(self, value: Any, name: str) -> Any:
-        """A value with all that can be followed in it tagged by name."""
+        """A value, tagged by name with all taggable values in it."""
         if base_of(value) is not None:
             return self.tag(value, Origin(name, None, (), 0))
         if type(value) in (list, tuple):
@@ -77,7 +77,7 @@ class _ProvenanceRecorder(Tagging):
         return value
 
     def bare(self, value: Any) -> Any:
-        """A result as the program gives it."""
+        """A result without tags."""
         if type(value) in (list, tuple):
             return type(value)(map(self.bare, value))
         if type(value) is dict:
@@ -92,10 +92,11 @@ def _name(operation: Any) -> str:
 
 
 class Provenance:
-    """Where a result comes from.
+    """The provenance of a result.
 
-    result: what the program gives. origins: of the numbers, text and arrays in it.
-    conditions: the comparisons of values from the inputs that the program has made.
+    result: the result of the program. origins: of the numbers, text and arrays in it. conditions:
+    the comparisons that the program made of values that come from its inputs.
+
     ``str()`` shows all operations in order; ``dot()`` is the graph for Graphviz.
     """
 
@@ -109,8 +110,8 @@ class Provenance:
         self.conditions = tuple(recorder.conditions)
 
     def __getitem__(self, place: Any) -> Provenance:
-        """Where one item of a result comes from that is a tuple, list or dict; of another object
-        one attribute, by its name."""
+        """The provenance of one item of a tuple, list or dict, or of a named attribute of another
+        object."""
         held = self._found
         named = isinstance(place, str) and not hasattr(type(held), "__getitem__")
         return Provenance(self._recorder, getattr(held, place) if named else held[place])
@@ -133,11 +134,11 @@ class Provenance:
 
     @property
     def edges(self) -> tuple[tuple[Origin, Origin], ...]:
-        """The graph: pairs of what was used, and the operation that used it."""
+        """The edges of the graph: pairs of an operand and the operation that used it."""
         return tuple((part, one) for one in self.operations for part in one.parts)
 
     def dot(self) -> str:
-        """The graph in Graphviz's language."""
+        """The graph in Graphviz's DOT language."""
         rows = [f'  n{_id(one)} [label="{_label(one)}"];' for one in _all_of(self.origins)]
         rows += [f"  n{_id(part)} -> n{_id(one)};" for part, one in self.edges]
         return "\n".join(["digraph provenance {", *sorted(rows), "}"])
@@ -183,14 +184,14 @@ def _parts_of(value: Any) -> Iterable[Any]:
         return value
     try:
         state = object.__getstate__(value)
-    except TypeError:  # an object in C that has none
+    except TypeError:  # an object of a C type without state
         return ()
     parts = state if isinstance(state, tuple) else (state,)
     return [each for part in parts if isinstance(part, dict) for each in part.values()]
 
 
 def _all_of(origins: Sequence[Origin]) -> Iterator[Origin]:
-    """These and all that they come from, each once."""
+    """These origins and all that they come from, each once."""
     seen: dict[Origin, None] = {}
     left = list(origins)
     while left:
@@ -211,10 +212,10 @@ def _label(origin: Origin) -> str:
 
 
 def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenance:
-    """Run ``f(*args, **kwargs)``, and tell where what it gives comes from.
+    """Run ``f(*args, **kwargs)`` and return the provenance of its result.
 
-    Numbers, text and arrays among the arguments are followed, those in lists, tuples and dicts
-    each by itself.
+    Numbers, text and arrays among the arguments are tracked, each by itself if it is in a list,
+    tuple or dict.
 
     >>> from overlay.interpretations.tagging import provenance
     >>> found = provenance(lambda x, y, z: (x + y) * 2 if z > 0 else x, 1.0, 2.0, 3.0)
@@ -231,7 +232,7 @@ def provenance(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Provenanc
 
 
 def _names(f: Callable[..., Any], count: int) -> list[str]:
-    """How a function calls its positional arguments."""
+    """The names of a function's positional arguments."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Values that carry metadata: subclasses of numbers, text and arrays, which stay what they are.
+"""Values that carry metadata: instances of subclasses of numbers, text and arrays.
 
-A float with metadata is an instance of a subclass of float: functions in C take it, it prints and
-compares as the float does, and operators of its class give floats with metadata.
+A float with metadata is an instance of a subclass of float: C functions accept it, it prints and
+compares like the float, and the operators of its class return floats with metadata.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from overlay.core.in_force import outside
 
 __all__ = ["BASES", "base_of", "carried", "combined", "found_in", "plain", "with_tags"]
 
-Tags = Mapping[Any, Any]  # by Tagging
+Tags = Mapping[Any, Any]  # metadata by Tagging
 
 BASES = (float, int, complex, str, bytes, Decimal, np.generic, np.ndarray)
-"""What can carry metadata itself."""
+"""Classes whose values can carry metadata themselves."""
 _COMPARISONS = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__bool__")
 _PARTS = ("real", "imag", "numerator", "denominator")
-# what has to stay as it is for C code and for the protocols of objects
+# attributes that C code and the object protocols need unchanged
 _KEPT = {
     *_COMPARISONS,
     *("__new__", "__init__", "__class__", "__getattribute__", "__setattr__", "__delattr__"),
@@ -42,7 +42,8 @@ _KEPT = {
 
 
 def base_of(value: Any) -> Any:
-    """The class of a value that can carry metadata, without what tagging adds; None of others."""
+    """The class of a value that can carry metadata, without the subclass of tagging; None for
+    others."""
     cls = type(value)
     if hasattr(cls, "_base"):
         return cls._base
@@ -53,12 +54,12 @@ def base_of(value: Any) -> Any:
 
 
 def carried(value: Any) -> Tags:
-    """The metadata that a value carries itself, by tagging."""
+    """The metadata that a value itself carries, by tagging."""
     return value._tags if hasattr(type(value), "_base") else {}
 
 
 def plain(value: Any) -> Any:
-    """A value as it is without metadata."""
+    """A value without metadata."""
     base = getattr(type(value), "_base", None)
     if base is None:
         return value
@@ -68,7 +69,7 @@ def plain(value: Any) -> Any:
 
 
 def with_tags(value: Any, tags: Tags) -> Any:
-    """A value with this metadata in place of what it carries. It must have a base."""
+    """A value with this metadata instead of its own. Its ``base_of`` must not be None."""
     bare = plain(value)
     if not tags and not isinstance(bare, np.ndarray):
         return bare
@@ -95,9 +96,9 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def combined(operation: Any, args: Iterable[Any], result: Any, depth: int = 3) -> Any:
-    """The result of an operation, with what becomes of the metadata of its arguments.
+    """The result of an operation, with the combined metadata of its arguments.
 
-    What carries metadata already keeps it, as the larger of two numbers does.
+    A result that already carries metadata keeps it, such as the larger of two numbers.
     """
     if base_of(result) is None:
         return _combined_items(operation, args, result, depth)
@@ -115,7 +116,7 @@ def combined(operation: Any, args: Iterable[Any], result: Any, depth: int = 3) -
 
 
 def _combined_items(operation: Any, args: Iterable[Any], result: Any, depth: int) -> Any:
-    """A new container of results, item by item."""
+    """A container of results, with each item combined."""
     if not depth or type(result) not in (list, tuple, dict):
         return result
     given = list(args)
@@ -132,8 +133,8 @@ def _combined_items(operation: Any, args: Iterable[Any], result: Any, depth: int
 
 @functools.cache
 def _class(base: Any) -> Any:
-    """The subclass of a class whose instances carry metadata. Its own methods are no part of the
-    program: they run natively."""
+    """The subclass of a class whose instances carry metadata. Its methods are no part of the
+    program: they run without dispatch."""
     space: dict[str, Any] = {"_base": base, "_tags": {}, "__module__": base.__module__}
     space["__class__"] = property(base_of)
     for name in dir(base):
@@ -174,7 +175,7 @@ def _shown(self: Any) -> str:
 
 
 def _joined_to(self: Any, other: Any) -> Any:
-    """Text after other text, which knows nothing of metadata."""
+    """Text appended to other text, which has no metadata of its own."""
     return combined(operator.add, (other, self), plain(other) + plain(self))
 
 
@@ -244,7 +245,7 @@ def _itself(self: Any, *memo: Any) -> Any:
 
 
 def _reduced(self: Any, protocol: Any) -> Any:
-    """Pickled as it is without metadata."""
+    """Pickle the value without metadata."""
     return plain(self).__reduce_ex__(protocol)
 
 
@@ -262,6 +263,6 @@ def _setitem(self: Any, place: Any, value: Any) -> None:
 
 
 def _written(array: Any, operation: Any, args: Iterable[Any]) -> None:
-    """An array was changed in place: it has the metadata of what it holds, too."""
+    """Update the metadata of an array after its items were written to."""
     if hasattr(type(array), "_base"):
         array._tags = dict(carried(combined(operation, args, plain(array))))

@@ -24,11 +24,19 @@ Combine = Callable[[Any, Sequence[Any]], Any]
 
 _SHARED = (type(None), bool, np.bool_, type(...), type(NotImplemented))
 _OF_STRUCTURE = (len, id, isinstance, issubclass, callable, hasattr, print, repr)
-"""Functions that do not look at the items of a container."""
+"""Functions whose result does not depend on the items of a container."""
 
 
 def union(operation: Any, metadata: Sequence[Any]) -> Any:
-    """One piece of metadata where all are equal, or else the frozenset of all."""
+    """The default combination: the metadata if all are equal, else the frozenset of all.
+
+    >>> import operator
+    >>> from overlay.interpretations.tagging import union
+    >>> union(operator.add, ["metre", "metre"])
+    'metre'
+    >>> union(operator.add, ["a", "b"]) == frozenset({"a", "b"})
+    True
+    """
     found: dict[Any, None] = {}
     for one in metadata:
         found.update(dict.fromkeys(one if isinstance(one, frozenset) else (one,)))
@@ -36,13 +44,13 @@ def union(operation: Any, metadata: Sequence[Any]) -> Any:
 
 
 class Tagging(Plugin):
-    """Metadata of values, apart from those of any other Tagging.
+    """Metadata of values, separate from those of any other Tagging.
 
-    combine: from an operation and the metadata of its arguments to those of its result; ``union``
-    where it is left out. An operation is a function, or the name of a method.
+    combine: maps an operation and the metadata of its arguments to the metadata of its result; by
+    default ``union``. An operation is a function, or the name of a method.
 
-    Operators and methods of a value with metadata give values with metadata anywhere; functions
-    in C that the program calls do, in a context that has it: ``tagging(f, ...)`` runs f in one.
+    Operators and methods of a value with metadata return values with metadata anywhere; C functions
+    do so in a context with this plugin: ``tagging(f, ...)`` runs f in one.
 
     >>> import math
     >>> from overlay.interpretations.tagging import Tagging
@@ -61,17 +69,17 @@ class Tagging(Plugin):
         self.context = Context(_classes, plugins=(self,))
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run f in the context of this alone."""
+        """Run f in the context of this Tagging alone."""
         return self.context(f, *args, **kwargs)
 
     # ---- values ----
 
     def tag(self, value: Any, metadata: Any) -> Any:
-        """The value with metadata, in place of what it has here.
+        """The value with metadata, instead of its previous metadata of this Tagging.
 
-        Numbers, text and arrays are given back as other values that carry it, and are what they
-        were otherwise; other objects, lists among them, are the same object, of which it is noted
-        while this Tagging lives. Raises NotTaggable for None, True and False and their like.
+        Numbers, text and arrays are returned as new values that carry it and are otherwise equal.
+        Other objects, lists among them, are returned themselves; their metadata is stored in this
+        Tagging. Raises NotTaggable for None, True, False and other singletons.
         """
         # the code of this class is no part of the program
         return nonoverlay(self._tagged)(value, metadata)
@@ -97,7 +105,7 @@ class Tagging(Plugin):
         return held[1] if held is not None else carried(value).get(self, default)
 
     def untag(self, value: Any) -> Any:
-        """The value without its metadata here; that of others stays."""
+        """The value without its metadata of this Tagging; that of others stays."""
         return nonoverlay(self._untagged)(value)
 
     def _untagged(self, value: Any) -> Any:
@@ -105,14 +113,15 @@ class Tagging(Plugin):
         tags = {tagging: one for tagging, one in carried(value).items() if tagging is not self}
         return value if len(tags) == len(carried(value)) else with_tags(value, tags)
 
-    # ---- what becomes of it ----
+    # ---- propagation ----
 
     def combine(self, operation: Any, metadata: Sequence[Any]) -> Any:
-        """The metadata of the result of an operation, from those of its arguments."""
+        """The metadata of the result of an operation, from the metadata of its arguments."""
         return self._combine(operation, metadata)
 
     def decided(self, operation: Any, metadata: Sequence[Any], result: Any) -> None:
-        """A comparison of values with such metadata has given a truth value, which has none."""
+        """Called after a comparison of values with such metadata, whose result, a bool, has
+        none."""
 
     def around(self, callee: Any, run: Callable[..., Any]) -> Callable[..., Any] | None:
         if not _is_native(callee):
@@ -122,7 +131,7 @@ class Tagging(Plugin):
         converts = any(callee is each for each in _CONVERSIONS)
 
         def carries(*args: Any, **kwargs: Any) -> Any:
-            # what an object of its own is converted by has to give a plain number
+            # __float__ and the like have to return plain numbers to C code
             natively = converts and any(base_of(arg) not in _PLAIN for arg in args)
             result = (nonoverlay(callee) if natively else run)(*args, **kwargs)
             given = [*args, *kwargs.values()]
@@ -144,7 +153,7 @@ def _type_of(value: Any) -> Any:
 
 
 def _is_native(callee: Any) -> bool:
-    """Whether it is a function or method in C, or one of the classes that carry metadata."""
+    """Whether a callee is a C function or method, or one of the classes that carry metadata."""
     if isinstance(callee, type):
         return callee in BASES or (issubclass(callee, np.generic) and callee.__module__ == "numpy")
     return not hasattr(callee, "__code__") and not hasattr(

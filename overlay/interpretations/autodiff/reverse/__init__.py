@@ -1,1 +1,2 @@
-"""Reverse derivatives: the adjoint of a program, as Python source made from its statements."""
+"""Reverse-mode derivatives: the adjoint of a program, as Python source generated from its
+statements."""

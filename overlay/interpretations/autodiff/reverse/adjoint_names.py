@@ -1,4 +1,4 @@
-"""The variables of a program that is being lifted, and what its lines call things by."""
+"""Variables of a program that is being lifted, and names in generated source."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ __all__ = ["Naming"]
 class Naming:
     """The part of a program that is lifted so far, and its names.
 
-    users: finds rules of the user's own. readings: what its functions read. attributes: what else
-    it read: of which object, under which name, and what that was.
-    captured: arrays from outside, by name.
+    users: finds the user's rules. readings: the reads of its functions. attributes: other reads,
+    each with object, name and value. captured: arrays from outside, by name.
     """
 
     def __init__(self, users: Callable[..., Any]) -> None:
@@ -44,14 +43,14 @@ class Naming:
         self._names: dict[str, int] = {}
         self._held: dict[int, ReverseValue] = {}
         self.memories: list[Memory] = []
-        self.reads_attributes = False  # of arrays, or makes them of numbers
+        self.reads_attributes = False  # of arrays, or creates arrays from numbers
         self._place = 0
         self.where = ""
 
     # ---- names ----
 
     def fresh(self, stem: str) -> str:
-        """A name that no other variable has."""
+        """A new variable name."""
         stem = "".join(c if c.isalnum() else "_" for c in stem).strip("_") or "t"
         stem = f"t{stem}" if stem[0].isdigit() else stem
         if stem.startswith(_PREFIXES) or stem in ("math", "np"):
@@ -61,7 +60,7 @@ class Naming:
         return f"{stem}_{count}" if count or stem in _RESERVED else stem
 
     def name(self, function: Any) -> str:
-        """What generated lines call a function by."""
+        """The expression for a function in generated source."""
         short = getattr(function, "__name__", "function")
         for module, prefix in _MODULES:
             if getattr(module, short, None) is function:
@@ -69,7 +68,7 @@ class Naming:
         return self.hold(function, short)
 
     def hold(self, value: Any, stem: str) -> str:
-        """A name for something in the generated module."""
+        """The name of an object in the namespace of the generated source."""
         for name, held in self.space.items():
             if held is value:
                 return name
@@ -78,10 +77,10 @@ class Naming:
         return name
 
     def value(self, stem: str, kind: NumberKind) -> ReverseValue:
-        """A new variable of the region at hand."""
+        """A new variable of the current region."""
         return ReverseValue(self.fresh(stem), kind, self.region)
 
-    # ---- trying ----
+    # ---- backtracking ----
 
     def mark(self) -> Any:
         memories = [(m, m.version, m.last, set(m.written_in)) for m in self.memories]
@@ -90,7 +89,7 @@ class Naming:
         return len(self.region.ops), dict(self._names), self._place, memories, uses, known
 
     def back_to(self, mark: Any) -> None:
-        """Forget what was lifted since."""
+        """Restore the state of a mark."""
         ops, self._names, self._place, memories, uses, known = mark
         del self.region.ops[ops:]
         self.region.known = known
@@ -103,7 +102,7 @@ class Naming:
     # ---- constants ----
 
     def constant(self, value: Any) -> Any:
-        """What a value of the program stands for."""
+        """The operand for a constant of the program."""
         if isinstance(value, np.ndarray) and type(value) is np.ndarray:
             return self._array_from_outside(value)
         if isinstance(value, tuple) and type(value) is tuple:
@@ -126,6 +125,6 @@ _MODULES: tuple[tuple[Any, str], ...] = (
     (np, "np."),
     (np.linalg, "np.linalg."),
 )
-# of names that an adjoint has besides those of the program
+# prefixes of names that the adjoint itself uses
 _PREFIXES = ("d_", "e_", "p_", "by_", "tape_", "kept_", "at_", "then_", "turn_", "onto_")
 _RESERVED = {*keyword.kwlist, *dir(builtins), "math", "np"}

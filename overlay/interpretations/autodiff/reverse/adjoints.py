@@ -1,4 +1,4 @@
-"""Adjoints of functions: made when they are first asked for, and found again."""
+"""Adjoints of functions, generated on first use and cached."""
 
 from __future__ import annotations
 
@@ -41,20 +41,19 @@ from overlay.interpretations.autodiff.reverse.structure import Unreadable
 __all__ = ["Adjoint", "adjoint_for", "kind_of_argument"]
 
 KEPT = 256
-"""How many adjoints are kept."""
+"""The maximal number of cached adjoints."""
 
 
 @dataclass
 class Adjoint:
     """The adjoint of a function for arguments of some kinds.
 
-    function: takes the arguments that are numbers and arrays, then the adjoint of each float of
-    the result; gives a tuple with that of each active argument. source: its lines.
-    mixes: whether compiled code cannot run the program with dual numbers. makes: the first array
-    that it makes, as words, and its line; None where it makes none but local ones.
-    result: the program's result, with the kinds of its numbers and arrays. held: the program, and
-    what it was given, which no other object is to have the place in memory of. readings,
-    attributes: what it read.
+    function: takes the arguments that are numbers and arrays, then the adjoint of each float of the
+    result; returns a tuple with the adjoint of each active argument. source: its source. mixes:
+    whether compiled code cannot run the program with dual numbers. makes: a description of the
+    first array that it creates, and its line; None if it creates local ones only. result: the
+    program's result, with the kinds of its numbers and arrays. held: the program and its constants,
+    referenced so that their ids are not reused. readings, attributes: its reads.
     """
 
     function: Callable[..., Any]
@@ -71,7 +70,7 @@ class Adjoint:
         return self.source
 
     def is_current(self) -> bool:
-        """Whether the program still reads what it read when the adjoint was made."""
+        """Whether everything the program read when the adjoint was generated is unchanged."""
         return not any(reading.changed() for reading in self.readings) and all(
             is_same(attribute_held(owner, name), value) for owner, name, value in self.attributes
         )
@@ -83,7 +82,7 @@ _serial = 0
 
 
 def kind_of_argument(value: Any) -> Any:
-    """The kind of an argument; ``KnownBefore`` for what is no number and no array."""
+    """The kind of an argument; ``KnownBefore`` for values that are no numbers or arrays."""
     if isinstance(value, ActiveNumber):
         return FLOAT
     if isinstance(value, ActiveArray):
@@ -107,8 +106,8 @@ def adjoint_for(
     form: Form = RETURNS,
     tables: Sequence[MethodTable] = (),
 ) -> Adjoint:
-    """The adjoint of a function by its arguments in some places, with these tables in force.
-    Raises Unreadable where the program is not read."""
+    """The adjoint of a function by its arguments in some places, with these tables in force. Raises
+    Unreadable if there is none."""
     tables = tuple(table for table in tables if not table.interprets)
     fixed = tuple(("known", id(k.value)) if isinstance(k, KnownBefore) else k for k in kinds)
     versions = tuple((id(table), table.version) for table in rules)
@@ -150,7 +149,7 @@ def _make(
         raise Unreadable(error.asked, where=lifter.where or None) from None
     except RecursionError:
         raise Unreadable("it is nested too deep") from None
-    except Exception as error:  # of what the program reads, an attribute for one
+    except Exception as error:  # raised by a read of the program, such as an attribute
         raise Unreadable(f"{type(error).__name__}: {error}", where=lifter.where or None) from error
     function = _defined(name, source, {**lifter.space, **names, **lifter.captured})
     held = f, *(k.value for k in kinds if isinstance(k, KnownBefore))
@@ -174,7 +173,7 @@ def _name_of(f: Any) -> str:
 
 
 def _defined(name: str, source: str, space: dict[str, Any]) -> Callable[..., Any]:
-    """The function that some lines define, which debuggers and tracebacks show."""
+    """The function defined by some source, which is registered for debuggers and tracebacks."""
     global _serial
     _serial += 1
     file = os.path.join(os.path.dirname(__file__), f"<{name} {_serial}>")
@@ -187,7 +186,8 @@ def _defined(name: str, source: str, space: dict[str, Any]) -> Callable[..., Any
 
 
 def _users(tables: tuple[MethodTable, ...]) -> Callable[..., Pullback | None]:
-    """Finds rules of the user's own: methods of ``adjoint_of(f)`` and ``partials_of(f)``."""
+    """The function that finds the user's rules: methods of ``adjoint_of(f)`` and
+    ``partials_of(f)``."""
     targets = [t for table in tables for t in table.targets()]
     own = [t for t in targets if isinstance(t, (AdjointOf, PartialsOf))]
     context = Context(*tables)

@@ -1,4 +1,4 @@
-"""The lines of an adjoint that go through a program backwards, and add to adjoints."""
+"""The backward pass of an adjoint: lines that accumulate adjoints in reverse order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _ONTO = {1: onto_1, 2: onto_2}
 
 
 class Backwards(Forwards):
-    """Writes what takes the adjoints of results back to those of arguments. begun: the variables
-    whose adjoints hold something by now."""
+    """Writes the backward pass. begun: the variables whose adjoints are initialised."""
 
     def contribute(self, value: Any, change: str, begun: set[ReverseValue]) -> None:
         """Add to the adjoint of a variable."""
@@ -75,14 +74,14 @@ class Backwards(Forwards):
         self._add_to_elements()
 
     def _add_to_elements(self) -> None:
-        """Add to elements of adjoints, in the order in which the program reads the elements: so
-        processors have what one turn of a loop adds to at hand for the next."""
+        """Add to elements of adjoints, in the order in which the program reads the elements: memory
+        that one iteration of a loop writes is then cached for the next."""
         for line in reversed(self.elements):
             self.line(line)
         self.elements.clear()
 
     def _reaches(self, op: Any, begun: set[ReverseValue]) -> bool:
-        """Whether something inside has an adjoint that is not zero."""
+        """Whether a nonzero adjoint flows into a branch or loop."""
         if any(out in begun for out in _outs(op)):
             return True
         regions = (op.yes, op.no) if isinstance(op, ReverseFork) else (op.body,)
@@ -116,7 +115,7 @@ class Backwards(Forwards):
                 self.contribute(source, self._fitted(op, source, change), begun)
 
     def _fitted(self, op: ReverseCall, source: ReverseValue, change: str) -> str:
-        """A change in the shape of the result, in that of an argument."""
+        """An adjoint of the result's shape, summed to the shape of an argument."""
         ndim, own = op.out.kind.ndim, source.kind.ndim
         if not op.pullback.spread or not ndim:
             return change
@@ -145,7 +144,7 @@ class Backwards(Forwards):
     def _outside(
         self, regions: Sequence[StatementRegion], own: set[ReverseValue], begun: set[ReverseValue]
     ) -> None:
-        """Begin the adjoints of variables from outside that regions add to."""
+        """Initialise the adjoints of outer variables to which regions add."""
         defined = set(own)
         for region in regions:
             defined |= self.needs.defined(region)
@@ -232,7 +231,7 @@ class Backwards(Forwards):
                 self.contribute(each.first, f"d_{each.param.name}", begun)
 
     def _is_any_order(self, op: ReverseLoop, carried: Sequence[Carried]) -> bool:
-        """Whether the turns of a loop may be gone through in any order."""
+        """Whether the iterations of a loop may be traversed in any order."""
         if carried or op.code is not None or op.steps is None or self.needs.taped[op]:
             return False
         counts = any(op in call.loops[self.needs.home(call) :] for call in self.kept)
@@ -242,7 +241,8 @@ class Backwards(Forwards):
     def _turn_back(
         self, carried: Sequence[Carried], params: set[ReverseValue], inner: set[ReverseValue]
     ) -> None:
-        """The adjoints of what a turn ends with, from those of what the next one begins with."""
+        """Compute the adjoints of the variables at the end of an iteration, from those at the start
+        of the next."""
         moved = [each for each in carried if each.last is not each.param]
         crossed = any(v in params for each in moved for v in leaves(each.last))
         names: dict[Carried, str] = {}
@@ -276,7 +276,7 @@ class Backwards(Forwards):
         return f"for turn_{op.index.name} in range(len({shown}) - 1, -1, -1):"
 
     def _restore(self, op: ReverseLoop) -> None:
-        """Begin a turn as it began forwards."""
+        """Restore the state at the start of an iteration."""
         if op.steps is not None and (op.code is not None or not is_one(op)):
             turn = f"turn_{op.trips}" if op.code is not None else f"turn_{op.index.name}"
             start, step = self.text(op.steps.start), self.text(op.steps.step)
@@ -290,7 +290,7 @@ class Backwards(Forwards):
 
 
 def _outs(op: Any) -> list[ReverseValue]:
-    """What a branch or a loop sets."""
+    """The variables that a branch or a loop sets."""
     if isinstance(op, ReverseFork):
         return [each.out for each in op.outs]
     return [each.param for each in op.carried]

@@ -1,4 +1,4 @@
-"""How branches become part of a program, and what variables are after them."""
+"""Lifting of branches, and of the variables after them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = ["Branching", "PathEnd"]
 
 @dataclass
 class PathEnd:
-    """What a way through the program ends with. code: where it goes on, as a number; result: what
-    the function gives, where it gives something."""
+    """The end of a path through the program. code: the number of the block where it continues;
+    result: the result of the function, if it returns."""
 
     env: dict[str, Any]
     code: Any = None
@@ -38,7 +38,7 @@ class PathEnd:
 
 
 class Branching(Overlaying):
-    """Goes both ways of a branch."""
+    """Lifts both arms of a branch."""
 
     @abstractmethod
     def run(
@@ -48,11 +48,11 @@ class Branching(Overlaying):
         ways: Mapping[int, int] | None,
         function: Any,
     ) -> PathEnd:
-        """Go through a tree. ways: the number of each block at which a turn of a loop ends."""
+        """Lift a tree. ways: the number of each block at which an iteration of a loop ends."""
 
     @abstractmethod
     def read(self, env: Mapping[str, Any], name: str) -> Any:
-        """What a variable stands for."""
+        """The operand of a variable."""
 
     def _inside(
         self, region: StatementRegion, tree: Sequence[Any], env: dict[str, Any], ways: Any, f: Any

@@ -1,5 +1,5 @@
-"""How calls become part of a program: each is resolved to a function that has an adjoint, or to a
-Python function whose statements take its place."""
+"""Lifting of calls: each is resolved to a function that has an adjoint, or a Python function is
+inlined."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class Calling(Naming, ABC):
 
     @abstractmethod
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What a Python function gives, its statements made part of the program."""
+        """Inline a Python function, and return its result."""
 
     @abstractmethod
     def enter_own(self, function: Any, args: Sequence[Any]) -> Any:
-        """The same for a function of ours, which has its meaning outside of all contexts."""
+        """Inline a function of this package, outside of all contexts, and return its result."""
 
     @abstractmethod
     def enter_local(self, local: Local, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """The same for a function that the program defines."""
+        """Inline a function defined in the program, and return its result."""
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """What a call gives."""
+        """The result of a call."""
         if isinstance(function, KnownBefore):
             function = function.value
         if isinstance(function, ArrayMethod):
@@ -104,7 +104,7 @@ class Calling(Naming, ABC):
         return self.enter(function, args, kwargs)
 
     def _folded(self, function: Any, args: list[Any]) -> Any:
-        """The result of an operator on numbers that are known."""
+        """The result of an operator on known numbers."""
         known = all(
             isinstance(a, KnownBefore) and isinstance(a.value, (int, float, bool)) for a in args
         )
@@ -116,7 +116,7 @@ class Calling(Naming, ABC):
             return None
 
     def emit(self, pullback: Pullback, args: Sequence[Any]) -> ReverseValue:
-        """A call as part of the program."""
+        """Add a call to the program, and return its result."""
         key = (pullback.function, pullback.text, tuple(map(identity, args)))
         if not pullback.kind.ndim and key in self.region.known:
             return self.region.known[key]
@@ -148,7 +148,7 @@ class Calling(Naming, ABC):
         return array
 
     def write(self, array: Any, index: Any, value: Any) -> None:
-        """``array[index] = value``."""
+        """Add the statement ``array[index] = value``."""
         if not isinstance(array, ReverseValue) or array.memory is None or not array.memory.is_own:
             raise Unreadable(
                 "it writes to an array that it did not make, or to part of one",

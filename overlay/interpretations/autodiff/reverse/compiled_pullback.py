@@ -1,4 +1,4 @@
-"""The source of an adjoint."""
+"""Generation of the source of an adjoint."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ __all__ = ["adjoint_source"]
 def adjoint_source(
     name: str, lifted: LiftedFunction, active: Sequence[ReverseValue], form: Form
 ) -> tuple[str, dict[str, Any], tuple[str, str] | None]:
-    """The source of the adjoint of a program, what its lines call functions by, and the first
-    array that it makes, with its line, if it makes any.
+    """The source of the adjoint of a program, its namespace, and a description of the first array
+    that it creates with its line, or None.
 
-    It takes the program's arguments, and the adjoint of each float of the result in ``d_result``;
-    it gives the adjoint of each active argument. Where it adds, it takes an array for each active
-    array, to which it adds the adjoint, and gives those of the numbers.
+    The adjoint takes the program's arguments, and the adjoint of each float of the result in
+    ``d_result``; it returns the adjoint of each active argument. If ``form.adds``, it also takes an
+    array for each active array, to which it adds the adjoint, and returns only those of the
+    numbers.
     """
     mark_active(lifted.region, list(active), lifted.result)
     emitter = _Emitter(lifted, Needs(lifted.region, lifted.result), form)

@@ -1,4 +1,5 @@
-"""The lines of an adjoint that go through a program forwards, and keep what the way back needs."""
+"""The forward pass of an adjoint: lines that run the program, and store values for the backward
+pass."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ class Forwards(AdjointWriter):
             self.line(f"at_{kept} += 1")
 
     def _as_it_is(self, op: ReverseCall, text: str) -> str:
-        """What a call has given, before it is written to."""
+        """The result of a call, copied if it is written to later."""
         memory = op.out.memory
         return f"np.copy({text})" if memory is not None and self._is_written(memory) else text
 
@@ -137,7 +138,7 @@ class Forwards(AdjointWriter):
                 self.line(f"tape_at_{kept}_{op.index.name} = []")
 
     def _row(self, count: str) -> str:
-        """A new array for what a variable is in each turn of a loop."""
+        """A new array for the values of a variable in each iteration of a loop."""
         if self.form.is_for_kernel and count.isdigit():
             self.space["tape_of"] = local_array
             return f"tape_of({count})"
@@ -145,7 +146,8 @@ class Forwards(AdjointWriter):
         return f"np.empty({count if count.isdigit() else f'max({count}, 0)'})"
 
     def _is_row(self, op: ReverseLoop, param: ReverseValue) -> bool:
-        """Whether what a loop carries is kept in an array, by turns that are known before."""
+        """Whether the values of a carried variable are stored in an array, with a known number of
+        iterations."""
         return (
             op.code is None
             and op.steps is not None
@@ -187,7 +189,7 @@ class Forwards(AdjointWriter):
 
 
 def _steps_of(op: ReverseLoop) -> Steps:
-    """What a loop that is no ``while`` goes over."""
+    """The range of a loop that is no ``while`` loop."""
     assert op.steps is not None
     return op.steps
 

@@ -1,4 +1,4 @@
-"""Reverse derivatives of calls: whether a program is read, and running its adjoint."""
+"""Reverse-mode derivatives of calls: selection of the mode, and calls of adjoints."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ __all__ = [
 
 Mode = Literal["auto", "forward", "reverse"]
 MANY = 8
-"""By more numbers than this derivatives are taken in reverse."""
+"""Derivatives by more numbers than this use reverse mode by default."""
 
 
 def reverse_of(
@@ -62,8 +62,8 @@ def reverse_of(
     tables: Sequence[MethodTable],
     mode: str,
 ) -> Adjoint | None:
-    """The adjoint of f where the mode asks for it; None where the derivative is to be taken
-    forwards. Raises NotDifferentiable where it has to be reverse and is not read."""
+    """The adjoint of f if the mode selects reverse; None for forward mode. Raises NotDifferentiable
+    if the mode is ``"reverse"`` and there is no adjoint."""
     if mode not in get_args(Mode):
         refuse_mode(mode)
     arrays = (np.ndarray, ActiveArray)
@@ -82,8 +82,8 @@ def reverse_of(
 
 
 def editing() -> str | None:
-    """Why no adjoint is made where a plugin in force may edit the program, of which the adjoint
-    would know nothing; None where there is no such plugin."""
+    """The reason why there is no adjoint, if a plugin in force may edit the program, which the
+    adjoint would ignore; else None."""
     found = [p for p in plugins_in_force() if stages_of(p) and not p.shares_native_cache]
     return f"{found[0]!r} takes part in compiling it, and may edit it" if found else None
 
@@ -91,12 +91,12 @@ def editing() -> str | None:
 def back(
     adjoint: Adjoint, args: Sequence[Any], wanted: Sequence[Any], tables: Sequence[MethodTable]
 ) -> tuple[Any, ...]:
-    """Run an adjoint. wanted: the adjoint of each number or array of the result."""
+    """Call an adjoint. wanted: the adjoint of each number or array of the result."""
     given = [args[i] for i in adjoint.given]
     if any(isinstance(table, LevelTable) for table in tables):
         if all(table.faithful for table in tables):
             return adjoint.function(*given, *wanted)
-        # what the program calls in the tables is part of it by now
+        # methods that the program calls are already inlined
         inside: Any = nonoverlay(rules_alone())
         return inside(adjoint.function, *given, *wanted)
     return nonoverlay(adjoint.function)(*given, *wanted)
@@ -105,8 +105,8 @@ def back(
 def slopes_by_reverse(
     adjoint: Adjoint, args: Sequence[Any], tables: Sequence[MethodTable], shapes: Sequence[Any]
 ) -> list[list[Any]]:
-    """For each number of the result the adjoints of the active arguments. shapes: for each number
-    or array of the result its shape."""
+    """For each number of the result, the derivatives by the active arguments. shapes: the shape of
+    each number or array of the result."""
     rows: list[list[Any]] = []
     for i, shape in enumerate(shapes):
         for k in range(int(np.prod(shape)) if shape else 1):
@@ -131,7 +131,7 @@ def adjoint_of_types(
     types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
 ) -> Adjoint | None:
     """The adjoint of a function that compiled code differentiates, from the types of the function
-    and its arguments; None where the function is not known. Raises NotDifferentiable."""
+    and its arguments; None if the function is unknown. Raises NotDifferentiable."""
     f = known_function(types[0])
     if f is None:
         return None
@@ -145,7 +145,7 @@ def adjoint_adding(
     types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
 ) -> Adjoint | None:
     """The adjoint for ``add_gradient`` in compiled code, from the types of the function and its
-    arguments; None where the function is not known. Raises NotDifferentiable."""
+    arguments; None if the function is unknown. Raises NotDifferentiable."""
     f = known_function(types[0])
     if f is None:
         return None
@@ -161,14 +161,14 @@ def adjoint_adding(
 
 
 def pair_of_types(hint: Any) -> tuple[Any, Any] | None:
-    """The types of an argument and of the array for its adjoint, where they are given as a
-    pair."""
+    """The types of an argument and of the array for its adjoint, if they are given as a pair."""
     parts = get_args(hint) if get_origin(hint) is tuple else ()
     return (parts[0], parts[1]) if len(parts) == 2 else None
 
 
 def _check_pairs(f: Any, pairs: Sequence[tuple[Any, Any] | None], kinds: Sequence[Any]) -> None:
-    """Refuse unless each pair has a float array for what is added, in the form of the first."""
+    """Refuse pairs without an array of floats that fits the argument, and calls without any
+    pair."""
     if not any(pairs):
         refuse_pairs()
     for pair, kind in zip(pairs, kinds, strict=True):
@@ -207,7 +207,7 @@ def _adjoint(
 def adjoint_instead(
     types: Sequence[Any], rules: tuple[MethodTable, ...], tables: Sequence[MethodTable]
 ) -> Adjoint | None:
-    """The adjoint of a function of numbers, where compiled code can run that and cannot run the
+    """The adjoint of a function of numbers, if compiled code can run the adjoint but not the
     function with dual numbers; else None."""
     f = known_function(types[0])
     if f is None or any(t not in (float, int) for t in types[1:]) or editing():
@@ -229,7 +229,7 @@ def _kind_of_type(hint: Any) -> NumberKind | None:
 
 
 def _kind_of_any(hint: Any) -> NumberKind | None:
-    """The kind of an argument, of any precision."""
+    """The kind of an argument of any precision."""
     ndim = getattr(hint, "ndim", 0)
     dtype = getattr(hint, "dtype", hint)
     kinds = ((bool, np.bool_), "b"), ((int, np.integer), "i"), ((float, np.floating), "f")

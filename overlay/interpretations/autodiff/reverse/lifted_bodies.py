@@ -1,5 +1,5 @@
-"""From a Python function to a program of which an adjoint is made: calls are resolved, helpers
-become part of it, each variable is set once."""
+"""Lifting of a Python function to a program for its adjoint: calls are resolved, helpers inlined,
+and each variable is set once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from overlay.interpretations.autodiff.reverse.structure import Unreadable, tree_
 __all__ = ["ReverseLifter"]
 
 DEEPEST = 40
-"""How deep helpers may be in one another."""
+"""The maximal nesting depth of inlined helpers."""
 
 
 class ReverseLifter(Branching):
@@ -45,9 +45,8 @@ class ReverseLifter(Branching):
     # ---- functions ----
 
     def lift(self, function: Any, kinds: Sequence[Any]) -> LiftedFunction:
-        """The program of a function; kinds: of its arguments, or ``KnownBefore`` for one
-        that is held
-        constant and is no number."""
+        """The program of a function. kinds: of its arguments, or ``KnownBefore`` for a constant
+        that is no number."""
         names = _parameters(function, len(kinds))
         given: list[Any] = []
         values: list[ReverseValue] = []
@@ -64,7 +63,7 @@ class ReverseLifter(Branching):
         return LiftedFunction(tuple(values), self.region, result)
 
     def enter(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What a Python function gives, its statements made part of the program."""
+        """Inline a Python function, and return its result."""
         if isinstance(function, MethodType):
             return self.enter(function.__func__, [KnownBefore(function.__self__), *args], kwargs)
         plain = getattr(function, "py_func", function)
@@ -120,7 +119,7 @@ class ReverseLifter(Branching):
         ways: Mapping[int, int] | None,
         function: Any,
     ) -> PathEnd:
-        """Go through a tree. ways: the number of each block at which a turn of a loop ends."""
+        """Lift a tree. ways: the number of each block at which an iteration of a loop ends."""
         for item in tree:
             match item:
                 case None:
@@ -189,7 +188,7 @@ class ReverseLifter(Branching):
                 raise Unreadable("it does what is not known")
 
     def _rename(self, value: ReverseValue, name: str) -> None:
-        """A step of an expression is called like the variable that it is put into."""
+        """Name the result of an expression after the variable that it is assigned to."""
         if value.name.startswith("t") and value.name[1:].replace("_", "").isdigit():
             value.name = self.fresh(name)
 
@@ -215,7 +214,7 @@ class ReverseLifter(Branching):
         code, at_end = self._repeat(item.repeat, env, function)
         numbers = {label: i + 1 for i, label in enumerate(item.repeat.exits)}
         trees = [(numbers[label], tree) for label, tree in item.trees.items()]
-        # a loop that comes to its end leaves no number
+        # the normal end of a loop, which has no exit number, is tested last
         trees.sort(key=lambda each: each[0] == at_end)
         return self._leave(trees, code, env, ways, function)
 
@@ -238,7 +237,8 @@ class ReverseLifter(Branching):
         return self._after_choice(self._merged(fork, yes, no), env)
 
     def _repeat(self, item: Repeat, env: dict[str, Any], function: Any) -> Any:
-        """A loop; the number of the exit by which it is left, and of that at its end."""
+        """Lift a loop, and return the number of the exit by which it is left, and the number of its
+        normal end."""
         from overlay.interpretations.autodiff.reverse.looping import repeat
 
         return repeat(self, item, env, function)
@@ -255,7 +255,7 @@ def _parameters(function: Any, count: int) -> list[str]:
 def _bound(
     function: FunctionType, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The variables that a call begins with."""
+    """The initial variables of a call."""
     try:
         found = inspect.signature(function, follow_wrapped=False).bind(*args, **kwargs)
     except TypeError as error:

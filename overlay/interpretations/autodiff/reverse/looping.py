@@ -1,4 +1,4 @@
-"""How loops become part of a program."""
+"""Lifting of loops."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from overlay.interpretations.autodiff.reverse.structure import Unreadable
 __all__ = ["repeat"]
 
 UNROLLED = 64
-"""How often a loop over something that is known is repeated at most."""
+"""The maximal number of iterations of an unrolled loop."""
 TRIES = 6
-"""How often the kinds of what a loop carries are looked for."""
+"""The maximal number of iterations of the search for the kinds of carried variables."""
 
 
 def repeat(lifter: Any, item: Repeat, env: dict[str, Any], function: Any) -> Any:
-    """Make a loop part of the program; the number of the exit by which it is left."""
+    """Lift a loop, and return the number of the exit by which it is left, and that of its normal
+    end."""
     ways = {item.head: 0, **{label: i + 1 for i, label in enumerate(item.exits)}}
     head = _head(item)
     if head is None:
@@ -53,8 +54,8 @@ def repeat(lifter: Any, item: Repeat, env: dict[str, Any], function: Any) -> Any
 
 
 def _head(item: Repeat) -> tuple[list[Any], Alternative, str, str] | None:
-    """How a turn begins that asks an iterator for an item: the statements before, the choice, the
-    variable of the item, and that of the iterator; None where it does not."""
+    """The head of a ``for`` loop: the statements before the branch, the branch, and the variables
+    of the item and the iterator; None for other loops."""
     before: list[Any] = []
     first = source = None
     for each in item.body:
@@ -71,7 +72,7 @@ def _head(item: Repeat) -> tuple[list[Any], Alternative, str, str] | None:
 
 
 def _label(tree: list[Any]) -> int:
-    """Where a way goes on that does nothing but move what is on the stack."""
+    """The block to which a path leads that only moves values on the stack."""
     for each in tree:
         if isinstance(each, Leave):
             return each.label
@@ -89,7 +90,7 @@ def _unrolled(
     items: tuple[Any, ...],
     ways: Mapping[int, int],
 ) -> Any:
-    """A loop over a tuple, turn by turn."""
+    """Unroll a loop over a tuple."""
     before, choice, first = head
     if len(items) > UNROLLED:
         raise Unreadable("it goes through a long tuple")
@@ -110,7 +111,7 @@ def _unrolled(
 def _without_iterator(
     lifter: Any, before: list[Any], env: dict[str, Any], function: Any, first: str
 ) -> None:
-    """The statements before the choice, without those that ask the iterator."""
+    """Lift the statements before the branch, without those that advance the iterator."""
     for each in before:
         asks = isinstance(each, read.Apply) and each.function in _ASKING
         if not asks:
@@ -121,7 +122,7 @@ _ASKING = (marks.advance, marks.first, marks.succeeds)
 
 
 class _LoopLifting:
-    """One loop on its way into the program."""
+    """Lifts one loop."""
 
     def __init__(
         self, lifter: Any, item: Repeat, ways: Mapping[int, int], function: Any, steps: Any, of: Any
@@ -151,7 +152,7 @@ class _LoopLifting:
         raise Unreadable("what a loop carries is of ever other kinds")
 
     def _turn(self, loop: ReverseLoop, env: dict[str, Any], kinds: dict[str, Any]) -> Any:
-        """One turn, with parameters for what is carried, as far as that is known."""
+        """Lift one iteration, with parameters for the variables known to be carried."""
         lifter = self.lifter
         loop.around = lifter.loops
         loop.body = StatementRegion(loop)
@@ -193,7 +194,7 @@ class _LoopLifting:
     def _changed(
         self, env: dict[str, Any], after: dict[str, Any], params: Any, kinds: Any
     ) -> list[str]:
-        """The variables from before that a turn sets, and that are not carried yet."""
+        """The outer variables that an iteration sets and that are not carried yet."""
         found: list[str] = []
         for name, first in env.items():
             if name in params or name in kinds or after.get(name, UNSET) is first or first is UNSET:
@@ -241,7 +242,7 @@ class _LoopLifting:
         return self._left_by(loop, state.code, at_end)
 
     def _set_inside(self, loop: ReverseLoop, name: str, last: Any, before: Any) -> Any:
-        """What is set in the loop alone, after it."""
+        """The value, after the loop, of a variable that is only set in the loop."""
         if isinstance(last, KnownBefore) or last is UNSET or before is not UNSET:
             same = isinstance(before, KnownBefore) and isinstance(last, KnownBefore)
             return last if same and before.value is last.value else UNSET
@@ -276,7 +277,8 @@ def _carry(loop: ReverseLoop, first: Any, param: Any, last: Any) -> None:
 
 
 def _share(loop: ReverseLoop, param: Any, last: Any) -> None:
-    """After the loop a variable shares what it was given in the last turn."""
+    """Add the arrays that the last iteration's value shares memory with to those of the variable
+    after the loop."""
     if isinstance(param, tuple):
         for parts in zip(param, last, strict=True):
             _share(loop, *parts)
@@ -289,7 +291,7 @@ def _share(loop: ReverseLoop, param: Any, last: Any) -> None:
 
 
 def _check_uses(loop: ReverseLoop) -> None:
-    """Refuse where a turn reads what shares an array that a later turn has written to."""
+    """Refuse reads of part of an array that a later iteration may have written to."""
     for value in loop.uses:
         for memory, _ in value.shares:
             if loop in memory.written_in and len(memory.loops) <= len(loop.around):

@@ -1,9 +1,9 @@
-"""What of a program an adjoint has to compute again, and what it has to keep.
+"""Analysis of an adjoint: the statements to recompute, and the values to store.
 
-An adjoint goes through the program twice: forwards, and then backwards. The body of a loop is gone
-through backwards turn by turn, each of which is computed again first, from what the loop carried
-into it. Each of these is a *pass* over a region: that over the whole program is None, that over
-one turn of a loop is the loop.
+An adjoint runs the program forwards, and then backwards. The body of a loop is traversed backwards
+iteration by iteration; each is first recomputed from the variables carried into it. Each of these
+recomputations is a *pass* over a region: the pass over the whole program is None, and that over one
+iteration of a loop is the loop.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ def targets(call: ReverseCall) -> Iterator[tuple[Any, str | None]]:
 
 
 def inner_regions(op: Any) -> tuple[StatementRegion, ...]:
-    """The regions in a branch or a loop."""
+    """The regions of a branch or a loop."""
     if isinstance(op, ReverseFork):
         return op.yes, op.no
     return (op.body,) if isinstance(op, ReverseLoop) else ()
 
 
 def every(region: StatementRegion) -> Iterator[Any]:
-    """All statements of a region, with those inside others."""
+    """All statements of a region, nested ones included."""
     for op in region.ops:
         yield op
         for inner in inner_regions(op):
             yield from every(inner)
 
 
-# ---- what has an adjoint ------------------------------------------------------------------
+# ---- activity analysis --------------------------------------------------------------------
 
 
 def mark_active(region: StatementRegion, active: list[ReverseValue], result: Any) -> None:
-    """Say of each variable whether it depends on what is differentiated by, and whether the
-    result depends on it."""
+    """Mark the variables that depend on the active arguments, and those on which the result
+    depends."""
     for value in active:
         value.is_active = True
     for value in leaves(result):
@@ -67,7 +67,7 @@ def mark_active(region: StatementRegion, active: list[ReverseValue], result: Any
 
 
 def _flows(op: Any) -> Iterator[tuple[Any, Any]]:
-    """From which variables derivatives go to which."""
+    """The pairs of variables between which derivatives flow."""
     match op:
         case ReverseCall():
             for source, line in targets(op):
@@ -111,11 +111,11 @@ def _backwards(ops: list[Any]) -> bool:
 
 
 class Needs:
-    """What each pass computes.
+    """The statements of each pass.
 
-    runs: by pass the statements that are run in it. carried: by pass and loop what the loop
-    carries there. taped: by loop the variables of which each turn's first value is kept.
-    replayed: by loop the calls whose results are kept, since what they read is written to.
+    runs: for each pass the statements that run in it. carried: for each pass and loop the variables
+    that the loop carries there. taped: for each loop the variables whose value at the start of each
+    iteration is stored.
     """
 
     def __init__(self, region: StatementRegion, result: Any) -> None:
@@ -132,8 +132,8 @@ class Needs:
     # ---- arrays that are written to ----
 
     def _copy_what_changes(self, region: StatementRegion) -> None:
-        """Keep a copy of an array that is written to after it is used, where the adjoint of that
-        use needs it."""
+        """Insert a copy of an array that is written to after its use, if the adjoint of that use
+        needs it."""
         for op in list(region.ops):
             for inner in inner_regions(op):
                 self._copy_what_changes(inner)
@@ -154,18 +154,20 @@ class Needs:
 
     @staticmethod
     def rereads(call: ReverseCall, loop: ReverseLoop | None) -> bool:
-        """Whether a call reads, in a pass, what was written to since it was first made."""
+        """Whether a call, in a pass, reads an array that was written to since the call was first
+        made."""
         return any(
             _changes(m, call) and loop is not None and loop not in m.loops for m in call.reads
         )
 
     @staticmethod
     def home(call: ReverseCall) -> int:
-        """How many loops stand around all that a call reads and that is written to."""
+        """The number of loops that enclose all arrays that a call reads and that are written to
+        later."""
         return min(len(m.loops) for m in call.reads if _changes(m, call))
 
     def visits(self, call: ReverseCall, loop: ReverseLoop | None) -> bool:
-        """Whether a call whose results are kept is gone through in a pass, to count them."""
+        """Whether a pass visits a call whose results are stored, to count them."""
         home = self.home(call)
         passes = (*([None] if home == 0 else [call.loops[home - 1]]), *call.loops[home:-1])
         return call.is_kept and loop in passes
@@ -173,7 +175,7 @@ class Needs:
     # ---- one pass ----
 
     def _pass(self, loop: ReverseLoop | None, region: StatementRegion) -> set[ReverseValue]:
-        """Find what a pass runs; the variables from outside that it needs."""
+        """Determine the statements of a pass, and return the outer variables that it needs."""
         roots = self._backward_needs(region) | (self.shapes if loop is None else set())
         while True:
             need, runs = set(roots), set[Any]()
@@ -213,7 +215,7 @@ class Needs:
         return found
 
     def _backward_needs(self, region: StatementRegion) -> set[ReverseValue]:
-        """What going backwards through a region needs, of its own and from outside."""
+        """The variables, own and outer, that the backward pass over a region needs."""
         found: set[ReverseValue] = set()
         for op in region.ops:
             match op:
@@ -268,7 +270,7 @@ class Needs:
             outside |= set(leaves(loop.steps))
         return outside
 
-    # ---- running forwards ----
+    # ---- forward runs ----
 
     def _run(
         self,
@@ -277,7 +279,7 @@ class Needs:
         runs: set[Any],
         loop: ReverseLoop | None,
     ) -> None:
-        """Find the statements that are run so that these variables are known at the end."""
+        """Determine the statements that have to run to compute the needed variables."""
         for op in reversed(region.ops):
             match op:
                 case ReverseCall():
@@ -335,7 +337,7 @@ class Needs:
             need |= set(leaves(op.steps))
 
     def _goes_back(self, loop: ReverseLoop) -> bool:
-        """Whether a loop is gone through backwards."""
+        """Whether the backward pass traverses a loop."""
         if any(each.param.matters for each in loop.carried):
             return True
         return any(
@@ -346,8 +348,8 @@ class Needs:
 
 
 def mixes(region: StatementRegion) -> bool:
-    """Whether a variable is constant here and depends on an argument there: compiled code, in
-    which it has one type, cannot hold a dual number in it."""
+    """Whether a variable is constant on one path and active on another: in compiled code, where it
+    has one type, it cannot be a dual number."""
     for op in every(region):
         pairs: list[tuple[ReverseValue, tuple[Any, ...]]] = []
         if isinstance(op, ReverseFork):
@@ -369,8 +371,8 @@ def _is_active(operand: Any) -> bool:
 
 
 def adds_up(loop: ReverseLoop, each: Carried) -> Any:
-    """The statement of a turn that adds to what a loop carries, where that is all that the loop
-    does with it: then its adjoint is the same in each turn. Else None."""
+    """The statement of an iteration that adds to a carried variable, if that is the variable's only
+    use: then its adjoint is equal in all iterations. Else None."""
     used = [(op, v) for op in every(loop.body) for v in _operands(op)]
     uses = [op for op, v in used if v is each.param]
     again = sum(v is each.last for _, v in used)
@@ -409,7 +411,7 @@ def _operands(op: Any) -> Iterator[ReverseValue]:
 
 
 def _changes(memory: Memory | None, call: ReverseCall) -> bool:
-    """Whether what an array holds is written to after a call, or in another turn."""
+    """Whether an array is written to after a call, or in another iteration."""
     if memory is None or not memory.is_own:
         return False
     turns = call.loops[len(memory.loops) :]
@@ -417,7 +419,8 @@ def _changes(memory: Memory | None, call: ReverseCall) -> bool:
 
 
 def _is_read(call: ReverseCall, place: int) -> bool:
-    """Whether the adjoint of some argument is computed with what another one holds."""
+    """Whether the adjoint of an argument is computed from the value of the argument at
+    ``place``."""
     for (source, line), names in zip(targets(call), call.pullback.reads, strict=False):
         matters = isinstance(source, ReverseValue) and source.matters and line is not None
         if matters and str(place) in names:

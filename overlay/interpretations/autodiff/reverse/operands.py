@@ -1,4 +1,4 @@
-"""What stands for the values of a program while it is lifted: their kinds, and what they share."""
+"""Operands of lifted programs: their kinds, and the memory they share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class LiftedFunction:
-    """A function as a program. arguments: its variables; result: what it gives."""
+    """A function as a program. arguments: its variables; result: its result."""
 
     arguments: tuple[ReverseValue, ...]
     region: StatementRegion
@@ -39,8 +39,8 @@ class LiftedFunction:
 
 
 class WithCells(dict[str, Any]):
-    """The variables of a function with those that it captures, which its code sets to what its
-    cells hold."""
+    """The variables of a function with those that it captures. Assignments to captured names, which
+    read the cells, keep the held values."""
 
     def __init__(self, held: dict[str, Any], others: dict[str, Any]) -> None:
         super().__init__(held | others)
@@ -57,7 +57,8 @@ def copied(env: dict[str, Any]) -> dict[str, Any]:
 
 
 def kind_of_array(array: Any) -> NumberKind:
-    """The kind of an array of the program. Raises Unreadable for others than of 64 bits."""
+    """The kind of an array of the program. Raises Unreadable for element types other than float64,
+    int64 and bool, and for 0 dimensions."""
     known = {np.dtype(np.float64): "f", np.dtype(np.int64): "i", np.dtype(np.bool_): "b"}
     dtype = known.get(array.dtype)
     if dtype is None or array.ndim == 0:
@@ -83,7 +84,8 @@ def shared(operand: Any) -> tuple[tuple[Memory, int], ...]:
 
 
 def identity(operand: Any) -> Any:
-    """Equal for operands that stand for the same number or array, as that is now."""
+    """A key that is equal for operands with the same number, or the same array in the same
+    state."""
     match operand:
         case ReverseValue():
             return operand, None if operand.memory is None else operand.memory.version

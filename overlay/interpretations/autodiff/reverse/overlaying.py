@@ -1,4 +1,4 @@
-"""Calls of a program where method tables are in force: what they enter becomes part of it."""
+"""Lifting of calls with method tables in force: the methods that they resolve to are inlined."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from overlay.plugins.plugin import stages_of
 __all__ = ["Overlaying"]
 
 Place = tuple[Any, tuple[Method, ...]]
-"""A target, and the methods that a call of it has come through."""
+"""A target, and the methods that a call of it has passed through."""
 
 
 class Overlaying(Calling):
-    """Resolves the calls that the program itself makes. What the lifter calls in between is as it
-    is outside of all contexts.
+    """Resolves the calls that the program itself makes; calls that the lifter makes internally are
+    outside of all contexts.
 
-    tables: those in force, innermost first. place: in whose method the program is.
+    tables: those in force, innermost first. place: the method that is being inlined.
     """
 
     tables: tuple[MethodTable, ...] = ()
@@ -42,7 +42,7 @@ class Overlaying(Calling):
             return self.enter(function, args, {})
 
     def call_in_force(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """What a call that the program makes gives."""
+        """The result of a call that the program makes."""
         target = function.value if isinstance(function, KnownBefore) else function
         if isinstance(target, ArrayMethod):
             self._refuse_bound(target)
@@ -70,7 +70,7 @@ class Overlaying(Calling):
     def _resolved(
         self, target: Any, args: list[Any], kwargs: dict[str, Any], after: tuple[Method, ...]
     ) -> Any:
-        """What a call of a target gives, after some of its methods."""
+        """The result of a call of a target, after some of its methods."""
         found = self._method(target, args, kwargs, after) if self.tables else None
         if found is None or found.table.faithful:
             with self._within(self.tables, None):
@@ -100,7 +100,7 @@ class Overlaying(Calling):
             raise Unreadable(error.asked) from None
 
     def _refuse_unsure(self, target: Any, types: Sequence[Any], call: Call) -> None:
-        """Refuse a call of which the methods depend on more than is known of its arguments."""
+        """Refuse a call whose method depends on more than is known of its arguments."""
         for method in reachable(self.tables, target):
             unsure = method.depends_on == "value" or object in types
             if unsure and not reads(method, call):
@@ -128,7 +128,7 @@ class Overlaying(Calling):
 
 
 def _type_of(operand: Any) -> Any:
-    """The type of an argument, as dispatch sees it; object where it is not known."""
+    """The type of an argument, as dispatch sees it; object if it is unknown."""
     found = type_of(operand)
     if found is not None:
         return found

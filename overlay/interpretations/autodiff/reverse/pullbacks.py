@@ -1,8 +1,9 @@
-"""What functions do to adjoints: for each call the kind of its result, and how the adjoint of
-that goes back to the arguments.
+"""Pullbacks of functions: for each call the kind of its result, and the propagation of its adjoint
+to the arguments.
 
-Lines of Python stand for both, with ``{0}``, ``{1}`` for the arguments, ``{r}`` for the result,
-``{d}`` for its adjoint; ``{b0}`` for the adjoint of an argument that the line itself adds to.
+Both are templates of Python source, with ``{0}``, ``{1}`` for the arguments, ``{r}`` for the
+result, ``{d}`` for its adjoint; ``{b0}`` for the adjoint of an argument to which the line itself
+adds.
 """
 
 from __future__ import annotations
@@ -53,13 +54,14 @@ __all__ = ["Pullback", "call_text", "kind_of", "of", "pullback_of", "type_of"]
 
 @dataclass
 class Pullback:
-    """text: the call. back: for each argument what is added to its adjoint, or a whole line; None
-    where it has no derivative. rule: the function that lines call ``{f}``. spread:
-    whether arguments are brought into the shape of the result.
-    is_view: whether the result shares what the first argument holds. before: what is computed
-    once for all lines, which call it ``{p}``. of_items: whether the lines are for the items of the
-    first argument, a tuple, which lines call ``{0_0}``, ``{0_1}``. is_shape: whether it
-    looks at the shape of an array alone.
+    """The pullback of a call.
+
+    text: the call. back: for each argument the expression added to its adjoint, or a whole line;
+    None if it has no derivative. rule: the function that lines call ``{f}``. spread: whether
+    arguments are broadcast to the shape of the result. is_view: whether the result shares memory
+    with the first argument. before: an expression computed once for all lines, which call it
+    ``{p}``. of_items: whether the lines are for the items of the first argument, a tuple, which
+    lines call ``{0_0}``, ``{0_1}``. is_shape: whether it reads only the shape of an array.
     """
 
     function: Any
@@ -75,7 +77,7 @@ class Pullback:
 
     @cached_property
     def reads(self) -> tuple[frozenset[str], ...]:
-        """For each argument what the line of its adjoint names."""
+        """For each argument the names in the line of its adjoint."""
         return tuple(_fields(line) | _fields(self.before) for line in self.back)
 
 
@@ -85,7 +87,7 @@ def _fields(line: str | None) -> frozenset[str]:
 
 
 def kind_of(operand: Any) -> NumberKind | None:
-    """The kind of an operand; None for what is no number or array."""
+    """The kind of an operand; None if it is no number or array."""
     if isinstance(operand, ReverseValue):
         return operand.kind
     if isinstance(operand, KnownBefore):
@@ -100,7 +102,7 @@ def kind_of(operand: Any) -> NumberKind | None:
 
 
 def type_of(operand: Any) -> Any:
-    """The type of a number or array, as dispatch sees it; None for anything else."""
+    """The type of a number or array, as dispatch sees it; None for other operands."""
     kind = kind_of(operand)
     if kind is None:
         return None
@@ -168,8 +170,8 @@ def rule_of(function: Any, arrays: bool) -> Rule | None:
 def pullback_of(
     function: Any, args: Sequence[Any], name: Callable[[Any], str], users: Any
 ) -> Pullback | None:
-    """What a call of a function does; None where that is not known. name: what lines call a
-    function by. users: finds rules of the user's own."""
+    """The pullback of a call; None if it is unknown. name: returns the expression for a function in
+    generated source. users: finds the user's rules."""
     found = users(function, args, name)
     if found is not None:
         return found
@@ -190,7 +192,7 @@ def pullback_of(
 
 
 def call_text(name: str, count: int) -> str:
-    """A call with so many arguments."""
+    """The template of a call with this number of arguments."""
     return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
 
 
@@ -244,7 +246,7 @@ def _natural(operand: Any) -> bool:
 def _of_rule(
     function: Any, partials: Any, kind: NumberKind, text: str, count: int, spread: bool
 ) -> Pullback:
-    """The chain rule with partial derivatives."""
+    """The pullback by the chain rule with partial derivatives."""
     given = [f"{{{i}}}" for i in range(count)] + ["{r}"] * takes_result(partials)
     before = f"{{f}}({', '.join(given)})"
     back = tuple(f"{{d}} * {{p}}[{i}]" for i in range(count))
@@ -258,7 +260,7 @@ _HELD: list[Any] = []
 
 
 def of(*functions: Any) -> Callable[[Any], Any]:
-    """Registers what makes the pullbacks of functions."""
+    """Register the function that makes the pullbacks of functions."""
 
     def register(maker: Any) -> Any:
         for function in functions:
@@ -300,7 +302,7 @@ def _is_advanced(index: Any) -> bool:
 
 
 def _dimensions(ndim: int, index: Any) -> int | None:
-    """The dimensions of an element, or None where that is not known."""
+    """The number of dimensions of an element, or None if it is unknown."""
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) > ndim:
         return None
@@ -359,7 +361,7 @@ def _copy(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
 
 
 def _is_plain_copy(args: Any, kind: NumberKind) -> bool:
-    """Whether the further arguments of a conversion leave an array's numbers as they are."""
+    """Whether the other arguments of a conversion leave an array's numbers unchanged."""
     return (
         len(args) == 2
         and args[1] in (KnownBefore(float), KnownBefore(np.float64))
@@ -368,7 +370,7 @@ def _is_plain_copy(args: Any, kind: NumberKind) -> bool:
 
 
 def _made_of(items: tuple[Any, ...]) -> Pullback | None:
-    """An array of numbers one by one."""
+    """An array of separate numbers."""
     kinds = [kind_of(item) for item in items]
     if not items or any(kind is None or kind.ndim or kind.dtype == "b" for kind in kinds):
         return None
@@ -533,7 +535,7 @@ def _stacked(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
     return Pullback(function, NumberKind("f", kind.ndim + 1), text, lines, of_items=True)
 
 
-# ---- by other functions -------------------------------------------------------------------
+# ---- functions lifted as others -----------------------------------------------------------
 
 BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(np.linalg.norm), 1): norm,
@@ -552,4 +554,4 @@ BY_OTHERS: dict[tuple[int, int], Any] = {
     (id(max), 2): larger,
     (id(min), 2): smaller,
 }
-"""Functions of so many arguments that are lifted as others."""
+"""Functions, by number of arguments, that are lifted as other functions."""

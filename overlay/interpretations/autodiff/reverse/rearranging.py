@@ -1,4 +1,4 @@
-"""What functions that rearrange, repeat or add up the elements of arrays do to adjoints."""
+"""Pullbacks of functions that rearrange, repeat or sum the elements of arrays."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from overlay.interpretations.autodiff.reverse.reverse_program import (
 __all__ = ["register"]
 
 VECTOR, MATRIX = NumberKind("f", 1), NumberKind("f", 2)
-# With the kind of their argument, that of their result, and the line of its adjoint; {p} is an
-# order of the elements.
+# With the kind of their argument, that of their result, the line of its adjoint, and the order of
+# the elements, which the line calls {p}.
 # fmt: off
 OF_ONE: tuple[tuple[Any, NumberKind, NumberKind, str, str | None], ...] = (
     (np.diff,   VECTOR, VECTOR, "-np.diff(np.concatenate((np.zeros(1), {d}, np.zeros(1))))", None),
@@ -50,7 +50,7 @@ def _one_and_count(function: Any, args: Any, kinds: Any, name: Any) -> Pullback 
 
 
 def _counted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None:
-    """Of numbers that are known, so that nothing in it has a derivative."""
+    """A function of known numbers, which has no derivative."""
     if not all(isinstance(a, KnownBefore) and kind_of(a) in (INT, FLOAT) for a in args):
         return None
     kind = NumberKind("i" if all(each == INT for each in kinds) else "f", 1)
@@ -58,7 +58,7 @@ def _counted(function: Any, args: Any, kinds: Any, name: Any) -> Pullback | None
 
 
 def register() -> None:
-    """Add these functions to those of which pullbacks are made."""
+    """Register the pullbacks of these functions."""
     of(*(row[0] for row in OF_ONE))(_one)
     of(*(row[0] for row in OF_ONE_AND_COUNT))(_one_and_count)
     of(np.arange)(_counted)

@@ -1,4 +1,4 @@
-"""Programs of which adjoints are made: assignments, branches and loops, each variable set once."""
+"""Programs for adjoints: assignments, branches and loops, in which each variable is set once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class NumberKind:
-    """Numbers, or arrays with so many dimensions: ``"f"`` floats, ``"i"`` whole, ``"b"`` truth."""
+    """The kind of numbers, or of arrays with ``ndim`` dimensions: ``"f"`` floats, ``"i"`` integers,
+    ``"b"`` booleans."""
 
     dtype: str
     ndim: int = 0
@@ -49,11 +50,11 @@ FLOAT, INT, BOOL = NumberKind("f"), NumberKind("i"), NumberKind("b")
 
 
 class Memory:
-    """What an array holds, which writes change.
+    """The memory of an array, with its writes.
 
-    loops: those around the place where it is made. version: how many writes there were so far;
-    last: the place of the last in the program; written_in: the loops around each.
-    is_own: whether the program made it.
+    loops: those around its creation. version: the number of writes so far; last: the position of
+    the last in the program; written_in: the loops around each. is_own: whether the program created
+    it.
     """
 
     def __init__(self, loops: tuple[Any, ...], *, is_own: bool) -> None:
@@ -65,8 +66,9 @@ class Memory:
 
 
 class ReverseValue:
-    """A variable, set once. memory: of an array. shares: what else may change an array, each with
-    the version that it was taken of. owner: the region in which it is set; None for arguments."""
+    """A variable, set once. memory: of an array. shares: the memory that it shares with other
+    arrays, each with its version when it was taken. owner: the region in which it is set; None for
+    arguments."""
 
     def __init__(self, name: str, kind: NumberKind, owner: StatementRegion | None = None) -> None:
         self.name = name
@@ -83,7 +85,7 @@ class ReverseValue:
 
     @property
     def matters(self) -> bool:
-        """Whether it has an adjoint: it depends on what is differentiated by, and the result on
+        """Whether it has an adjoint: it depends on an active argument, and the result depends on
         it."""
         return self.is_float and self.is_active and self.is_useful
 
@@ -93,7 +95,7 @@ class ReverseValue:
 
 @dataclass(frozen=True)
 class KnownBefore:
-    """What is known before the program runs."""
+    """A value that is known before the program runs."""
 
     value: Any
 
@@ -116,25 +118,26 @@ class Steps:
 
 @dataclass(frozen=True)
 class ArrayMethod:
-    """A method of an array, as the function that it is."""
+    """A method of an array, as the function that implements it."""
 
     function: Any
     receiver: Any
 
 
 class StatementRegion:
-    """Statements one after another. loop: the innermost loop of which it is part."""
+    """A sequence of statements. loop: the innermost loop that contains it."""
 
     def __init__(self, loop: ReverseLoop | None) -> None:
         self.loop = loop
         self.ops: list[Any] = []
-        self.known: dict[Any, ReverseValue] = {}  # what calls in it have given
+        self.known: dict[Any, ReverseValue] = {}  # results of calls, for reuse
 
 
 @dataclass(eq=False)
 class ReverseCall:
-    """``out = function(*args)``. place: in the program. loops: those around it. version: of what
-    is read of an array that is written to."""
+    """The statement ``out = function(*args)``. place: its position in the program. loops: those
+    around it. copies: copies of arguments that are written to later, by position. is_kept: whether
+    its results are stored for the backward pass."""
 
     out: ReverseValue
     pullback: Pullback
@@ -147,7 +150,7 @@ class ReverseCall:
 
     @property
     def reads(self) -> tuple[Memory, ...]:
-        """What the arrays hold that it reads whole, or elements of."""
+        """The memory of the arrays whose elements it reads."""
         if self.pullback.is_shape:
             return ()
         found = [v.memory for a in self.args for v in leaves(a)]
@@ -156,7 +159,7 @@ class ReverseCall:
 
 @dataclass(eq=False)
 class Write:
-    """``array[index] = value``."""
+    """The statement ``array[index] = value``."""
 
     array: ReverseValue
     index: Any
@@ -168,7 +171,7 @@ class Write:
 
 @dataclass(eq=False)
 class Joined:
-    """What a variable is after a branch."""
+    """A variable after a branch, with its values in both arms."""
 
     out: ReverseValue
     yes: Any
@@ -187,10 +190,10 @@ class ReverseFork:
 
 @dataclass(eq=False)
 class Carried:
-    """A variable that a turn of a loop has from the one before.
+    """A variable that an iteration of a loop takes from the previous one.
 
-    first: before the loop, None where it is set in the loop alone. param: in a turn, and after the
-    loop. last: at the end of a turn.
+    first: its value before the loop, None if it is set only in the loop. param: its value in an
+    iteration, and after the loop. last: its value at the end of an iteration.
     """
 
     first: Any
@@ -202,8 +205,9 @@ class Carried:
 class ReverseLoop:
     """A loop: over ``steps`` with the variable ``index``, or until it is left.
 
-    code: what tells at the end of a turn whether it is the last, 0 where it is not; None where
-    only the steps end it. trips: how many turns there were, where a turn may be the last.
+    code: the number, at the end of an iteration, of the exit by which the loop is left, 0 if it
+    continues; None if only the steps end it. trips: the name of the counter of iterations, if there
+    is a ``code``.
     """
 
     steps: Steps | None
@@ -238,7 +242,7 @@ def leaves(operand: Any) -> Iterator[ReverseValue]:
 
 
 class Unset:
-    """Stands for a variable that may hold nothing, or one thing or another."""
+    """The operand of a variable that may be unset, or has different values on different paths."""
 
 
 UNSET = Unset()
@@ -246,19 +250,19 @@ UNSET = Unset()
 
 @dataclass(frozen=True)
 class Advanced:
-    """An item that a loop asks for."""
+    """The next item of an iterator, which a loop requests."""
 
     item: Any
 
 
 @dataclass(frozen=True)
 class More:
-    """Whether there was one."""
+    """The test whether there was a next item."""
 
 
 @dataclass(frozen=True)
 class IndexedItems:
-    """What a loop goes through by an index: how many there are, and one of them."""
+    """The items that a loop accesses by index: their number, and the function for one of them."""
 
     count: Any
     item: Callable[[Any], Any]
@@ -266,7 +270,7 @@ class IndexedItems:
 
 @dataclass(frozen=True)
 class Local:
-    """A function that is defined in the program, with what it captures."""
+    """A function that is defined in the program, with its captured variables."""
 
     code: Any
     captured: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""What the lines of adjoints call, and functions that are lifted in the place of others."""
+"""Functions that the source of adjoints calls, and functions that are lifted instead of others."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ __all__ = [
 
 
 def never(zero: Any) -> Any:
-    """False for 0.0, which a compiler that looks at types alone does not know."""
+    """False for 0.0; a compiler that looks at types alone cannot know that."""
     return zero > 0.0
 
 
 def onto_1(change: Any, like: Any) -> Any:
-    """What an array of one dimension is changed by, where it was brought into a longer shape."""
+    """The adjoint of a vector of the shape of ``like``, from the adjoint of its broadcast."""
     if change.shape[0] == like.shape[0]:
         return change
     return np.sum(change) * np.ones(1)
 
 
 def onto_2(change: Any, like: Any) -> Any:
-    """The same for two dimensions."""
+    """The adjoint of a matrix of the shape of ``like``, from the adjoint of its broadcast."""
     if like.shape[0] == 1 and change.shape[0] != 1:
         change = np.reshape(np.sum(change, axis=0), (1, change.shape[1]))
     if like.shape[1] == 1 and change.shape[1] != 1:
@@ -51,7 +51,7 @@ def onto_2(change: Any, like: Any) -> Any:
 
 
 def onto_many(change: Any, like: Any) -> Any:
-    """The same for any number of dimensions."""
+    """The adjoint of an array of the shape of ``like``, from the adjoint of its broadcast."""
     for axis in range(len(like.shape)):
         if like.shape[axis] == 1 and change.shape[axis] != 1:
             change = np.expand_dims(np.sum(change, axis=axis), axis)
@@ -59,7 +59,7 @@ def onto_many(change: Any, like: Any) -> Any:
 
 
 def add_at(into: Any, index: Any, change: Any) -> None:
-    """Add to elements of an array, to one as often as it is named."""
+    """Add to elements of an array; repeated indices accumulate."""
     taken = np.arange(into.size).reshape(into.shape)[index]
     flat = into.reshape(into.size)
     changes = change.reshape(change.size)
@@ -69,7 +69,7 @@ def add_at(into: Any, index: Any, change: Any) -> None:
     into[:] = flat.reshape(into.shape)
 
 
-# ---- in the place of functions of numpy ---------------------------------------------------
+# ---- replacements of functions of numpy ---------------------------------------------------
 
 
 def norm(a: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The lines of an adjoint: operands, and lines of pullbacks that are filled in."""
+"""Source of adjoints: operands, and templates of pullbacks that are filled in."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Form:
-    """adds: whether an adjoint adds to arrays that it is given. is_for_kernel: whether it is to
-    make no array, other than local ones."""
+    """The form of an adjoint. adds: whether it adds to arrays passed to it. is_for_kernel: whether
+    it may create no arrays except local ones."""
 
     adds: bool = False
     is_for_kernel: bool = False
@@ -40,18 +40,19 @@ RETURNS = Form()
 
 
 class AdjointWriter:
-    """Writes the lines of one adjoint.
+    """Writes the source of one adjoint.
 
-    lines: so far. space: what they call functions by. made: the first array that they make, as
-    words, and its line. views: the calls that give a part of an array that nothing writes to, by
-    that part. locals: those that make local arrays. kept: those whose results are kept, with names.
+    lines: the source so far. space: its namespace. made: a description of the first array that it
+    creates, and its line. views: the calls that return part of an array that is never written to,
+    by that part. locals: the calls that create local arrays. kept: the calls whose results are
+    stored, with names.
     """
 
     def __init__(self, lifted: LiftedFunction, needs: Needs, form: Form) -> None:
         self.lifted = lifted
         self.needs = needs
         self.form = form
-        self.made: tuple[str, str] | None = None  # the first array that it makes
+        self.made: tuple[str, str] | None = None
         calls = [op for op in every(lifted.region) if isinstance(op, ReverseCall)]
         self.views = {op.out: op for op in calls if _is_window(op)}
         self.locals = {op.out: op for op in calls if op.pullback.function is local_array}
@@ -60,8 +61,8 @@ class AdjointWriter:
         self.depth = 1
         self.where = ""
         self.count = 0
-        self.elements: list[str] = []  # lines that add to elements
-        self.sums: set[tuple[Any, ReverseValue]] = set()  # statements that add to what loops carry
+        self.elements: list[str] = []  # pending lines that add to elements of adjoints
+        self.sums: set[tuple[Any, ReverseValue]] = set()  # statements that add to carried variables
         self.kept = {
             op: f"kept_{i}"
             for i, op in enumerate(
@@ -74,7 +75,7 @@ class AdjointWriter:
 
     @contextmanager
     def block(self, header: str) -> Generator[None]:
-        """Lines one step further in."""
+        """An indented block."""
         self.line(header)
         self.depth += 1
         before = len(self.lines)
@@ -84,13 +85,13 @@ class AdjointWriter:
         self.depth -= 1
 
     def makes(self, what: str, where: str = "") -> None:
-        """Note that the adjoint makes an array, or a list."""
+        """Note that the adjoint creates an array, or a list."""
         self.made = self.made or (what, where)
 
     # ---- operands ----
 
     def text(self, operand: Any) -> str:
-        """An operand as it is written."""
+        """The source of an operand."""
         match operand:
             case ReverseValue():
                 return operand.name
@@ -107,7 +108,7 @@ class AdjointWriter:
                 raise AssertionError(operand)
 
     def hold(self, pullback: Any) -> str:
-        """A name for what a pullback calls."""
+        """A name for the function that a pullback calls."""
         stem = f"by_{getattr(pullback.function, '__name__', 'function')}"
         name, count = stem, 1
         while self.space.setdefault(name, pullback.rule) is not pullback.rule:
@@ -123,7 +124,7 @@ class AdjointWriter:
     def filled(
         self, template: str, call: ReverseCall, names: dict[str, str], *, copies: bool = True
     ) -> str:
-        """A line of a pullback for a call."""
+        """A template of a pullback, filled in for a call."""
 
         def replaced(match: re.Match[str]) -> str:
             name = match[1]
@@ -146,8 +147,8 @@ class AdjointWriter:
 
 
 def _is_window(op: ReverseCall) -> bool:
-    """Whether a call gives a part of an array that nothing writes to: then the adjoint of it is
-    that part of the array's adjoint."""
+    """Whether a call returns part of an array that is never written to: its adjoint is then that
+    part of the array's adjoint."""
     if op.pullback.function is not operator.getitem or not op.pullback.is_view:
         return False
     return op.out.matters and not any(memory.is_own for memory in op.reads)

@@ -1,4 +1,4 @@
-"""Calls that are no functions of numbers, while a program is lifted: attributes, tuples, ranges."""
+"""Lifting of calls other than functions of numbers: attributes, tuples, ranges."""
 
 from __future__ import annotations
 

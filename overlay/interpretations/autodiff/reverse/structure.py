@@ -1,4 +1,5 @@
-"""The code that adjoints are made of: a function as a tree, without effects that no tree tells."""
+"""Code for adjoints: a function as a structured tree, without effects that the tree does not
+show."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ __all__ = ["Unreadable", "tree_of"]
 
 
 class Unreadable(OverlayError):
-    """A program of which no adjoint is made."""
+    """A program for which no adjoint can be generated."""
 
 
 _REFUSED = (
@@ -22,14 +23,14 @@ _REFUSED = (
     *("DELETE_NAME", "DELETE_SUBSCR", "DELETE_DEREF", "YIELD_VALUE", "SEND", "IMPORT_NAME"),
     *("BEFORE_WITH", "SETUP_ANNOTATIONS", "UNPACK_EX", "LOAD_CLASSDEREF", "DELETE_FAST"),
 )
-"""Instructions with effects that no statement of a body tells of."""
+"""Instructions with effects that the statements of a body do not show."""
 
 
 def tree_of(function: Any) -> Tree:
-    """What a Python function does, as a tree. Raises Unreadable."""
+    """The structured tree of a Python function. Raises Unreadable."""
     plain = getattr(function, "py_func", function)
     _refuse_effects(plain.__code__)
-    from overlay.analysis.read_bodies import body_of  # rules are used where no code can be read
+    from overlay.analysis.read_bodies import body_of  # rules work where no code can be read
 
     body = body_of(plain)
     if body.kind != "function":

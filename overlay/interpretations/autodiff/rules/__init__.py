@@ -1,5 +1,5 @@
-"""The rules of differentiation: those of the catalogue of functions, and one table for each other
-family, one line for each function."""
+"""Rules of differentiation: those of the catalogue of functions, and a table for each other family,
+with one line for each function."""
 
 import math
 
@@ -19,7 +19,7 @@ _OF_NUMPY = {
     if f.numpy
 }
 BY_NUMPY = {_OF_MATH[f].partials: one.partials for f, one in _OF_NUMPY.items()}
-"""The partial derivatives of math's functions, computed with numpy's: these raise nothing."""
+"""The partial derivatives of math's functions, computed with numpy's, which raise no errors."""
 RULES: tuple[Rule, ...] = (
     *ARITHMETIC,
     *_OF_MATH.values(),
@@ -30,4 +30,4 @@ RULES: tuple[Rule, ...] = (
     *SELECTIONS,
     *ROUNDING,
 )
-"""Every rule, in the order of the families."""
+"""All rules, grouped by family."""

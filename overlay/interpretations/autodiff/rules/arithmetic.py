@@ -1,4 +1,4 @@
-"""Rules of the operators; for numbers and for arrays, element by element."""
+"""Rules of the operators, for numbers and elementwise for arrays."""
 
 import math
 import operator

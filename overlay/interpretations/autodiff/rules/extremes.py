@@ -1,6 +1,6 @@
-"""Rules of signs, sizes, extremes and choices.
+"""Rules of signs, absolute values, extremes and selections.
 
-At a kink the derivative is that of the side whose value the function gives.
+At a kink the derivative is that of the side whose value the function returns.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Rules of powers: of numbers, and of arrays, element by element."""
+"""Rules of powers, of numbers and elementwise of arrays."""
 
 import math
 import operator
@@ -19,7 +19,8 @@ def _power(a, b, ret):
 
 
 def _by_exponent(a, b):
-    """Of a power whose base is not positive: level at a base of 0, else there is none."""
+    """The derivative by the exponent for a base that is not positive: 0 at a base of 0, else
+    nan."""
     return 0.0 * a if a == 0 and b > 0 else math.nan * a
 
 

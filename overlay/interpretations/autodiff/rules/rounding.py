@@ -1,6 +1,6 @@
-"""Rules of functions that are level between steps.
+"""Rules of piecewise constant functions.
 
-Those that give whole numbers of Python (``math.floor``, ``round``) stand with the conversions.
+Those whose results are Python integers (``math.floor``, ``round``) are among the conversions.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What one line of the tables of rules says."""
+"""Rules of differentiation: one line of a table."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any, NamedTuple
 __all__ = ["Interval", "Rule", "rule", "takes_result"]
 
 Interval = tuple[float, float]
-"""Bounds between which an argument is drawn when a rule is checked."""
+"""Bounds between which an argument is drawn when a rule is tested."""
 
 
 class Rule(NamedTuple):
     """The partial derivatives of a function.
 
-    partials: takes the function's arguments, and what it gives where its last parameter is
-    named ``ret``; gives the derivative by each argument. At a kink or a step it gives that of
-    the side whose value the function gives there.
-    domain: for each argument the bounds between which the rule is checked.
-    also: other spellings of the function. arrays: whether the rule holds for each element of
-    arrays. kink: whether the function has no derivative at these arguments.
+    partials: takes the function's arguments, and its result if the last parameter is named ``ret``;
+    returns the tuple of the derivatives by each argument. At a kink or a step it returns that of
+    the side whose value the function has there. domain: for each argument the bounds between which
+    the rule is tested. also: other spellings of the function. arrays: whether the rule holds
+    elementwise for arrays. kink: whether the function has no derivative at these arguments.
     """
 
     function: Callable[..., Any]
@@ -32,17 +31,17 @@ class Rule(NamedTuple):
 
     @property
     def takes_result(self) -> bool:
-        """Whether the partial derivatives are computed with the result."""
+        """Whether the partial derivatives are computed from the result."""
         return takes_result(self.partials)
 
     @property
     def spellings(self) -> tuple[Callable[..., Any], ...]:
-        """The function under all its names."""
+        """The function and its other spellings."""
         return (self.function, *self.also)
 
 
 def takes_result(partials: Callable[..., Any]) -> bool:
-    """Whether the last parameter of a rule stands for what its function gives."""
+    """Whether the last parameter of a rule is the result of its function."""
     return list(inspect.signature(partials).parameters)[-1:] == ["ret"]
 
 
@@ -54,6 +53,6 @@ def rule(
     arrays: bool | None = None,
     kink: Callable[..., bool] | None = None,
 ) -> Rule:
-    """One line of a table. arrays: left out, a rule is for arrays unless it is of ``math``."""
+    """Make a rule: see ``Rule``. arrays: by default true, except for functions of ``math``."""
     elementwise = getattr(function, "__module__", None) != "math" if arrays is None else arrays
     return Rule(function, partials, domain, also, elementwise, kink)
