@@ -1,4 +1,4 @@
-"""What code inside a context can say."""
+"""Functions for code inside a context."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def current_context() -> Context | None:
 
 
 def tables_in_force() -> tuple[MethodTable, ...]:
-    """The tables of all contexts in force, innermost first; in interpreted code."""
+    """The tables of all contexts in force, innermost first; for interpreted code."""
     stack = stack_in_force.get()
     return () if stack is None else stack.tables
 
@@ -70,10 +70,20 @@ def plugins_in_force() -> tuple[Plugin, ...]:
 
 
 def call_next(*args: Any, **kwargs: Any) -> Any:
-    """Inside a method: the next method for these arguments, at last the base.
+    """Inside a method: call the next method for these arguments, after the last one the base.
 
-    Next are the less specific methods of the same table, then those of the tables further
-    out, matched anew against the arguments given. A method is never entered twice.
+    Next are the less specific methods of the same table, then those of the tables further out,
+    resolved again for the arguments given. A method is never entered twice.
+    Raises OverlayError outside a method.
+
+    >>> import math
+    >>> from overlay import Context, MethodTable, call_next
+    >>> table = MethodTable("table")
+    >>> @table.overlay(math.sqrt)
+    ... def sqrt(x: float) -> float:
+    ...     return 10 * call_next(x)
+    >>> Context(table)(math.sqrt, 4.0)
+    20.0
     """
     view = view_of(sys._getframe(1))
     if view is None:
@@ -113,7 +123,7 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
 
 
 class nonoverlay[**P, R]:  # noqa: N801 (reads as the function that it stands for)
-    """``nonoverlay(f)(*args)``: f and all below it, with no overlay.
+    """``nonoverlay(f)(*args)``: call f, and all below it, without any overlay.
 
     >>> import math
     >>> from overlay import nonoverlay
