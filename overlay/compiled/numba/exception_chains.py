@@ -1,8 +1,7 @@
 """The chain of calls that an exception leaves, in compiled code that enters methods.
 
 An exception that leaves a call which may have entered a method records the location of that call.
-The code for it is on the error path, so it costs nothing otherwise; calls that reach no method are
-compiled as numba does.
+The code for it is on the error path alone; calls that reach no method are compiled as numba does.
 """
 
 from __future__ import annotations

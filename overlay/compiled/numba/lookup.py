@@ -65,8 +65,8 @@ class Table:
 
     @property
     def hits(self) -> int:
-        """How often compiled code has found an entry. Some hits are lost where several threads
-        without the GIL count at once."""
+        """The number of lookups in which compiled code has found an entry. Some are lost where
+        several threads without the GIL count at once."""
         return self._header[HITS]
 
     def insert(self, address: int, function: int) -> None:
