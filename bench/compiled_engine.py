@@ -496,7 +496,7 @@ def main():
         if name in wanted:
             print()
             figures[name] = group(sizes, chosen.rounds)
-        written({**figures, "page": page(figures)}, chosen.json)  # it takes long: what there is
+        written({**figures, "page": page(figures)}, chosen.json)  # each group takes long
 
 
 if __name__ == "__main__":

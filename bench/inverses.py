@@ -17,7 +17,7 @@ from inversion import invert
 
 SIZE = 1_000_000
 LOOPS = 2_000
-TURNS = 5  # factor on the rounds of what takes milliseconds
+TURNS = 5  # factor on the rounds of fast runs
 HAS_ORYX = importlib.util.find_spec("oryx") is not None
 HAS_SYMPY = importlib.util.find_spec("sympy") is not None
 

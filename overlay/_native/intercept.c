@@ -1032,7 +1032,7 @@ static int traverse(Interception *it, visitproc visit, void *arg) {
 }
 
 static int clear(Interception *it) {
-    /* while installed, it is held by the table and never garbage: it is not called any more */
+    /* an installed one is held by the table and never garbage: this one is not called any more */
     forget_all(&it->memo);
     Py_CLEAR(it->record);
     Py_CLEAR(it->always);

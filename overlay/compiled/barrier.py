@@ -238,8 +238,8 @@ class Barrier:
 
 
 class _HeldContexts(threading.local):
-    """The exception on its way into compiled code, in each thread; and whether numba has made it
-    once: it does so twice."""
+    """The exception on its way into compiled code, in each thread; and whether numba has called the
+    constructor of ``Passed``, which it does twice."""
 
     error: BaseException | None = None
     is_asked: bool = False

@@ -120,8 +120,8 @@ class Basis:
 
     @classmethod
     def of_disk(cls, readings: Iterable[FunctionReads], generated: Iterable[Generated]) -> Basis:
-        """Make the basis of code from another process, which tracks the code's other
-        dependencies."""
+        """Make the basis of code from another process; the key and manifest of the code on disk
+        cover its other dependencies."""
         made = cls(None)
         made.readings = {id(reading): reading for reading in readings}
         made.generated = list(generated)

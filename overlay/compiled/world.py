@@ -103,7 +103,8 @@ class World:
 
     @functools.cached_property
     def native(self) -> World:
-        """The world without plugins: it and this one can use each other's compiled code."""
+        """The world without the plugins that compiled code does not depend on; it and this one can
+        use each other's compiled code."""
         return self.engine.linked.native.world(self.options) if self.plugins else self
 
     @functools.cached_property

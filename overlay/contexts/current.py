@@ -32,8 +32,8 @@ R = TypeVar("R")
 
 
 def current_context() -> Context | None:
-    """The innermost context in force, or None; its metadata and state are its own, whatever those
-    of the contexts around it. ``outer | inner`` is one context that has both, in this order:
+    """The innermost context in force, or None; its metadata and state do not depend on the contexts
+    around it. ``outer | inner`` is one context that has both, in this order:
 
     >>> from overlay import Context, current_context
     >>> outer, inner = Context(metadata=3), Context()
@@ -47,7 +47,13 @@ def current_context() -> Context | None:
 
 
 def tables_in_force() -> tuple[MethodTable, ...]:
-    """The tables of all contexts in force, innermost first; for interpreted code."""
+    """The tables of all contexts in force, innermost first; for interpreted code.
+
+    >>> from overlay import Context, MethodTable, tables_in_force
+    >>> table = MethodTable("table")
+    >>> Context(table)(tables_in_force) == (table,)
+    True
+    """
     stack = stack_in_force.get()
     return () if stack is None else stack.tables
 
@@ -107,6 +113,17 @@ def recurse[**P, R](context: Context, f: Callable[P, R], /, *args: P.args, **kwa
     """Run f's own body under a context, even where f itself is overlaid in it.
 
     Calls of f further down are dispatched, like any other.
+
+    >>> from overlay import Context, MethodTable, recurse
+    >>> def size(x):
+    ...     return x
+    >>> table = MethodTable("table")
+    >>> @table.overlay(size)
+    ... def doubled(x: float) -> float:
+    ...     return 2 * x
+    >>> ctx = Context(table)
+    >>> ctx(size, 3.0), recurse(ctx, size, 3.0)
+    (6.0, 3.0)
     """
     outer = stack_in_force.get()
     stack = context._alone if outer is None else outer.push(context)

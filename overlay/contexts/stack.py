@@ -48,7 +48,7 @@ class Stack:
             self.plugins = composed(outer.plugins, context.plugins)
         self.interpretation: Any = None if outer is None else outer.interpretation
         self.key: Any = object() if _native.intercept is None else _native.intercept.Key()
-        self.calls: PluginCalls | None = None  # what plugins put in the place of callees
+        self.calls: PluginCalls | None = None  # stand-ins for callees, from plugins
         self._views: dict[int, View] = {}
         self._outer = None if outer is None else weakref.ref(outer)
         self.is_whole_program = False  # modules that are imported run in it

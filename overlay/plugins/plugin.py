@@ -90,6 +90,20 @@ class Plugin:
     markers: functions of the program whose calls are handed to this plugin's ``marked``.
     shares_native_cache: compiled code does not depend on this plugin: code that was compiled
     without it is valid with it, and the reverse.
+
+    >>> from overlay import Context, Plugin
+    >>> class Counting(Plugin):
+    ...     calls = 0
+    ...     def around(self, callee, run):
+    ...         def counted(*args, **kwargs):
+    ...             self.calls += 1
+    ...             return run(*args, **kwargs)
+    ...         return counted
+    >>> plugin = Counting()
+    >>> def program():
+    ...     return abs(-1) + abs(2)
+    >>> Context(plugins=(plugin,))(program), plugin.calls
+    (3, 3)
     """
 
     requires: Iterable[str] = ()

@@ -98,7 +98,7 @@ class Guard:
         """Replace the words to compare."""
         pairs = [_Pair(*word) for word in words]
         array = (_Pair * max(len(pairs), 1))(*pairs)
-        # keeps the former array until here: a thread that reads it holds the GIL
+        # frees the former array: no thread is reading it, since readers hold the GIL
         self._pairs = array
         self._record.count = len(pairs)
         self._record.pairs = ctypes.addressof(array)

@@ -113,7 +113,7 @@ class Table:
             self._header[VERSION] += 1
 
     def _first_place(self, key: tuple[int, ...]) -> int:
-        """Hash of a key, computed in compiled code by ``_write_first_place``."""
+        """First slot of a key; compiled code computes it by ``_write_first_place``."""
         mixed = 0
         for i, (kind, word) in enumerate(zip(self.kinds, key, strict=True)):
             if kind == CHARACTERS:
